@@ -1,0 +1,1 @@
+"""A book that runs: theory and training behind the chapters."""

@@ -1,0 +1,194 @@
+"""Sparse feature data: x = c u with c ~ Bernoulli(p) and u ~ U[0, 1].
+
+Source: The Persian Rug, section 2. Features are independent and identically distributed;
+``p`` is the probability that a feature is on, 0 < p <= 1 (the sparsity is 1 - p).
+"""
+
+import numpy as np
+
+from superposition import checks
+
+
+def probability(p):
+    """Return ``p`` as a float64 array, or refuse it.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If any ``p`` is outside (0, 1].
+    """
+    return checks.real("p", p, 0, 1, open_low=True)
+
+
+def mean(p):
+    """Mean of a feature, E[x] = p / 2.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        Same shape as `p`, in (0, 1/2].
+
+    Raises
+    ------
+    ValueError
+        If any ``p`` is outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2 (data).
+    """
+    return probability(p) / 2
+
+
+def second_moment(p):
+    """Second moment of a feature, E[x^2] = p / 3.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        Same shape as `p`, in (0, 1/3].
+
+    Raises
+    ------
+    ValueError
+        If any ``p`` is outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2 (data).
+    """
+    return probability(p) / 3
+
+
+def variance(p):
+    """Variance of a feature, Var[x] = (4 p - 3 p^2) / 12.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        Same shape as `p`, in (0, 1/9].
+
+    Raises
+    ------
+    ValueError
+        If any ``p`` is outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 6 and 19 (the factor in front of the bracket).
+    """
+    p = probability(p)
+    return p * (4 - 3 * p) / 12
+
+
+def nonzeros(ns, p, batch, *, seed):
+    """Draw a batch of feature vectors as a list of its non-zero entries.
+
+    The gaps between non-zero entries of a Bernoulli sequence are geometric, so the gaps are
+    drawn and not the entries: the cost is proportional to what is on.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 1.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    batch : int
+        Number of feature vectors, at least 1.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    flat : numpy.ndarray of int64, shape (k,)
+        Increasing positions ``row * ns + column`` of the entries that are on.
+    values : numpy.ndarray of float64, shape (k,)
+        Their values, uniform in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `ns` or `batch` is below 1 or `p` outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2 (data).
+    """
+    total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
+    p = float(probability(p))
+    rng = np.random.default_rng(seed)
+    with np.errstate(divide="ignore"):
+        rate = -np.log1p(-p)  # infinite at p = 1: every gap is then 1
+    expected = int(total * p + 5 * np.sqrt(total * p) + 10)
+    flat = np.array([-1], dtype=np.int64)
+    while flat[-1] < total:
+        gaps = 1 + np.floor(rng.standard_exponential(expected) / rate)
+        flat = np.append(flat, flat[-1] + np.cumsum(np.minimum(gaps, total + 1).astype(np.int64)))
+    flat = flat[1 : np.searchsorted(flat, total)]
+    return flat, rng.random(flat.size)
+
+
+def sample(ns, p, batch, *, seed, layout="dense"):
+    """Draw a batch of feature vectors.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 1.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    batch : int
+        Number of feature vectors, at least 1.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from. Both layouts draw the same numbers.
+    layout : {"dense", "csr"}
+        A numpy array, or a scipy CSR array at a cost proportional to its non-zeros.
+
+    Returns
+    -------
+    numpy.ndarray or scipy.sparse.csr_array, shape (batch, ns)
+        Values in [0, 1), float64.
+
+    Raises
+    ------
+    ValueError
+        If `ns` or `batch` is below 1, `p` outside (0, 1] or `layout` unknown.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2 (data).
+    """
+    checks.one_of("layout", layout, ("dense", "csr"))
+    flat, values = nonzeros(ns, p, batch, seed=seed)
+    if layout == "csr":
+        from scipy.sparse import csr_array
+
+        row_starts = np.searchsorted(flat, np.arange(batch + 1) * ns)
+        return csr_array((values, flat % ns, row_starts), shape=(batch, ns))
+    x = np.zeros((batch, ns))
+    x.flat[flat] = values
+    return x
