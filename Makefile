@@ -1,0 +1,47 @@
+# Every target does its own set-up: nothing has to be installed or activated first.
+
+# The pins are made for Python 3.11; a newer one works too.
+PYTHON ?= $(shell command -v python3.11 || command -v python3)
+BIN := .venv/bin
+RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
+# Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
+TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
+
+.PHONY: book test bench lock refresh clean
+
+# -n and --all: without them broken references pass, and a second build reads nothing again.
+book: .venv/.ready
+	$(RUN) jupyter-book build book -W -n --keep-going --all
+	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
+
+test: .venv/.ready
+	$(RUN) pytest --nbval $(TESTFLAGS)
+
+bench: .venv/.ready
+	@set -e; for script in benchmarks/*.py; do \
+	    [ -e "$$script" ] || { echo "benchmarks/ holds no scripts" >&2; exit 1; }; \
+	    echo "== $$script"; $(RUN) python "$$script"; done
+
+# Execute the chapters again and store their outputs; one chapter: make refresh CHAPTERS=ch3
+refresh: .venv/.ready
+	$(RUN) python scripts/refresh.py $(CHAPTERS)
+
+# A fresh resolve of pyproject.toml's loose names in an environment of its own, never in .venv.
+lock:
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	"$(PYTHON)" -m venv "$$dir/venv"; \
+	echo "torch==$(TORCH)" > "$$dir/held.txt"; \
+	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check -c "$$dir/held.txt" -e '.[book]'; \
+	"$$dir/venv/bin/pip" freeze --exclude-editable > "$$dir/frozen.txt"; \
+	sed 's/+cpu$$//' "$$dir/frozen.txt" > constraints.txt
+	@echo "constraints.txt: $$(wc -l < constraints.txt) pins"
+
+clean:
+	rm -rf _build
+
+.venv/.ready: pyproject.toml constraints.txt
+	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
+	@echo "Setting up .venv: a minute or two, about 1.5 GB"
+	"$(PYTHON)" -m venv .venv
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'
+	@touch $@
