@@ -1,0 +1,62 @@
+// Facts about the open page; the tests judge them.
+() => {
+  const short = s => s.trim().replace(/\s+/g, " ").slice(0, 80);
+  const inside = (e, selector) => e.closest(selector) !== null;
+  const CODE = "pre, code, script, style, textarea, mjx-container, title, noscript, template";
+  const RAW = /\$\$|\\\(|\\\[|\\[a-zA-Z]{2,}|\$[^\s$](?:[^$\n]*[^\s$])?\$/;
+
+  const texts = [];
+  const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  while (walker.nextNode()) if (walker.currentNode.data.trim()) texts.push(walker.currentNode);
+
+  // Collapsed cells count too: the reader unfolds them.
+  const rawTex = texts.filter(t => RAW.test(t.data) && !inside(t.parentElement, CODE)).map(t => short(t.data));
+
+  const unrendered = [...document.querySelectorAll(".math")].filter(e => !e.querySelector("mjx-container"));
+  // An undefined macro is no error to MathJax: it is shown in red.
+  const formulaErrors = document.querySelectorAll(
+    "mjx-merror, mjx-container [data-mjx-error], mjx-assistive-mml mtext[mathcolor='red']");
+
+  const parse = c => {
+    const [r, g, b, a = 1] = (c.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
+    return [r, g, b, a];
+  };
+  const background = e => {
+    for (; e; e = e.parentElement) {
+      const c = parse(getComputedStyle(e).backgroundColor);
+      if (c[3] > 0.5) return c;
+    }
+    return [255, 255, 255, 1];
+  };
+  const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
+  // The theme's code colours and links are its own business.
+  const SKIP = ".highlight, mjx-container, a, button, .visually-hidden, script, style, math, summary";
+  const read = [...document.querySelectorAll("main article *")]
+    .filter(e => !inside(e, SKIP) && visible(e) && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
+    .map(e => ({text: short(e.textContent), color: parse(getComputedStyle(e).color), on: background(e)}));
+
+  const limit = document.documentElement.clientWidth + 1;
+  const scrolls = e => {
+    for (e = e.parentElement; e && e.tagName !== "BODY"; e = e.parentElement)
+      if (["auto", "scroll"].includes(getComputedStyle(e).overflowX) && e.getBoundingClientRect().right <= limit
+          && inside(e, "article")) return true;
+    return false;
+  };
+  const overflowing = [...document.querySelectorAll("main article *")]
+    .filter(e => visible(e) && !inside(e, "mjx-assistive-mml") && e.getBoundingClientRect().right > limit && !scrolls(e))
+    .map(e => `${e.tagName} ${e.className}: ${short(e.textContent)}`);
+
+  return {
+    theme: document.documentElement.dataset.theme,
+    width: window.innerWidth,
+    scrollWidth: document.documentElement.scrollWidth,
+    mathJax: Boolean(window.MathJax?.startup?.document) || !document.querySelector(".math"),
+    rawTex,
+    unrendered: unrendered.map(e => short(e.textContent)),
+    formulaErrors: [...formulaErrors].map(e => short(e.textContent || e.outerHTML)),
+    images: [...document.querySelectorAll("main article img")].map(
+      i => ({src: i.getAttribute("src"), alt: i.alt, width: i.naturalWidth})),
+    texts: read,
+    overflowing,
+  };
+}

@@ -1,0 +1,74 @@
+"""pip, conda and make lead to the same versions, and the library comes without the book's tools."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+import yaml
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
+
+ROOT = Path(__file__).resolve().parent.parent
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+EXTRAS = PROJECT["optional-dependencies"]
+LINES = (ROOT / "constraints.txt").read_text().splitlines()
+CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
+MAKEFILE = (ROOT / "Makefile").read_text()
+
+BOOK_ONLY = {"jupyter-book", "jupyterlab", "jupytext", "papermill", "nbval", "pytest", "playwright", "ruff", "mpmath"}
+
+
+def pins():
+    """Return the pinned versions by canonical name."""
+    return {canonicalize_name(name): version for name, version in (line.split("==") for line in LINES)}
+
+
+def names(requirements):
+    """Return the canonical names in a list of requirements."""
+    return {canonicalize_name(Requirement(text).name) for text in requirements}
+
+
+def test_constraints_are_plain_exact_pins():
+    # No `+cpu` (no index has it), no address or path of one machine, no marker, no blank or comment.
+    assert [line for line in LINES if not re.fullmatch(r"[A-Za-z0-9._-]+==[0-9][0-9A-Za-z.]*", line)] == []
+
+
+def test_each_package_is_pinned_once():
+    assert len(pins()) == len(LINES)
+
+
+@pytest.mark.parametrize("text", [*PROJECT["dependencies"], *sum(EXTRAS.values(), [])])
+def test_dependency_is_pinned_within_its_range(text):
+    requirement = Requirement(text)
+    name = canonicalize_name(requirement.name)
+    assert name in pins(), f"{text} of pyproject.toml is not in constraints.txt: run `make lock`"
+    assert requirement.specifier.contains(pins()[name], prereleases=True)
+
+
+def test_pyproject_pins_nothing_exactly():
+    # One source of exact versions. Two would drift apart.
+    exact = [text for text in [*PROJECT["dependencies"], *sum(EXTRAS.values(), [])] if "==" in text]
+    assert exact == []
+
+
+def test_conda_installs_the_same_pins_and_extra():
+    python, pip, pip_section = CONDA["dependencies"]
+    assert pip == "pip"
+    assert pip_section == {"pip": ["-c constraints.txt", "-e .[book]"]}
+    assert python.startswith("python=")
+    assert python.removeprefix("python=") in SpecifierSet(PROJECT["requires-python"])
+
+
+def test_make_installs_the_same_pins_and_extra():
+    assert "pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'" in MAKEFILE
+    assert re.search(r"^\.venv/\.ready: pyproject\.toml constraints\.txt$", MAKEFILE, re.MULTILINE)
+    minor = CONDA["dependencies"][0].removeprefix("python=")
+    assert f"command -v python{minor} " in MAKEFILE, "make prefers another Python than environment.yml"
+
+
+def test_library_comes_without_the_books_tools():
+    book = names(EXTRAS["book"])
+    assert BOOK_ONLY <= book
+    assert names(PROJECT["dependencies"]).isdisjoint(book)

@@ -1,0 +1,123 @@
+"""JupyterLab opens a chapter and its text twin quietly: no dialog, nothing marked as changed, nothing written."""
+
+import hashlib
+import json
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+SHOTS = ROOT / "_build" / "screenshots"
+START_SECONDS = 60  # a cold start on a slow machine; seen: 3
+
+SETTINGS = {
+    "notebook-extension/tracker": {"windowingMode": "none"},  # draw all cells, not only those in sight
+    "apputils-extension/notification": {"fetchNews": "false"},
+}
+
+
+@pytest.fixture(scope="module")
+def work(tmp_path_factory):
+    """Return a copy of the chapters and of jupytext's settings: what is opened must not be the real thing."""
+    folder = tmp_path_factory.mktemp("lab")
+    shutil.copytree(ROOT / "book", folder / "book", ignore=shutil.ignore_patterns(".*"))
+    shutil.copy(ROOT / "pyproject.toml", folder)
+    return folder
+
+
+def free_port():
+    """Return a port that was free a moment ago."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+def wait_for(address, server, log):
+    """Wait until the server answers; a server that ended or stays silent fails with its log."""
+    for _ in range(START_SECONDS * 5):
+        try:
+            return urllib.request.urlopen(address, timeout=1).close()
+        except OSError:
+            assert server.poll() is None, log.read_text()[-3000:]
+            time.sleep(0.2)
+    pytest.fail(f"JupyterLab did not answer within {START_SECONDS} s:\n{log.read_text()[-3000:]}")
+
+
+def write_settings(folder):
+    """Write the few settings the test needs."""
+    for name, values in SETTINGS.items():
+        file = folder / "@jupyterlab" / f"{name}.jupyterlab-settings"
+        file.parent.mkdir(parents=True)
+        file.write_text(json.dumps(values))
+
+
+@pytest.fixture(scope="module")
+def lab(chromium, work, tmp_path_factory):
+    """Start JupyterLab with nobody's personal settings and return its address."""
+    home = tmp_path_factory.mktemp("home")
+    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    own = {name: str(home / name) for name in names}
+    write_settings(home / "lab")
+    own |= {"JUPYTERLAB_SETTINGS_DIR": str(home / "lab"), "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces")}
+    port, log = free_port(), home / "log"
+    options = ["--no-browser", "--allow-root", "--ip=127.0.0.1", f"--port={port}", "--ServerApp.port_retries=0"]
+    options += ["--IdentityProvider.token=", "--expose-app-in-browser", f"--ServerApp.root_dir={work}"]
+    with open(log, "w") as sink:
+        server = subprocess.Popen(
+            [sys.executable, "-m", "jupyterlab", *options], cwd=work, env=os.environ | own, stdout=sink, stderr=sink
+        )
+    try:
+        wait_for(f"http://127.0.0.1:{port}/api", server, log)
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()  # it ends its kernels itself
+        try:
+            server.wait(15)
+        except subprocess.TimeoutExpired:
+            server.kill()
+
+
+def digests(folder):
+    """Return a hash of every file, so that a write of any kind shows."""
+    files = sorted(p for p in folder.rglob("*") if p.is_file() and ".ipynb_checkpoints" not in p.parts)
+    return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
+
+
+def open_with(page, name, how):
+    """Open a file from the file browser, as people do: right click, Open With."""
+    page.locator(".jp-DirListing-item", has_text=name).click(button="right")
+    page.locator(".lm-Menu-item", has_text="Open With").hover()
+    page.locator(".lm-Menu-item").get_by_text(how, exact=True).click()
+    page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
+    page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
+    page.wait_for_timeout(1500)  # what would mark the document comes with the kernel's answer
+
+
+@pytest.mark.parametrize(("name", "how"), [("ch3.ipynb", "Notebook"), ("ch3.md", "Jupytext Notebook")])
+def test_chapter_opens_quietly(name, how, lab, browser, work):
+    before = digests(work)
+    cells = json.loads((work / "book" / "ch3.ipynb").read_text())["cells"]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    figures = sum(any(mime.startswith("image/") for mime in o.get("data", ())) for c in code for o in c["outputs"])
+
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.goto(f"{lab}/lab/workspaces/{Path(name).suffix[1:]}/tree/book")  # its own, or the last tabs come back
+    open_with(page, name, how)
+    SHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SHOTS / f"jupyterlab-{name.replace('.', '-')}.png")
+
+    assert page.locator(".jp-Dialog").all_inner_texts() == []
+    assert page.locator(".jp-mod-dirty").count() == 0, "marked as changed on opening"
+    assert page.locator(".jp-Notebook .jp-Cell").count() == len(cells)
+    # A fresh clone is not trusted, and JupyterLab shows no svg there: each figure needs a png beside it.
+    drawn = ".jp-OutputArea-output.jp-RenderedImage img, .jp-OutputArea-output.jp-RenderedSVG"
+    assert page.locator(drawn).count() == figures
+    page.close()
+    assert digests(work) == before

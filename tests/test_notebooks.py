@@ -1,0 +1,116 @@
+"""Stored notebooks are whole: what their text twin says, executed once from top to bottom, nothing left over.
+
+nbval compares nothing in a cell without an execution count, so cleared outputs are caught here.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import jupytext
+import nbformat
+import pytest
+from jupytext.compare import compare_notebooks
+
+BOOK = Path(__file__).resolve().parent.parent / "book"
+HEADER = re.compile(r"\A---\n(?:.*\n)*?jupytext:\n", re.MULTILINE)
+TEXTS = sorted(path for path in BOOK.glob("*.md") if HEADER.match(path.read_text(encoding="utf-8")))
+
+PICTURES = {"image/svg+xml", "image/png", "image/jpeg"}
+LEFTOVERS = {"application/vnd.jupyter.widget-view+json", "application/vnd.jupyter.widget-state+json"}
+PROGRESS_BAR = re.compile(r"\d+%\|.*\||it/s\]|s/it\]|\r")
+MACHINE_PATH = re.compile(
+    r"(?<![\w.:/])/(?:home|root|tmp|usr|opt|work|var|Users|mnt|srv)/\S*|[A-Z]:\\+Users|ipykernel_\d+"
+)
+
+chapters = pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+REFRESH = "run `make refresh`"
+
+
+def notebook(text):
+    """Return the stored twin of a text."""
+    return nbformat.read(text.with_suffix(".ipynb"), as_version=nbformat.NO_CONVERT)
+
+
+def code(text):
+    """Return the code cells of the stored twin."""
+    return [cell for cell in notebook(text).cells if cell.cell_type == "code"]
+
+
+def outputs(text):
+    """Return every stored output with the number of its code cell."""
+    return [(number, output) for number, cell in enumerate(code(text), 1) for output in cell.outputs]
+
+
+def test_there_are_chapters():
+    assert {path.stem for path in TEXTS} >= {"ch3", "ledger"}
+    stray = {path.stem for path in BOOK.glob("*.ipynb")} - {path.stem for path in TEXTS}
+    assert stray == set(), "a notebook without a text twin: nobody can edit it"
+
+
+@chapters
+def test_twins_agree(text):
+    assert text.with_suffix(".ipynb").exists(), f"{text.stem}.ipynb is missing: {REFRESH}"
+    compare_notebooks(notebook(text), jupytext.read(text), "md:myst", compare_outputs=False, compare_ids=False)
+
+
+@chapters
+def test_every_cell_ran_in_order(text):
+    counts = [cell.execution_count for cell in code(text)]
+    assert counts == list(range(1, len(counts) + 1)), REFRESH
+    assert counts, "no code at all"
+
+
+@chapters
+def test_something_is_shown(text):
+    assert outputs(text), f"no stored output at all: {REFRESH}"
+
+
+@chapters
+def test_no_error_and_no_stderr(text):
+    bad = [n for n, o in outputs(text) if o.output_type == "error" or o.get("name") == "stderr"]
+    assert bad == []
+
+
+@chapters
+def test_no_progress_bars_or_widgets(text):
+    assert "widgets" not in notebook(text).metadata
+    bad = [n for n, o in outputs(text) if LEFTOVERS & set(o.get("data", ())) or PROGRESS_BAR.search(o.get("text", ""))]
+    assert bad == []
+
+
+@chapters
+def test_ids_are_fixed_and_time_stamps_gone(text):
+    cells = notebook(text).cells
+    assert [cell.id for cell in cells] == [f"{text.stem}-{number:02d}" for number in range(len(cells))], REFRESH
+    assert [cell.id for cell in cells if "execution" in cell.metadata] == [], REFRESH
+
+
+@chapters
+def test_kernel_is_the_one_everybody_has(text):
+    metadata = notebook(text).metadata
+    assert metadata.kernelspec.name == "python3"
+    assert metadata.language_info.name == "python", "JupyterLab marks a notebook without language_info as changed"
+
+
+@chapters
+def test_figures_have_caption_and_alt_text(text):
+    for number, cell in enumerate(code(text), 1):
+        if any(PICTURES & set(output.get("data", ())) for output in cell.outputs):
+            shown = cell.metadata.get("mystnb", {})
+            assert shown.get("image", {}).get("alt", "").strip(), f"code cell {number}: a figure without alt text"
+            assert shown.get("figure", {}).get("caption", "").strip(), f"code cell {number}: a figure without caption"
+            assert shown["figure"].get("name", "").startswith("fig-"), f"code cell {number}: a figure without a name"
+
+
+@chapters
+def test_outputs_name_no_path_of_one_machine(text):
+    for number, output in outputs(text):
+        shown = json.dumps(output, ensure_ascii=False).replace("\\n", "\n")
+        assert MACHINE_PATH.findall(shown) == [], f"code cell {number}"
+
+
+@pytest.mark.parametrize("text", [path for path in TEXTS if path.stem.startswith("ch")], ids=lambda path: path.stem)
+def test_parameters_come_first(text):
+    tagged = [number for number, cell in enumerate(code(text)) if "parameters" in cell.metadata.get("tags", [])]
+    assert tagged == [0], "papermill runs at the defaults, silently, without this tag"

@@ -1,0 +1,152 @@
+"""The built pages in a real browser with the network cut: wide and narrow, light and dark.
+
+The book is built here, from the working tree and with the flags of `make book`, so nothing stale is looked at.
+Screenshots for people land in ``_build/screenshots/``.
+"""
+
+import io
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from PIL import Image
+
+ROOT = Path(__file__).resolve().parent.parent
+SCREENSHOTS = ROOT / "_build" / "screenshots"
+TOC = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
+
+# Runs in the page and returns facts; the tests judge them.
+FACTS = (Path(__file__).parent / "page_facts.js").read_text()
+
+
+def toc_files(entry):
+    """Return every file named in a table of contents, at any depth."""
+    if isinstance(entry, list):
+        return [name for item in entry for name in toc_files(item)]
+    if isinstance(entry, dict):
+        own = [entry[key] for key in ("root", "file") if key in entry]
+        return own + [name for value in entry.values() if isinstance(value, (list, dict)) for name in toc_files(value)]
+    return []
+
+
+# sphinx-thebe, always loaded by jupyter-book 1, writes the same constant twice into every page. Nothing uses it.
+NOT_OURS = "Identifier 'THEBE_JS_URL' has already been declared"
+
+PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
+
+
+@pytest.fixture(scope="module")
+def site(browser, tmp_path_factory):
+    """Build the book into a fresh folder and return the folder of its pages."""
+    out = tmp_path_factory.mktemp("site")
+    command = [Path(sys.executable).parent / "jupyter-book", "build", "book", "-W", "-n", "--keep-going", "--all"]
+    done = subprocess.run(
+        [*command, "--path-output", out],
+        cwd=ROOT,
+        env=os.environ | {"NO_COLOR": "1"},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    assert done.returncode == 0, done.stdout[-5000:]
+    return out / "_build" / "html"
+
+
+@pytest.fixture(scope="module", params=["light", "dark"])
+def theme(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=[1300, 400])
+def width(request):
+    return request.param
+
+
+@pytest.fixture(scope="module", params=PAGES)
+def view(request, site, browser, width, theme):
+    """Open one page and return what the tests look at: facts, messages, pictures of its figures."""
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
+    context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
+    context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
+    page = context.new_page()
+    messages = []
+    page.on("console", lambda m: messages.append((m.type, m.text, m.location.get("url", ""))))
+    page.on("pageerror", lambda error: messages.append(("error", str(error), "")))
+    page.goto((site / request.param).as_uri(), wait_until="load")
+    page.evaluate("window.MathJax?.startup?.promise")
+    page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
+    page.wait_for_function("[...document.images].every(i => i.complete)")
+    found = page.evaluate(FACTS)
+    found["messages"] = messages
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=SCREENSHOTS / f"{Path(request.param).stem}-{width}-{theme}.png", full_page=True)
+    found["figures"] = [image.screenshot() for image in page.locator("main article img").all() if image.is_visible()]
+    context.close()
+    return found
+
+
+def luminance(rgb):
+    """Return the relative luminance of an sRGB colour, as WCAG defines it."""
+    linear = [c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in (v / 255 for v in rgb[:3])]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    """Return the contrast ratio of two colours, from 1 to 21."""
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def test_theme_and_width_are_the_ones_asked_for(view, theme, width):
+    assert (view["theme"], view["width"]) == (theme, width)
+
+
+def test_no_raw_tex(view):
+    assert view["rawTex"] == []
+
+
+def test_formulas_are_rendered(view):
+    assert view["mathJax"], "MathJax did not start"
+    assert view["unrendered"] == []
+    assert view["formulaErrors"] == []
+
+
+def test_images_are_loaded_and_described(view):
+    assert [image["src"] for image in view["images"] if not image["width"]] == []
+    # Sphinx falls back to the file's name, which describes nothing.
+    named = re.compile(r"\.(svg|png|jpe?g)$")
+    assert [image["src"] for image in view["images"] if not image["alt"].strip() or named.search(image["alt"])] == []
+
+
+def test_no_console_error(view):
+    # A request to the network, which is cut here, is no error of the page: it must do without.
+    errors = [(text, url) for kind, text, url in view["messages"] if kind == "error"]
+    assert [e for e in errors if e[0] != NOT_OURS and not e[1].startswith(("http:", "https:"))] == []
+
+
+def test_nothing_overflows(view, width):
+    assert view["overflowing"] == []
+    assert view["scrollWidth"] <= width
+
+
+def test_text_is_readable(view):
+    faint = [(t["text"], t["color"], t["on"]) for t in view["texts"] if contrast(t["color"], t["on"]) < 4.5]
+    assert faint == []
+
+
+def test_figures_keep_a_light_background(view):
+    # Axes and labels are dark; on the dark theme's page they would vanish.
+    for png in view["figures"]:
+        picture = Image.open(io.BytesIO(png)).convert("RGB")
+        # At this luminance black text has a contrast of 7 or more.
+        assert luminance(picture.getpixel((3, picture.height - 4))) > 0.3
+
+
+def test_the_book_has_formulas_and_figures(site):
+    pages = [(site / name).read_text(encoding="utf-8") for name in PAGES]
+    assert sum(page.count('class="math notranslate') for page in pages) > 0
+    assert sum(page.count("<figure") for page in pages) > 0
