@@ -1,0 +1,253 @@
+"""Persian rugs: weights built from an orthogonal projector with constant diagonal.
+
+Source: The Persian Rug, section 4.2.2 and Appendix C. A power of two gets rows of a
+Hadamard matrix, any other size gets pairs of Fourier frequencies; both meet eq. 6 with
+equality, and neither is ever stored as a matrix.
+"""
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from superposition import checks, features, meanfield
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A Monte Carlo mean and its standard error."""
+
+    mean: float
+    se: float
+
+
+@dataclass(frozen=True)
+class Rug:
+    """A symmetric (ns, ns) matrix of rank nd with unit diagonal and nd equal eigenvalues ns / nd.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 2.
+    nd : int
+        Rank, from 1 to ns.
+    seed : int
+        Chooses the index set (Hadamard rows, or Fourier frequencies). The constant row is
+        avoided whenever the parity of nd allows it.
+
+    Raises
+    ------
+    ValueError
+        If `ns` is below 2 or `nd` is not within 1 and `ns`.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to
+    H_ij = (-1)^popcount(i AND j); the circulant form for other sizes is ours.
+    """
+
+    ns: int
+    nd: int
+    seed: int = 0
+    kept: np.ndarray = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self):
+        """Choose the kept rows or frequencies."""
+        ns = checks.whole("ns", self.ns, 2)
+        nd = checks.whole("nd", self.nd, 1, ns)
+        choose = _walsh_rows if _is_power_of_two(ns) else _fourier_frequencies
+        object.__setattr__(self, "kept", choose(ns, nd, np.random.default_rng(self.seed)))
+
+    def apply(self, x):
+        """Multiply feature vectors by the rug, O(ns log ns) each.
+
+        Parameters
+        ----------
+        x : array_like, shape (..., ns)
+            Feature vectors.
+
+        Returns
+        -------
+        numpy.ndarray, shape (..., ns)
+        """
+        if _is_power_of_two(self.ns):
+            return walsh_hadamard(walsh_hadamard(x) * self.kept) / self.nd
+        spectrum = np.fft.rfft(x, axis=-1) * self.kept[: self.ns // 2 + 1]
+        return np.fft.irfft(spectrum, n=self.ns, axis=-1) * (self.ns / self.nd)
+
+    def row(self):
+        """First row; every other row is a permutation of it.
+
+        Returns
+        -------
+        numpy.ndarray, shape (ns,)
+        """
+        return self.apply(np.eye(1, self.ns)[0])
+
+    def dense(self):
+        """The matrix itself, for small sizes.
+
+        Returns
+        -------
+        numpy.ndarray, shape (ns, ns)
+        """
+        return self.apply(np.eye(self.ns))
+
+
+def walsh_hadamard(x):
+    """Multiply by the Hadamard matrix H_ij = (-1)^popcount(i AND j), in O(n log n).
+
+    Parameters
+    ----------
+    x : array_like, shape (..., n)
+        Vectors; n is a power of two.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n)
+
+    Raises
+    ------
+    ValueError
+        If n is no power of two.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.2; the printed XOR form has rank one.
+    """
+    x = np.asarray(x, dtype=np.float64)
+    n = x.shape[-1]
+    if not _is_power_of_two(n):
+        raise ValueError(f"length = {n} is out of range; allowed: powers of two")
+    half = n // 2
+    while half:
+        pair = x.reshape(*x.shape[:-1], -1, 2, half)
+        x = np.stack([pair[..., 0, :] + pair[..., 1, :], pair[..., 0, :] - pair[..., 1, :]], axis=-2)
+        x = x.reshape(*x.shape[:-3], n)
+        half //= 2
+    return x
+
+
+def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
+    """Loss per feature of ReLU(a R x + bias), by Monte Carlo.
+
+    Parameters
+    ----------
+    rug : Rug
+        The matrix R.
+    a : float
+        Gain, a > 0.
+    b : float
+        Effective bias: the mean of the interference is taken out of it.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    samples : int
+        Number of feature vectors, at least 2.
+    seed : int
+        Seed of the feature vectors.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each chunk of samples.
+
+    Returns
+    -------
+    Estimate
+        Mean over samples and features, standard error over samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1, 2 (per feature) and 4.
+    """
+    samples = checks.whole("samples", samples, 2)
+    rng = np.random.default_rng(seed)
+    bias = b - a * features.mean(p) * (rug.apply(np.ones(rug.ns)) - 1)
+    chunk = max(1, 2**21 // rug.ns)
+    errors = []
+    for start in range(0, samples, chunk):
+        x = features.sample(rug.ns, p, min(chunk, samples - start), seed=rng)
+        errors.append(np.mean((x - np.maximum(a * rug.apply(x) + bias, 0)) ** 2, axis=1))
+        if progress is not None:
+            progress(start + len(x), samples)
+    errors = np.concatenate(errors)
+    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+
+
+def row_loss(off_diagonal, a, b, p):
+    """Loss of one output for its actual row of weights, with no Gaussian assumption.
+
+    The interference is a sum of independent terms, so its density follows from the product
+    of their characteristic functions. A Gaussian of 1 % of its width is added to make the
+    density smooth, which changes the loss by about 1e-4 of itself.
+
+    Parameters
+    ----------
+    off_diagonal : array_like, shape (n,)
+        Weights of the other features, divided by the gain (rows of W have diagonal a).
+    a : float
+        Gain, a > 0.
+    b : float
+        Effective bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 4 and 5, without "because nu becomes Gaussian".
+    """
+    weights, count = np.unique(np.round(checks.real("off_diagonal", off_diagonal), 12), return_counts=True)
+    sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
+    if sigma == 0:
+        return float(meanfield.loss(a, b, 0, p))
+    smooth = sigma / 100
+    reach = 15 * sigma + 8 * np.abs(weights).max()
+    points = 2 ** int(np.ceil(np.log2(2 * reach / (smooth / 3))))
+    t = np.arange(points // 2 + 1) * np.pi / reach
+    t = t[t * smooth < 9]  # beyond, the smoothing Gaussian is below 1e-17
+    log_cf = -((smooth * t) ** 2) / 2 - 1j * t * features.mean(p) * np.sum(count * weights)
+    for block in np.array_split(np.arange(len(weights)), max(1, len(weights) * len(t) // 2**22)):
+        log_cf = log_cf + count[block] @ np.log(_feature_cf(np.outer(weights[block], t), p) + 1e-300)
+    spectrum = np.zeros(points // 2 + 1, dtype=complex)
+    spectrum[: len(t)] = np.exp(log_cf)
+    nu = np.fft.fftfreq(points) * 2 * reach
+    mass = np.fft.irfft(spectrum.conj(), n=points)
+    return float(mass @ meanfield.loss(a, b + a * nu, 0, p))
+
+
+def _feature_cf(t, p):
+    """Characteristic function of x = c u."""
+    ramp = np.exp(0.5j * t) * np.sinc(t / (2 * np.pi))
+    return 1 - p + p * ramp
+
+
+def _is_power_of_two(n):
+    return n & (n - 1) == 0
+
+
+def _walsh_rows(ns, nd, rng):
+    first = 0 if nd == ns else 1  # row 0 is constant: its rug would have a common mean
+    kept = np.zeros(ns)
+    kept[first + rng.choice(ns - first, nd, replace=False)] = 1
+    return kept
+
+
+def _fourier_frequencies(ns, nd, rng):
+    pairs = (ns - 1) // 2
+    kept = np.zeros(ns)
+    lower = 1 + rng.choice(pairs, min(nd // 2, pairs), replace=False)
+    kept[lower] = kept[ns - lower] = 1
+    for single in ([ns // 2] if ns % 2 == 0 else []) + [0]:  # frequencies that are their own partner
+        if kept.sum() < nd and (nd - kept.sum()) in (1, 2):
+            kept[single] = 1
+    return kept

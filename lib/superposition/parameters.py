@@ -1,0 +1,120 @@
+"""The parameters of the chapters: closed, typed, and refused in one sentence."""
+
+import ast
+import difflib
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+
+class ParameterError(ValueError):
+    """A parameter that a chapter cannot run with; a notebook shows the sentence alone."""
+
+    def _render_traceback_(self):
+        return [f"{type(self).__name__}: {self}"]
+
+
+def _refuse_bool(value):
+    if isinstance(value, bool):
+        raise ValueError("true and false are no numbers")
+    return value
+
+
+def _ratios(value):
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
+    return sorted({float(part) for part in parts if str(part).strip()})
+
+
+def _device(value):
+    from superposition.autoencoder import resolve_device  # imports torch: only when a chapter asks
+
+    resolve_device(value)
+    return value
+
+
+Count = Annotated[int, BeforeValidator(_refuse_bool)]
+Real = Annotated[float, BeforeValidator(_refuse_bool), Field(allow_inf_nan=False)]
+
+
+class Chapter(BaseModel):
+    """What every chapter's parameters have in common: no unknown names, no changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    @property
+    def at_defaults(self):
+        """Whether every parameter but the device has its default value."""
+        return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
+
+
+class LossScaling(Chapter):
+    """Parameters of chapter 3."""
+
+    ns: Annotated[Count, Field(ge=2, le=16384, description="whole numbers from 2 to 16384")] = 256
+    p: Annotated[Real, Field(ge=1e-3, le=1, description="numbers from 0.001 to 1")] = 0.05
+    ratios: Annotated[
+        tuple[Annotated[Real, Field(gt=0, le=1)], ...],
+        BeforeValidator(_ratios),
+        Field(min_length=1, description="at least one number above 0 and up to 1, separated by commas"),
+    ] = (0.1, 0.2, 0.3, 0.5, 0.75)
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 2000
+    minutes: Annotated[Real, Field(gt=0, le=10**5, description="numbers above 0 and up to 100000")] = 8.0
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = "auto"
+
+    @property
+    def nds(self):
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
+def check(namespace, model):
+    """Check the parameters cell of a chapter, and what papermill injected after it.
+
+    Parameters
+    ----------
+    namespace : dict
+        The notebook's ``globals()``.
+    model : type
+        A subclass of `Chapter`.
+
+    Returns
+    -------
+    Chapter
+        The checked parameters.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown or a value is not allowed: which one, what it was, what is allowed.
+    """
+    known = model.model_fields
+    for name in _injected_names(namespace.get("In", [])):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+            raise ParameterError(f"{name} is no parameter of this chapter; nearest: {near}; all: {', '.join(known)}")
+    missing = [name for name in known if name not in namespace]
+    if missing:
+        raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
+    try:
+        return model(**{name: namespace[name] for name in known})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = first["loc"][0]
+        raise ParameterError(_sentence(name, namespace[name], known[name].description, first)) from None
+
+
+def _sentence(name, value, allowed, problem):
+    if name == "device" and problem["type"] == "value_error":
+        return str(problem["ctx"]["error"])
+    return f"{name} = {value!r} is not allowed; allowed: {allowed}"
+
+
+def _injected_names(history):
+    """Names that papermill set: its cell begins with the comment "# Parameters"."""
+    for source in history:
+        if source.startswith("# Parameters\n"):
+            for statement in ast.parse(source).body:
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                    yield from (target.id for target in targets if isinstance(target, ast.Name))
