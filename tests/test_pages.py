@@ -40,7 +40,7 @@ PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
 
 
 @pytest.fixture(scope="module")
-def site(browser, tmp_path_factory):
+def site(tmp_path_factory):
     """Build the book into a fresh folder and return the folder of its pages."""
     out = tmp_path_factory.mktemp("site")
     command = [Path(sys.executable).parent / "jupyter-book", "build", "book", "-W", "-n", "--keep-going", "--all"]
@@ -67,7 +67,7 @@ def width(request):
 
 
 @pytest.fixture(scope="module", params=PAGES)
-def view(request, site, browser, width, theme):
+def view(request, browser, site, width, theme):
     """Open one page and return what the tests look at: facts, messages, pictures of its figures."""
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
     context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
