@@ -67,6 +67,15 @@ def test_something_is_shown(text):
 
 
 @chapters
+def test_every_output_can_be_compared_and_shown(text):
+    # nbval compares the plain text; the page leaves out a JSON record that has no HTML beside it, without a word.
+    shown = [(number, output.data) for number, output in outputs(text) if "data" in output]
+    assert [number for number, data in shown if "text/plain" not in data] == []
+    records = [(number, data) for number, data in shown if any(mime.endswith("+json") for mime in data)]
+    assert [number for number, data in records if not {"text/html", "text/markdown"} & set(data)] == []
+
+
+@chapters
 def test_no_error_and_no_stderr(text):
     bad = [n for n, o in outputs(text) if o.output_type == "error" or o.get("name") == "stderr"]
     assert bad == []
