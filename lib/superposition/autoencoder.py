@@ -27,7 +27,8 @@ class RowStatistics:
     theory's b); ``off_mean``, ``off_variance`` and ``off_skewness`` of the off-diagonal
     entries; ``lyapunov``, whose largest value is the text's Lambda (eq. 3), 0 where a row has
     no off-diagonal weight; and ``dead``, true where the output stays at zero even with its own
-    feature fully on and the others at their mean. ``Lambda`` is the largest ``lyapunov``.
+    feature fully on and the interference four standard deviations above its mean. ``Lambda`` is
+    the largest ``lyapunov``.
     """
 
     diagonal: np.ndarray
@@ -140,8 +141,21 @@ def default_lr(ns, protocol="recipe"):
     return 3e-3 / ns**0.5 if protocol == "text" else 1e-2 * min(1.0, 256 / ns)
 
 
-def train(ns, nd, p, *, steps=None, batch=1024, lr=None, schedule=None, protocol="recipe", seed, device="auto",
-          eval_samples=None, progress=None):
+def train(
+    ns,
+    nd,
+    p,
+    *,
+    steps=None,
+    batch=1024,
+    lr=None,
+    schedule=None,
+    protocol="recipe",
+    seed,
+    device="auto",
+    eval_samples=None,
+    progress=None,
+):
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
 
     Weights start uniform within 1 / sqrt(fan-in), the bias at zero.
@@ -269,7 +283,7 @@ def row_statistics(W, b, p):
         off_variance=variance,
         off_skewness=_ratio_or_zero(third, variance**1.5),
         lyapunov=_ratio_or_zero(cubes, square**1.5),
-        dead=diagonal + bias_effective <= 0,
+        dead=np.maximum(diagonal, 0) + bias_effective + 4 * np.sqrt(features.variance(p) * square) <= 0,
     )
 
 
@@ -346,8 +360,9 @@ def load(path):
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         text = file.metadata()
     settings = Settings(**{f.name: f.type(text[f.name]) for f in fields(Settings)})
-    return TrainedModel(settings, **arrays, loss=float(text["loss"]), loss_se=float(text["loss_se"]),
-                        stopped=text["stopped"] == "True")
+    return TrainedModel(
+        settings, **arrays, loss=float(text["loss"]), loss_se=float(text["loss_se"]), stopped=text["stopped"] == "True"
+    )
 
 
 def draw(settings, rng, device):
@@ -441,16 +456,27 @@ def _no_longer_falls(history):
 @torch.no_grad()
 def _evaluate(weights, settings, rng, device, samples):
     samples = checks.whole("eval_samples", max(4096, 2**24 // settings.ns) if samples is None else samples, 2)
-    errors = [torch.mean((forward(weights, x) - x) ** 2, dim=1) for x in
-              (draw(settings, rng, device) for _ in range(-(-samples // settings.batch)))]
+    errors = [
+        torch.mean((forward(weights, x) - x) ** 2, dim=1)
+        for x in (draw(settings, rng, device) for _ in range(-(-samples // settings.batch)))
+    ]
     errors = torch.cat(errors)[:samples].double()
     return float(errors.mean()), float(errors.std() / samples**0.5)
 
 
 def _step_seconds(ns, nd, p, batch, device, steps=4):
     ticks = []
-    train(ns, nd, p, steps=steps + 2, batch=batch, seed=0, device=device, eval_samples=2,
-          progress=lambda done, total: ticks.append(time.perf_counter()))
+    train(
+        ns,
+        nd,
+        p,
+        steps=steps + 2,
+        batch=batch,
+        seed=0,
+        device=device,
+        eval_samples=2,
+        progress=lambda done, total: ticks.append(time.perf_counter()),
+    )
     return (ticks[-1] - ticks[1]) / steps
 
 

@@ -99,8 +99,20 @@ def declared():
     return claims
 
 
-def check(claim_id, predicted, measured, *, se=0.0, rtol=0.0, atol=0.0, z=4.0, relation="equals", printed=None,
-          label="", may_be_undecided=False):
+def check(
+    claim_id,
+    predicted,
+    measured,
+    *,
+    se=0.0,
+    rtol=0.0,
+    atol=0.0,
+    z=4.0,
+    relation="equals",
+    printed=None,
+    label="",
+    may_be_undecided=False,
+):
     """Compare a prediction with a measurement and give the row for the ledger.
 
     The tolerance is ``atol + rtol |predicted| + z se``. With ``relation="equals"`` every
@@ -158,9 +170,17 @@ def check(claim_id, predicted, measured, *, se=0.0, rtol=0.0, atol=0.0, z=4.0, r
         "above": measured > predicted + tolerance,
     }[relation].all()
     excluded = printed is None or bool(np.any(np.abs(measured - np.asarray(printed, dtype=np.float64)) > tolerance))
-    row = Row(claim_id, label, claim.verdict, relation, _tuple(predicted), _tuple(measured), _tuple(tolerance),
-              () if printed is None else _tuple(np.broadcast_to(printed, measured.shape)),
-              "confirmed" if agrees and excluded else "undecided")
+    row = Row(
+        claim_id,
+        label,
+        claim.verdict,
+        relation,
+        _tuple(predicted),
+        _tuple(measured),
+        _tuple(tolerance),
+        () if printed is None else _tuple(np.broadcast_to(printed, measured.shape)),
+        "confirmed" if agrees and excluded else "undecided",
+    )
     if row.outcome == "undecided" and not may_be_undecided:
         reason = "the measurement does not agree" if not agrees else "the printed form is not excluded"
         raise ClaimError(
@@ -221,7 +241,11 @@ def coverage(notebooks):
     checked = {(row["id"], chapter) for chapter, path in notebooks.items() for row in records(path)}
     problems = []
     for claim in declared().values():
-        if claim.chapter in notebooks and claim.kind not in NO_CHECK_NEEDED and (claim.id, claim.chapter) not in checked:
+        if (
+            claim.chapter in notebooks
+            and claim.kind not in NO_CHECK_NEEDED
+            and (claim.id, claim.chapter) not in checked
+        ):
             problems.append(f"{claim.id} is declared for {claim.chapter} and not checked there")
     for name, chapter in sorted(checked):
         if name not in declared():
@@ -267,8 +291,11 @@ def _overview(entries):
 
 
 def _entry(claim, rows):
-    block = [f"**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · [{claim.chapter}]({claim.chapter}.ipynb)",
-             f"> {claim.statement}"]
+    block = [
+        f"**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · "
+        f"[{claim.chapter}]({claim.chapter}.ipynb)",
+        f"> {claim.statement}",
+    ]
     if claim.right:
         block.append(f"*Ours:* {claim.right}")
     if rows:

@@ -206,7 +206,8 @@ def row_loss(off_diagonal, a, b, p):
     -----
     Source: The Persian Rug, eq. 4 and 5, without "because nu becomes Gaussian".
     """
-    weights, count = np.unique(np.round(checks.real("off_diagonal", off_diagonal), 12), return_counts=True)
+    weights = checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True)
+    weights, count = np.unique(np.round(weights, 12), return_counts=True)
     sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
     if sigma == 0:
         return float(meanfield.loss(a, b, 0, p))

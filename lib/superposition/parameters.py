@@ -60,7 +60,9 @@ class LossScaling(Chapter):
     steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 2000
     minutes: Annotated[Real, Field(gt=0, le=10**5, description="numbers above 0 and up to 100000")] = 8.0
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
-    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = "auto"
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
 
     @property
     def nds(self):

@@ -1,0 +1,69 @@
+"""Feature data: moments against their definition, sampling against its law."""
+
+import numpy as np
+import pytest
+from scipy import integrate, stats
+from superposition import features
+
+
+@pytest.mark.parametrize("p", [1e-12, 0.05, 2 / 3, 1.0])
+def test_moments_are_those_of_the_definition(p):
+    first, second = (p * integrate.quad(lambda u, k=k: u**k, 0, 1)[0] for k in (1, 2))
+    assert features.mean(p) == pytest.approx(first, rel=1e-14)
+    assert features.second_moment(p) == pytest.approx(second, rel=1e-14)
+    assert features.variance(p) == pytest.approx(second - first**2, rel=1e-12)
+
+
+def test_moments_broadcast_in_float64():
+    found = features.variance(np.full((2, 3), 0.5, dtype=np.float32))
+    assert found.shape == (2, 3) and found.dtype == np.float64
+
+
+@pytest.mark.parametrize("p", [0.003, 0.2, 0.9])
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_sample_follows_the_law(p, seed):
+    x = features.sample(50, p, 4000, seed=seed)
+    on = x > 0
+    # a false alarm is one in a thousand for each of these, at fixed seeds
+    assert stats.binomtest(int(on.sum()), x.size, p).pvalue > 1e-3
+    assert stats.kstest(x[on], "uniform").pvalue > 1e-3
+    counts = on.sum(axis=0)
+    dispersion = np.sum((counts - 4000 * p) ** 2) / (4000 * p * (1 - p))
+    assert 1e-3 < stats.chi2.sf(dispersion, 50) < 1 - 1e-3
+    pairs = (on[:, :-1] & on[:, 1:]).sum()  # neighbours are independent: the gaps are geometric
+    spread = np.sqrt(4000 * 49 * p**2 * (1 - p) * (1 + 3 * p))  # neighbouring pairs share an entry
+    assert abs(pairs - 4000 * 49 * p**2) < 4 * spread + 4
+
+
+def test_layouts_hold_the_same_numbers():
+    dense = features.sample(70, 0.1, 30, seed=5)
+    sparse = features.sample(70, 0.1, 30, seed=5, layout="csr")
+    np.testing.assert_array_equal(sparse.toarray(), dense)
+    assert sparse.has_canonical_format
+
+
+def test_everything_is_on_at_p_1_and_a_generator_goes_on():
+    assert (features.sample(7, 1, 3, seed=0) > 0).all()
+    rng = np.random.default_rng(0)
+    assert not np.array_equal(features.sample(9, 0.5, 9, seed=rng), features.sample(9, 0.5, 9, seed=rng))
+
+
+def test_csr_costs_what_is_on():
+    x = features.sample(10**9, 1e-9, 1000, seed=0, layout="csr")  # dense: 8 terabytes
+    assert x.shape == (1000, 10**9) and 850 < x.nnz < 1150  # 1000 expected, 5 standard deviations
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ({"p": 0}, r"p = 0 is out of range; allowed: \(0, 1\]"),
+        ({"p": 1.5}, r"p = 1\.5 is out of range"),
+        ({"p": "x"}, "p = 'x' is not a number"),
+        ({"ns": 0}, "ns = 0 is out of range; allowed: whole numbers from 1"),
+        ({"batch": 2.5}, r"batch = 2\.5 is out of range"),
+        ({"layout": "coo"}, "layout = 'coo' is unknown; allowed: dense, csr"),
+    ],
+)
+def test_bad_input_is_named(arguments, message):
+    with pytest.raises(ValueError, match=message):
+        features.sample(**({"ns": 4, "p": 0.5, "batch": 2, "seed": 0} | arguments))
