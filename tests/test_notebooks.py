@@ -89,6 +89,12 @@ def test_no_progress_bars_or_widgets(text):
 
 
 @chapters
+def test_no_cell_ends_in_a_semicolon(text):
+    # nbval runs cells without a history, where IPython's semicolon hides nothing: end a figure with `plt.show()`.
+    assert [number for number, cell in enumerate(code(text), 1) if cell.source.rstrip().endswith(";")] == []
+
+
+@chapters
 def test_ids_are_fixed_and_time_stamps_gone(text):
     cells = notebook(text).cells
     assert [cell.id for cell in cells] == [f"{text.stem}-{number:02d}" for number in range(len(cells))], REFRESH
