@@ -1,0 +1,185 @@
+"""The ``superposition`` command: the only place that prints. Everything slow is imported when it is used."""
+
+import sys
+from contextlib import contextmanager
+
+import click
+
+GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="small", show_default=True,
+                    help="A trial of seconds, or what the figure shows.")  # fmt: skip
+FULL = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
+                    help="Which of the run's grids.")  # fmt: skip
+RESULTS = click.option("--results", type=click.Path(), metavar="FOLDER",
+                       help="Where the results of all runs are; by default in the user's data folder.")  # fmt: skip
+NAME = click.argument("name")
+
+
+@click.group()
+def main():
+    """Superposition, the book that runs."""
+
+
+@main.group("runs")
+def runs_group():
+    """Named runs: the experiments behind the figures, to start, resume and collect."""
+
+
+@runs_group.command("list")
+def list_runs():
+    """List the named runs."""
+    with _refusals():
+        from superposition import runs
+
+        for run in runs.RUNS.values():
+            small, full = (len(runs.points(run, grid)) for grid in runs.GRIDS)
+            cost = f"full grid: {full} points, {_cost(run, 'full')}; small: {small} points"
+            click.echo(f"{run.name}\n    {run.feeds}\n    {cost}")
+
+
+@runs_group.command()
+@NAME
+def show(name):
+    """Show what a run computes, where, and at what cost."""
+    with _refusals():
+        from superposition import digest, runs
+
+        run = runs.find(name)
+        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", f"library code: {digest.of(run.function)}"]
+        for grid in runs.GRIDS:
+            lines.append(f"{grid} grid: {len(runs.points(run, grid))} points, {_cost(run, grid)}")
+            for block in getattr(run, grid):
+                lines.append("    " + "; ".join(f"{field} = {_listed(values)}" for field, values in block.items()))
+        click.echo("\n".join(lines))
+
+
+@runs_group.command()
+@NAME
+@GRID
+@click.option("--device", default="auto", show_default=True, help="auto, cpu, or cuda where there is one.")
+@click.option("--workers", type=int, metavar="N", help="Processes of this machine; by default one per core.")
+@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, instead of processes of this machine.")
+@RESULTS
+def start(name, grid, device, workers, dask, results):
+    """Compute the points of a run that are still missing."""
+    with _refusals():
+        if workers is not None and dask is not None:
+            raise ValueError("--workers and --dask exclude each other: a scheduler has its own workers")
+        from superposition import runs
+
+        run, folder = _run_and_folder(name, results)
+        found = runs.status(run, grid, folder)
+        for point, reason in found.damaged.items():
+            click.echo(f"damaged, computed again: {point}: {reason}", err=True)
+        if device != "auto" and dask is None:
+            from superposition.autoencoder import resolve_device
+
+            resolve_device(device)
+        outcome = _swept(run, grid, folder, device, workers, dask)
+    _report(run, grid, folder, outcome)
+
+
+@runs_group.command()
+@NAME
+@FULL
+@RESULTS
+def status(name, grid, results):
+    """Show how much of a run is finished."""
+    with _refusals():
+        from superposition import runs
+
+        run, folder = _run_and_folder(name, results)
+        found = runs.status(run, grid, folder)
+        click.echo(f"{name}, {grid} grid: {len(found.done)} finished, {len(found.missing)} missing, "
+                   f"{len(found.damaged)} damaged")  # fmt: skip
+        for point, reason in found.damaged.items():
+            click.echo(f"damaged: {point}: {reason}")
+        if found.others:
+            click.echo(f"{found.others} more files are of another grid or of other library code")
+
+
+@runs_group.command()
+@NAME
+@FULL
+@RESULTS
+def collect(name, grid, results):
+    """Write the table of a finished run, and its provenance, under book/data."""
+    with _refusals():
+        from superposition import tables
+
+        run, folder = _run_and_folder(name, results)
+        path = tables.collect(run, grid, folder, tables.folder())
+        click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
+
+
+def _run_and_folder(name, parent):
+    from pathlib import Path
+
+    from superposition import results, runs
+
+    run = runs.find(name)
+    return run, Path(parent or results.default_folder()) / run.name
+
+
+def _swept(run, grid, folder, device, workers, dask):
+    from superposition import sweeps
+
+    with _bar(run.name) as progress:
+        if dask is None:
+            workers = sweeps.cores() if workers is None else workers
+            return sweeps.sweep_locally(run, grid, folder, workers=workers, device=device, progress=progress)
+        with sweeps.dask_pool(dask) as (executor, in_flight):
+            return sweeps.sweep(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
+
+
+@contextmanager
+def _bar(name):
+    from tqdm import tqdm
+
+    shown = []
+
+    def progress(done, total):
+        if not shown:  # only now is it clear that there is something to do
+            shown.append(tqdm(desc=name, unit="point", smoothing=0, mininterval=1, dynamic_ncols=True))
+        shown[0].total = total
+        shown[0].update(done - shown[0].n)
+
+    try:
+        yield progress
+    finally:
+        for bar in shown:
+            bar.close()
+
+
+def _report(run, grid, folder, outcome):
+    from superposition import runs
+
+    found = runs.status(run, grid, folder)
+    total = len(found.done) + len(found.missing) + len(found.damaged)
+    click.echo(f"{run.name}, {grid} grid: {len(found.done)} of {total} points finished, {outcome.computed} of them now")
+    for point, reason in outcome.failed.items():
+        click.echo(f"failed: {point}: {reason}", err=True)
+    if len(found.done) < total:
+        click.echo("The same command computes what is missing.", err=True)
+        sys.exit(1)
+
+
+@contextmanager
+def _refusals():
+    """Say in one sentence what went wrong, and end with an exit code that tells."""
+    try:
+        yield
+    except (ValueError, OSError) as error:
+        click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
+        sys.exit(130)
+
+
+def _cost(run, grid):
+    hours = run.hours[grid]
+    return f"about {f'{hours:.2g} hours' if hours >= 1 else f'{60 * hours:.2g} minutes'} on {run.hardware}"
+
+
+def _listed(values):
+    return ", ".join(map(str, values))
