@@ -1,0 +1,139 @@
+"""The command line: what it says, how it ends, and how fast it starts."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from fast_runs import BROKEN, FAST
+from superposition import cli, runs, tables
+
+HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
+
+
+@pytest.fixture(autouse=True)
+def registered(monkeypatch):
+    for run in (FAST, BROKEN):
+        monkeypatch.setitem(runs.RUNS, run.name, run)
+
+
+@pytest.fixture
+def call(tmp_path):
+    """Call ``superposition runs …`` with results in a folder of the test."""
+
+    def called(command, *arguments):
+        where = [] if command in ("list", "show") else ["--results", str(tmp_path / "results")]
+        return CliRunner().invoke(cli.main, ["runs", command, *map(str, arguments), *where])
+
+    return called
+
+
+def test_help_loads_nothing_slow():
+    # half a second for an answer: what takes time at start-up is imports
+    script = (
+        "import sys; from superposition.cli import main\n"
+        "try: main(['--help'])\n"
+        "except SystemExit: print(*sys.modules)"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.startswith("Usage: ") and "runs" in done.stdout
+    loaded = set(done.stdout.split("\n")[-2].split())
+    assert "superposition.cli" in loaded
+    assert loaded & HEAVY == set()
+
+
+def test_command_is_installed():
+    script = Path(sys.executable).with_name("superposition")
+    done = subprocess.run([script, "runs", "--help"], capture_output=True, text=True, check=True)
+    for command in ("list", "show", "start", "status", "collect"):
+        assert f"\n  {command} " in done.stdout
+
+
+def test_list_names_every_run_with_its_cost(call, monkeypatch):
+    for run in (FAST, BROKEN):
+        monkeypatch.delitem(runs.RUNS, run.name)
+    done = call("list")
+    assert done.exit_code == 0
+    for run in runs.RUNS.values():
+        assert f"{run.name}\n    {run.feeds}\n" in done.output
+    assert "full grid: 305 points, about " in done.output and "on two CPU cores" in done.output
+
+
+def test_show_tells_grid_and_function(call):
+    done = call("show", "rug-grid")
+    assert done.exit_code == 0
+    assert "function: superposition.experiments:trained_autoencoder" in done.output
+    assert "ns = 512; p = 0.01, 0.02, 0.05, 0.2, 0.5; r = 0.1, 0.2, 0.3, 0.5, 0.9; steps = " in done.output
+
+
+@pytest.mark.parametrize("command", ["show", "start", "status", "collect"])
+def test_unknown_run_names_the_nearest(call, command):
+    done = call(command, "rug-gird")
+    assert done.exit_code == 2
+    assert done.stderr.startswith("Error: run = 'rug-gird' is unknown; nearest: rug-grid;")
+    assert done.stderr.count("\n") == 1
+
+
+def test_start_status_collect(call, tmp_path, monkeypatch):
+    monkeypatch.setattr(tables, "folder", lambda: tmp_path)
+    assert "fast, full grid: 0 finished, 100 missing, 0 damaged" in call("status", "fast").output
+    refused = call("collect", "fast")
+    assert refused.exit_code == 2 and "to finish: superposition runs start fast --grid full" in refused.stderr
+    done = call("start", "fast", "--grid", "full", "--workers", 2)
+    assert done.exit_code == 0
+    assert "fast, full grid: 100 of 100 points finished, 100 of them now" in done.stdout
+    assert "100/100" in done.stderr, "no progress"
+    assert "fast, full grid: 100 finished, 0 missing, 0 damaged" in call("status", "fast").output
+    assert call("collect", "fast").exit_code == 0
+    assert len((tmp_path / "fast.csv").read_text().splitlines()) == 101 and (tmp_path / "fast.json").exists()
+
+
+def test_failed_points_are_listed_and_the_exit_code_tells(call):
+    done = call("start", "broken", "--grid", "full", "--workers", 1)
+    assert done.exit_code == 1
+    assert "broken, full grid: 4 of 6 points finished, 4 of them now" in done.stdout
+    assert "failed: x=2.0, seed=0: ArithmeticError: no value at two" in done.stderr
+    assert "failed: x=2.0, seed=1" in done.stderr
+    assert call("start", "broken", "--grid", "full", "--workers", 1).exit_code == 1, "a failed point is tried again"
+
+
+def test_damaged_file_is_reported_and_computed_again(call, tmp_path):
+    call("start", "broken", "--grid", "full", "--workers", 1)
+    folder = tmp_path / "results" / "broken"
+    next(path for path in sorted(folder.glob("*.json")) if path.name != "format.json").write_text("{")
+    assert "1 damaged" in call("status", "broken").output
+    done = call("start", "broken", "--grid", "full", "--workers", 1)
+    assert "damaged, computed again: x=" in done.stderr and "4 of 6 points finished, 1 of them now" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["fast", "--grid", "small"], "grid = 'small' of run fast is empty; allowed: at least one point"),
+        (["fast", "--grid", "full", "--workers", 10_000], "workers = 10000 is out of range; allowed: whole numbers"),
+        (["fast", "--grid", "full", "--workers", 0], "workers = 0 is out of range"),
+        (["rug-grid", "--device", "cuda:77"], "device = 'cuda:77' is not on this machine; allowed: auto, cpu"),
+        (["rug-grid", "--workers", 1, "--dask", "tcp://127.0.0.1:1"], "--workers and --dask exclude each other"),
+        (["rug-grid", "--dask", "nonsense"], "dask = 'nonsense' does not answer: missing port number"),
+    ],
+)
+def test_bad_input_ends_with_one_sentence(call, arguments, said):
+    done = call("start", *arguments)
+    assert done.exit_code == 2
+    assert said in done.stderr and done.stderr.count("\n") == 1 and done.stdout == ""
+
+
+def test_results_of_another_version_are_refused(call, tmp_path):
+    folder = tmp_path / "results" / "fast"
+    folder.mkdir(parents=True)
+    (folder / "format.json").write_text('{"format": 0}')
+    for command in ("start", "status", "collect"):
+        done = call(command, "fast", "--grid", "full")
+        assert done.exit_code == 2 and "has format 0, this version reads and writes 1" in done.stderr
+
+
+def test_installation_without_tables_says_so(call, monkeypatch, tmp_path):
+    monkeypatch.setattr(tables.resources, "files", lambda package: tmp_path)
+    done = call("collect", "fast")
+    assert done.exit_code == 2 and "came without the tables of book/data" in done.stderr
