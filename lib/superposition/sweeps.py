@@ -79,7 +79,7 @@ def sweep(run, grid, folder, executor, *, in_flight, device="auto", skip=(), pro
     folder = results.prepare(folder)
     found = runs.status(run, grid, folder)
     queue = _mixed({*found.missing, *found.damaged} - set(skip))
-    total, computed, failed, broken, commit = len(queue), 0, {}, False, _commit()
+    total, computed, failed, broken, commit = len(queue), 0, {}, False, _commit(run.function)
     if progress is not None:
         progress(0, total)
     with closing(_landings(queue, run, folder, executor, in_flight, device)) as landings:
@@ -378,11 +378,13 @@ def _end_with_parent(lifeline):
         os._exit(1)
 
 
-def _commit():
-    """The commit of the library's source, with a mark if it was changed since; None outside of git."""
+def _commit(function):
+    """The commit of the library, marked if code that the function depends on differs; None outside of git."""
     here = Path(__file__).parent
-    described = _git(here, "describe", "--always", "--dirty", "--abbrev=40", "--exclude=*")
-    return described if _git(here, "ls-files", Path(__file__).name) else None
+    files = [f"{module.split('.')[-1]}.py" for module in digest.modules(function) if module.startswith("superposition.")]
+    if not _git(here, "ls-files", Path(__file__).name):
+        return None
+    return _git(here, "rev-parse", "HEAD") + ("+changes" if _git(here, "status", "--porcelain", "--", *files) else "")
 
 
 def _git(folder, *arguments):
