@@ -381,7 +381,7 @@ def _end_with_parent(lifeline):
 def _commit(function):
     """The commit of the library, marked if code that the function depends on differs; None outside of git."""
     here = Path(__file__).parent
-    files = [f"{module.split('.')[-1]}.py" for module in digest.modules(function) if module.startswith("superposition.")]
+    files = [f"{module.split('.')[-1]}.py" for module in digest.modules(function)]
     if not _git(here, "ls-files", Path(__file__).name):
         return None
     return _git(here, "rev-parse", "HEAD") + ("+changes" if _git(here, "status", "--porcelain", "--", *files) else "")
