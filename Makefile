@@ -39,9 +39,11 @@ lock:
 clean:
 	rm -rf _build
 
-.venv/.ready: pyproject.toml constraints.txt
+.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@echo "Setting up .venv: a minute or two, about 1.5 GB"
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'
+	mkdir -p .venv/etc/ipython
+	cp scripts/ipython_kernel_config.py .venv/etc/ipython/
 	@touch $@

@@ -16,6 +16,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
+PICTURE = BOOK / "figures" / "fig-ch3-ratio.svg"
 LAST = "ledger"  # generated from the executed chapters
 # What a user's shell may hold and what would then change the stored figures and warnings.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
@@ -72,12 +73,21 @@ def write(notebook, name):
     os.replace(new, BOOK / f"{name}.ipynb")
 
 
+def write_readme_picture(notebook):
+    """Keep the picture of the README beside the chapters: the figure of that name, as a vector graphic."""
+    for cell in notebook.cells:
+        if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == PICTURE.stem:
+            PICTURE.parent.mkdir(exist_ok=True)
+            PICTURE.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
+
+
 def refresh(name):
     """Read, run, clean and write one chapter."""
     notebook = read(name)
     execute(notebook, name)
     clean(notebook)
     write(notebook, name)
+    write_readme_picture(notebook)
 
 
 def main():

@@ -129,3 +129,17 @@ def test_outputs_name_no_path_of_one_machine(text):
 def test_parameters_come_first(text):
     tagged = [number for number, cell in enumerate(code(text)) if "parameters" in cell.metadata.get("tags", [])]
     assert tagged == [0], "papermill runs at the defaults, silently, without this tag"
+
+
+def test_the_picture_in_the_readme_is_that_of_the_chapter():
+    pictures = list((BOOK / "figures").glob("*.svg"))
+    assert pictures
+    for picture in pictures:
+        assert f"book/figures/{picture.name}" in (BOOK.parent / "README.md").read_text(encoding="utf-8")
+        chapter = json.loads((BOOK / f"{picture.stem.split('-')[1]}.ipynb").read_text(encoding="utf-8"))
+        cell = next(
+            cell
+            for cell in chapter["cells"]
+            if cell["metadata"].get("mystnb", {}).get("figure", {}).get("name") == picture.stem
+        )
+        assert "".join(cell["outputs"][0]["data"]["image/svg+xml"]) == picture.read_text(encoding="utf-8")

@@ -118,13 +118,13 @@ def walsh_hadamard(x):
     n = x.shape[-1]
     if not _is_power_of_two(n):
         raise ValueError(f"length = {n} is out of range; allowed: powers of two")
-    half = n // 2
-    while half:
-        pair = x.reshape(*x.shape[:-1], -1, 2, half)
-        x = np.stack([pair[..., 0, :] + pair[..., 1, :], pair[..., 0, :] - pair[..., 1, :]], axis=-2)
-        x = x.reshape(*x.shape[:-3], n)
-        half //= 2
-    return x
+    shape, inner = x.shape, 1
+    while inner < n:  # H of a product of sizes is a Kronecker product: one small matrix product a factor
+        factor = min(64, n // inner)
+        H = _hadamard(factor)
+        x = x.reshape(-1, factor) @ H if inner == 1 else H @ x.reshape(-1, factor, inner)
+        inner *= factor
+    return x.reshape(shape)
 
 
 def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
@@ -234,6 +234,11 @@ def _feature_cf(t, p):
 
 def _is_power_of_two(n):
     return n & (n - 1) == 0
+
+
+def _hadamard(n):
+    index = np.arange(n)
+    return (-1.0) ** np.bitwise_count(index[:, None] & index)
 
 
 def _walsh_rows(ns, nd, rng):

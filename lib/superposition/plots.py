@@ -28,4 +28,5 @@ def use_style():
     if mpl.get_backend() == "module://matplotlib_inline.backend_inline":
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
-        set_matplotlib_formats("svg", metadata={"Date": None})
+        # the page shows the vector graphic; JupyterLab shows no SVG of a notebook it does not trust yet
+        set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=110)
