@@ -1,9 +1,8 @@
 """Sampling features by their non-zeros, against drawing every entry."""
 
 import numpy as np
-from timing import compare
-
 from superposition import features
+from timing import compare
 
 
 def every_entry(ns, p, batch, rng):

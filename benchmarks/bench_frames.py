@@ -1,8 +1,7 @@
 """Applying a rug by fast transforms, against multiplying by its dense matrix."""
 
-from timing import compare
-
 from superposition import features, frames
+from timing import compare
 
 for ns in (1024, 4096, 3000):
     rug = frames.Rug(ns, ns // 5, seed=0)

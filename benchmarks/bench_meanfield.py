@@ -2,9 +2,8 @@
 
 import numpy as np
 from scipy import integrate
-from timing import compare
-
 from superposition import meanfield
+from timing import compare
 
 
 def by_quadrature(a, b, sigma, p):

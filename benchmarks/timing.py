@@ -13,4 +13,5 @@ def compare(what, *, ours, alternative, name, runs=7):
             function()
             seconds[key].append(time.perf_counter() - start)
     own, other = (statistics.median(times[1:]) for times in seconds.values())  # the first round warms up
-    print(f"{what}: {own * 1e3:.3g} ms; {name}: {other * 1e3:.3g} ms; alternative / ours = {other / own:.2g}", flush=True)
+    ratio = f"alternative / ours = {other / own:.2g}"
+    print(f"{what}: {own * 1e3:.3g} ms; {name}: {other * 1e3:.3g} ms; {ratio}", flush=True)

@@ -267,9 +267,11 @@ def ledger(notebooks):
     -------
     Ledger
     """
-    rows = [(chapter, row) for chapter, path in notebooks.items() for row in records(path)]
-    return Ledger(tuple((claim, tuple(row for chapter, row in rows if row["id"] == claim.id and chapter == claim.chapter))
-                        for claim in declared().values()))  # fmt: skip
+    found = {chapter: records(path) for chapter, path in notebooks.items()}
+    claims = declared().values()
+    return Ledger(
+        tuple((claim, tuple(row for row in found.get(claim.chapter, []) if row["id"] == claim.id)) for claim in claims)
+    )
 
 
 @dataclass(frozen=True)
