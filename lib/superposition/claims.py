@@ -325,7 +325,9 @@ def _tuple(array):
 
 
 def _numbers(values):
-    low, high = f"{min(values, default=0):.6g}", f"{max(values, default=0):.6g}"
+    if not values:
+        return "–"
+    low, high = f"{min(values):.6g}", f"{max(values):.6g}"
     if len(values) > 6:
         return f"{len(values)} values from {low} to {high}" if low != high else f"{low} ({len(values)} values)"
     return ", ".join(f"{value:.6g}" for value in values)
@@ -338,14 +340,30 @@ def _plain(row):
 
 def _html(rows):
     mark = {"confirmed": "✓ confirmed", "undecided": "? undecided"}
-    head = ("claim", "verdict on the text", "prediction", "measured", "tolerance", "text's own form", "outcome")
-    body = (
-        (f"{row.id}{' · ' + row.label if row.label else ''}", row.verdict,
-         f"{RELATIONS[row.relation]} {_numbers(row.predicted)}", _numbers(row.measured), _numbers(row.tolerance),
-         f"{_numbers(row.printed)} ✗ excluded" if row.printed and row.outcome == "confirmed" else _numbers(row.printed),
-         mark[row.outcome])
-        for row in rows
-    )  # fmt: skip
-    cells = "".join("<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in line) + "</tr>" for line in body)
-    titles = "".join(f"<th>{title}</th>" for title in head)
-    return f'<div style="overflow-x:auto"><table><thead><tr>{titles}</tr></thead><tbody>{cells}</tbody></table></div>'
+    printed = any(row.printed for row in rows)
+    lines = [_line("th", ["case", "prediction", "measured", *(["text's own form"] if printed else []), "outcome"])]
+    for name in dict.fromkeys(row.id for row in rows):
+        same = [row for row in rows if row.id == name]
+        title = f"<b>{name}</b> · {same[0].verdict}"
+        lines.append(f'<tr><td colspan="{4 + printed}" style="text-align:left;{_CELL}">{title}</td></tr>')
+        for row in same:
+            cells = [row.label or "–", f"{RELATIONS[row.relation]} {_numbers(row.predicted)}", _measured(row)]
+            cells += [_excluded(row)] if printed else []
+            lines.append(_line("td", [*cells, mark[row.outcome]]))
+    return f'<div style="overflow-x:auto"><table>{"".join(lines)}</table></div>'
+
+
+_CELL = "padding:0.15em 0.7em"
+
+
+def _line(tag, cells):
+    style = f'style="text-align:left;vertical-align:top;{_CELL}"'
+    return "<tr>" + "".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+
+
+def _measured(row):
+    return f"{_numbers(row.measured)} ± {max(row.tolerance):.2g}" if max(row.tolerance) else _numbers(row.measured)
+
+
+def _excluded(row):
+    return f"{_numbers(row.printed)} ✗" if row.printed and row.outcome == "confirmed" else _numbers(row.printed)
