@@ -12,6 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import fast_runs
+import numpy as np
 import pytest
 from fast_runs import BROKEN, FAST, make
 from pydantic import ValidationError
@@ -93,7 +94,7 @@ def test_empty_grid_is_refused(tmp_path):
     "change", [{"p": 1.5}, {"p": 0}, {"ns": 2}, {"ns": 100.5}, {"r": 1.0}, {"nss": 3}, {"seed": -1}, {"seed": True}]
 )
 def test_points_are_closed_and_within_their_ranges(change):
-    good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "seed": 0}
+    good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "full_rate_from": 0.05, "seed": 0}
     runs.TrainedPoint(**good)
     with pytest.raises(ValidationError, match=next(iter(change))):
         runs.TrainedPoint(**{**good, **change})
@@ -478,6 +479,8 @@ def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
     collected(tmp_path / "fast", tmp_path)
     table = tables.load("fast", run=FAST, where=tmp_path)
     assert table.note == ""
+    assert table.line.startswith("Table `fast`: 100 points, ")
+    assert table.line.endswith(". It matches the current configuration of its run.")
     assert list(table.columns) == ["x", "seed", "value"]
     assert table.where(seed=1).columns["value"][2] == fast_runs.wave(x=0.2, seed=1, device="cpu")["value"]
     said = table.provenance
@@ -486,6 +489,13 @@ def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
     assert set(said["versions"][0]) == {"python", "superposition", "numpy", "scipy", "torch"}
     assert said["library_digest"] == digest.of(FAST.function) and said["run"] == "fast"
     assert str(tmp_path) not in json.dumps(said)
+
+
+def test_pivot_averages_over_the_rest():
+    columns = {"a": np.array([1, 1, 2]), "b": np.array([5, 5, 6]), "v": np.array([1.0, 2.0, 7.0])}
+    rows, across, mean = tables.Table(columns, {}, "").pivot("v", down="a", across="b")
+    assert rows.tolist() == [1, 2] and across.tolist() == [5, 6]
+    np.testing.assert_array_equal(mean, [[1.5, np.nan], [np.nan, 7.0]])
 
 
 @pytest.mark.parametrize(
@@ -501,7 +511,7 @@ def test_table_that_differs_says_so(tmp_path, change, note):
     text, said = change(path.read_text(), json.loads(path.with_suffix(".json").read_text()))
     path.write_text(text)
     path.with_suffix(".json").write_text(json.dumps(said))
-    assert note in tables.load("fast", run=FAST, where=tmp_path).note
+    assert note in tables.load("fast", run=FAST, where=tmp_path).line
 
 
 def test_table_of_another_grid_says_so(tmp_path):

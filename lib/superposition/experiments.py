@@ -7,8 +7,8 @@ or tables.
 from superposition import autoencoder, checks, meanfield
 
 
-def trained_autoencoder(*, ns, p, r, steps, seed, device="auto"):
-    """Train one autoencoder by the recipe and describe it beside the theory.
+def trained_autoencoder(*, ns, p, r, steps, full_rate_from, seed, device="auto"):
+    """Train one autoencoder by the recipe, slower for rare features, and describe it beside the theory.
 
     Parameters
     ----------
@@ -20,6 +20,10 @@ def trained_autoencoder(*, ns, p, r, steps, seed, device="auto"):
         Compression ratio, in (0, 1); nd = max(1, round(r ns)).
     steps : int
         Training steps, at least 1.
+    full_rate_from : float
+        Smallest p at which the recipe's learning rate is right, in (0, 1]. Below it the rate
+        falls in proportion to p: each feature is then seen in few vectors of a batch, and the
+        full rate kills features.
     seed : int
         Seed of weights, data and evaluation.
     device : str
@@ -49,7 +53,9 @@ def trained_autoencoder(*, ns, p, r, steps, seed, device="auto"):
     ns = checks.whole("ns", ns, 3, autoencoder.LIMIT)
     r = float(checks.real("r", r, 0, 1, open_low=True, open_high=True))
     nd = max(1, round(r * ns))
-    model = autoencoder.train(ns, nd, p, steps=steps, seed=seed, device=device)
+    rarity = float(checks.real("full_rate_from", full_rate_from, 0, 1, open_low=True))
+    lr = autoencoder.default_lr(ns) * min(1.0, p / rarity)
+    model = autoencoder.train(ns, nd, p, steps=steps, lr=lr, seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
     return {

@@ -39,6 +39,7 @@ class TrainedPoint(Point):
     p: Annotated[Real, Field(gt=0, le=1)]
     r: Annotated[Real, Field(gt=0, lt=1)]
     steps: Annotated[Count, Field(ge=1)]
+    full_rate_from: Annotated[Real, Field(gt=0, le=1)]
     seed: Annotated[Count, Field(ge=0)]
 
 
@@ -187,7 +188,9 @@ def status(run, grid, folder):
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 _TRAINED = "superposition.experiments:trained_autoencoder"
-_TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},)
+_USUAL = {"steps": (3000,), "full_rate_from": (0.05,)}
+_TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
+_TINY_HOURS = 0.005
 
 RUNS = {
     run.name: run
@@ -199,22 +202,37 @@ RUNS = {
             point=TrainedPoint,
             small=_TINY,
             full=(
-                {"ns": (128, 256), "p": _P, "r": _R, "steps": (3000,), "seed": (0, 1)},
-                {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (3000,), "seed": (2, 3, 4)},
-                {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2, 0.5), "r": (0.1, 0.2, 0.3, 0.5, 0.9), "steps": (3000,),
+                {"ns": (128, 256), "p": _P, "r": _R, **_USUAL, "seed": (0, 1)},
+                {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "seed": (2, 3, 4)},
+                {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2, 0.5), "r": (0.1, 0.2, 0.3, 0.5, 0.9), **_USUAL,
                  "seed": (0,)},
             ),
-            hours={"small": 0.005, "full": 0.8},
+            hours={"small": _TINY_HOURS, "full": 0.8},
             hardware="two CPU cores",
         ),
         Run(
             name="rug-budget",
-            feeds="what twice or half the training steps change in run rug-grid, at ns = 256",
+            feeds="what half or twice the training steps change in run rug-grid, at ns = 256",
             function=_TRAINED,
             point=TrainedPoint,
             small=_TINY,
-            full=({"ns": (256,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (1500, 3000, 6000), "seed": (0,)},),
-            hours={"small": 0.005, "full": 0.07},
+            full=(
+                {"ns": (256,), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "steps": (1500, 3000, 6000), "seed": (0,)},
+            ),
+            hours={"small": _TINY_HOURS, "full": 0.07},
+            hardware="two CPU cores",
+        ),
+        Run(
+            name="rug-rate",
+            feeds="what the learning rate changes for rare features, at ns = 128",
+            function=_TRAINED,
+            point=TrainedPoint,
+            small=_TINY,
+            full=(
+                {"ns": (128,), "p": (0.01,), "r": (0.2, 0.5, 0.9), **_USUAL, "full_rate_from": (0.01, 0.05, 0.2),
+                 "seed": (0,)},
+            ),
+            hours={"small": _TINY_HOURS, "full": 0.02},
             hardware="two CPU cores",
         ),
         Run(
@@ -224,11 +242,11 @@ RUNS = {
             point=TrainedPoint,
             small=_TINY,
             full=(
-                {"ns": (2048,), "p": _P, "r": _R, "steps": (8000,), "seed": (0,)},
-                {"ns": (8192,), "p": _P, "r": (0.2,), "steps": (8000,), "seed": (0,)},
-                {"ns": (8192,), "p": (0.05,), "r": _R, "steps": (8000,), "seed": (0,)},
+                {"ns": (2048,), "p": _P, "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
+                {"ns": (8192,), "p": _P, "r": (0.2,), **_USUAL, "steps": (8000,), "seed": (0,)},
+                {"ns": (8192,), "p": (0.05,), "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
             ),
-            hours={"small": 0.005, "full": 3.0},
+            hours={"small": _TINY_HOURS, "full": 3.0},
             hardware="one GPU of the data-centre kind with 40 GiB or more (an estimate: not run yet)",
         ),
     )

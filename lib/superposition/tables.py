@@ -29,6 +29,17 @@ class Table:
     provenance: dict
     note: str
 
+    @property
+    def line(self):
+        """The line beside a figure, in Markdown: what the table holds, and whether it is older than its run."""
+        said = self.provenance
+        state = f"**Not current:** {self.note}" if self.note else "It matches the current configuration of its run."
+        versions = ", ".join(f"{name} {version}" for name, version in said["versions"][-1].items())
+        return (
+            f"Table `{said['run']}`: {len(said['seconds'])} points, {said['seconds_total'] / 3600:.2g} hours of work, "
+            f"on {', '.join(said['devices'])}, with {versions}. {state}"
+        )
+
     def where(self, **values):
         """Rows in which each named column has the given value.
 
@@ -43,6 +54,30 @@ class Table:
         """
         chosen = np.logical_and.reduce([self.columns[name] == value for name, value in values.items()])
         return Table({name: column[chosen] for name, column in self.columns.items()}, self.provenance, self.note)
+
+    def pivot(self, value, *, down, across):
+        """One column against two others, averaged over all the rest.
+
+        Parameters
+        ----------
+        value, down, across : str
+            Columns.
+
+        Returns
+        -------
+        rows : numpy.ndarray, shape (m,)
+            The different values of ``down``, increasing.
+        columns : numpy.ndarray, shape (n,)
+            The different values of ``across``, increasing.
+        mean : numpy.ndarray, shape (m, n)
+            Means of ``value``, nan where there is no row.
+        """
+        rows, i = np.unique(self.columns[down], return_inverse=True)
+        columns, j = np.unique(self.columns[across], return_inverse=True)
+        total, count = np.zeros((2, len(rows), len(columns)))
+        np.add.at(total, (i, j), self.columns[value])
+        np.add.at(count, (i, j), 1)
+        return rows, columns, np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
 def folder():
