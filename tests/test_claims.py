@@ -89,8 +89,8 @@ def test_plain_text_holds_no_measured_digit():
 
 
 def test_html_escapes_and_shows_the_excluded_form():
-    bundle = claims.check("rug.projector", 6.4, 6.4, printed=1.0, rtol=1e-9, label="<b>")._repr_mimebundle_()
-    assert "<b>" not in bundle["text/html"] and "1 ✗" in bundle["text/html"]
+    bundle = claims.check("rug.projector", 6.4, 6.4, printed=1.0, rtol=1e-9, label="<i>")._repr_mimebundle_()
+    assert "<i>" not in bundle["text/html"] and "1 ✗" in bundle["text/html"]
 
 
 def test_records_come_back_from_a_notebook(tmp_path):
