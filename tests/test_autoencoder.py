@@ -91,14 +91,14 @@ def test_row_statistics_by_loops():
     rows = autoencoder.row_statistics(W, b, p)
     for i in range(6):
         off = np.delete(W[i], i)
-        assert rows.diagonal[i] == W[i, i] and rows.bias[i] == b[i]
-        assert rows.bias_effective[i] == pytest.approx(b[i] + p / 2 * off.sum())
+        assert rows.diagonal[i] == W[i, i] and rows.b[i] == b[i]
+        assert rows.b_eff[i] == pytest.approx(b[i] + p / 2 * off.sum())
         assert rows.off_mean[i] == pytest.approx(off.mean())
         assert rows.off_variance[i] == pytest.approx(off.var())
         assert rows.off_skewness[i] == pytest.approx(np.mean((off - off.mean()) ** 3) / off.std() ** 3)
         assert rows.lyapunov[i] == pytest.approx(np.sum(np.abs(off) ** 3) / np.sum(off**2) ** 1.5)
         assert rows.dead[i] == (
-            max(W[i, i], 0) + rows.bias_effective[i] + 4 * np.sqrt(features.variance(p) * np.sum(off**2)) <= 0
+            max(W[i, i], 0) + rows.b_eff[i] + 4 * np.sqrt(features.variance(p) * np.sum(off**2)) <= 0
         )
     assert rows.Lambda == rows.lyapunov.max()
 
@@ -108,7 +108,7 @@ def test_the_effective_bias_is_the_theorys():
     rug, best = frames.Rug(64, 16, seed=1), meanfield.optimum(0.1, 0.25)
     W = best.a * rug.dense()
     raw = best.b - features.mean(0.1) * (W.sum(axis=1) - np.diag(W))
-    np.testing.assert_allclose(autoencoder.row_statistics(W, raw, 0.1).bias_effective, best.b, atol=1e-12)
+    np.testing.assert_allclose(autoencoder.row_statistics(W, raw, 0.1).b_eff, best.b, atol=1e-12)
 
 
 def test_a_digon_has_lambda_1_and_zero_rows_are_allowed():
@@ -134,7 +134,7 @@ def test_dead_means_that_the_output_hardly_ever_fires(trained):
 
 def test_a_budget_buys_steps():
     few, seconds = autoencoder.affordable_steps(64, [8, 16], seconds=0.05, steps=10**6)
-    assert 1 <= few < 10**4 and 0 < seconds <= 0.06
+    assert 1 <= few < 10**6 and (0 < seconds <= 0.05 or few == 1)
     assert autoencoder.affordable_steps(64, [8], seconds=1e5, steps=50)[0] == 50
 
 

@@ -23,7 +23,7 @@ LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
 class RowStatistics:
     """One value for each row of W: what the mean-field theory keeps, and how much it ignores.
 
-    ``diagonal``, ``bias`` (raw) and ``bias_effective`` (raw plus the mean interference, the
+    ``diagonal``, ``b`` (the raw bias) and ``b_eff`` (raw plus the mean interference, the
     theory's b); ``off_mean``, ``off_variance`` and ``off_skewness`` of the off-diagonal
     entries; ``lyapunov``, whose largest value is the text's Lambda (eq. 3), 0 where a row has
     no off-diagonal weight; and ``dead``, true where the output stays at zero even with its own
@@ -32,8 +32,8 @@ class RowStatistics:
     """
 
     diagonal: np.ndarray
-    bias: np.ndarray
-    bias_effective: np.ndarray
+    b: np.ndarray
+    b_eff: np.ndarray
     off_mean: np.ndarray
     off_variance: np.ndarray
     off_skewness: np.ndarray
@@ -151,7 +151,7 @@ def train(
     lr=None,
     schedule=None,
     protocol="recipe",
-    seed,
+    seed=0,
     device="auto",
     eval_samples=None,
     progress=None,
@@ -239,7 +239,7 @@ def row_statistics(W, b, p):
     Parameters
     ----------
     W : array_like, shape (ns, ns)
-        The matrix W_out W_in of anybody's autoencoder, ns at least 3.
+        The matrix W_out W_in of anybody's autoencoder, ns at least 2.
     b : array_like, shape (ns,)
         Raw biases.
     p : float
@@ -260,8 +260,8 @@ def row_statistics(W, b, p):
     b + (p/2) sum_{j != i} W_ij absorbs the mean of nu as section 4.1 says.
     """
     W, b = np.asarray(W, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or len(W) < 3:
-        raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 3 or more")
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or len(W) < 2:
+        raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
     if b.shape != (len(W),):
         raise ValueError(f"b has shape {b.shape}; allowed: ({len(W)},)")
     for name, array in (("W", W), ("b", b)):
@@ -274,16 +274,16 @@ def row_statistics(W, b, p):
     variance = np.maximum(square / others - off_mean**2, 0)
     third = (off**3).sum(axis=1) / others - 3 * off_mean * square / others + 2 * off_mean**3
     cubes = (np.abs(off) ** 3).sum(axis=1)
-    bias_effective = b + features.mean(p) * total
+    b_eff = b + features.mean(p) * total
     return RowStatistics(
         diagonal=diagonal,
-        bias=b,
-        bias_effective=bias_effective,
+        b=b,
+        b_eff=b_eff,
         off_mean=off_mean,
         off_variance=variance,
         off_skewness=_ratio_or_zero(third, variance**1.5),
         lyapunov=_ratio_or_zero(cubes, square**1.5),
-        dead=np.maximum(diagonal, 0) + bias_effective + 4 * np.sqrt(features.variance(p) * square) <= 0,
+        dead=np.maximum(diagonal, 0) + b_eff + 4 * np.sqrt(features.variance(p) * square) <= 0,
     )
 
 

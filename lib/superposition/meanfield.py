@@ -9,6 +9,7 @@ from their averages over ``u``, the ramp integrals of ``_ramp``.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from math import factorial
 
 import numpy as np
@@ -19,11 +20,15 @@ from superposition import checks, features
 
 @dataclass(frozen=True)
 class Gradient:
-    """Partial derivatives of the loss with respect to a, b and sigma (same shape each)."""
+    """Partial derivatives of the loss with respect to a, b and sigma (same shape each); unpacks in that order."""
 
     a: np.ndarray
     b: np.ndarray
     sigma: np.ndarray
+
+    def __iter__(self):
+        """Give the three in order, as in ``da, db, dsigma = loss_grad(...)``."""
+        return iter((self.a, self.b, self.sigma))
 
 
 @dataclass(frozen=True)
@@ -257,7 +262,7 @@ def bayes_loss(p, sigma):
     p, sigma = np.broadcast_arrays(features.probability(p), checks.real("sigma", sigma, 0, open_high=True))
     s = np.where(sigma > 0, sigma, 1.0)[..., None]
     edge = np.minimum(_REACH * s, 0.5)
-    total = np.zeros(p.shape)
+    total, (nodes, weights) = np.zeros(p.shape), _gauss_legendre(300)
     for low, high in (
         (-_REACH * s, 0 * s),
         (0 * s, edge),
@@ -265,16 +270,21 @@ def bayes_loss(p, sigma):
         (1 - edge, 1 + 0 * s),
         (1 + 0 * s, 1 + _REACH * s),
     ):
-        y = low + (high - low) * _NODES
-        total = total + np.sum((high - low) * _WEIGHTS * _posterior_error(y, s, p[..., None]), axis=-1)
+        y = low + (high - low) * nodes
+        total = total + np.sum((high - low) * weights * _posterior_error(y, s, p[..., None]), axis=-1)
     return np.where(sigma > 0, p * total, 0.0)[()]
 
 
 _REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
-_NODES, _WEIGHTS = (lambda x, w: ((x + 1) / 2, w / 2))(*np.polynomial.legendre.leggauss(300))
-_INNER, _INNER_WEIGHTS = (lambda x, w: ((x + 1) / 2, w / 2))(*np.polynomial.legendre.leggauss(24))
 # b / (a sigma): thresholds on the negative side, nearly linear decoders on the positive one
 _GRID = np.concatenate([-np.geomspace(40, 0.05, 120), np.linspace(-0.04, 0.04, 5), np.geomspace(0.05, 1e8, 120)])
+
+
+@cache
+def _gauss_legendre(n):
+    """Nodes and weights on [0, 1]."""
+    nodes, weights = np.polynomial.legendre.leggauss(n)
+    return (nodes + 1) / 2, weights / 2
 
 
 def _ratio(r):
@@ -418,11 +428,12 @@ def _posterior_error(y, sigma, p):
 
 def _uniform_posterior(y, sigma):
     """Density of y = u + nu, and mean and variance of u given y (The Persian Rug, eq. 26)."""
-    weight = np.exp(-(((y[..., None] - _INNER) / sigma[..., None]) ** 2) / 2) * _INNER_WEIGHTS
+    u, weights = _gauss_legendre(24)
+    weight = np.exp(-(((y[..., None] - u) / sigma[..., None]) ** 2) / 2) * weights
     mass = weight.sum(axis=-1)
     mass = np.where(mass > 0, mass, 1)
-    centre = (weight * _INNER).sum(axis=-1) / mass
-    spread = (weight * (_INNER - centre[..., None]) ** 2).sum(axis=-1) / mass
+    centre = (weight * u).sum(axis=-1) / mass
+    spread = (weight * (u - centre[..., None]) ** 2).sum(axis=-1) / mass
     wide = (mass / np.sqrt(2 * np.pi) / sigma, centre, spread)
 
     left, right = -y / sigma, (1 - y) / sigma  # a truncated normal, where it is narrow
