@@ -176,8 +176,6 @@ def local_pool(workers, function):
     setup = (function.split(":")[0], max(1, cores() // workers), lifeline)
     executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_work, initargs=setup)
     try:
-        with _interrupts_kept_back():
-            executor.submit(int)  # starts the workers
         yield executor
     except BaseException:
         end.close()  # the workers drop what they are at
@@ -336,7 +334,8 @@ def _finished(folder, name):
 def _submit(executor, run, point, device):
     fields = point.model_dump(mode="json")
     try:
-        return executor.submit(compute, run.function, fields, device, digest.of(run.function))
+        with _interrupts_kept_back():  # workers may start here
+            return executor.submit(compute, run.function, fields, device, digest.of(run.function))
     except BrokenExecutor as error:
         future = Future()
         future.set_exception(error)
