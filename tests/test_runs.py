@@ -4,6 +4,7 @@ import json
 import os
 import random
 import re
+import shutil
 import signal
 import subprocess
 import sys
@@ -532,6 +533,22 @@ def test_tables_are_found_from_anywhere(tmp_path):
     script = "from superposition import tables; print(tables.folder())"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()) == HERE.parent / "book" / "data"
+
+
+def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools is too old to build the wheel")
+    tree = tmp_path / "tree"
+    for name in ("lib", "book/data"):
+        shutil.copytree(HERE.parent / name, tree / name, symlinks=True)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(HERE.parent / name, tree)
+    build = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=tree, capture_output=True, check=True)
+    shutil.unpack_archive(next(tmp_path.glob("*.whl")), tmp_path / "site", format="zip")
+    script = "from superposition import tables; print(tables.folder(), len(tables.load('rug-rate').columns['p']))"
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(tmp_path / "site")}}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, **options)
+    assert done.stdout.split() == [str(tmp_path / "site" / "superposition" / "data"), "9"]
 
 
 STORED = sorted(path.stem for path in (HERE.parent / "book" / "data").glob("*.csv"))
