@@ -53,9 +53,11 @@ def test_the_default_rate_does_not_collapse(ns):
 def test_a_collapse_is_an_error_that_says_what_to_try():
     with pytest.raises(
         FloatingPointError,
-        match=r"every output is zero at step \d+ with lr = 1 .*try a smaller learning rate: lr = 0\.25",
+        match=r"the output has collapsed to zero at step \d+ with lr = 1 .*try a smaller learning rate: lr = 0\.25",
     ):
         autoencoder.train(32, 4, 0.05, steps=300, lr=1.0, schedule="constant", seed=0)
+    with pytest.raises(FloatingPointError, match="has collapsed"):  # the rate of small models
+        autoencoder.train(2048, 100, 0.05, steps=100, batch=256, lr=1e-2, schedule="constant", seed=0, eval_samples=2)
     with pytest.raises(FloatingPointError, match="the loss is not finite at step 100 with lr = 1e\\+30"):
         autoencoder.train(32, 4, 0.05, steps=300, lr=1e30, schedule="constant", seed=0)
 

@@ -5,7 +5,10 @@ import sys
 
 import pytest
 
-SLOW = ("torch", "matplotlib", "pydantic", "IPython", "scipy.optimize", "scipy.stats", "scipy.sparse", "scipy.integrate")
+SLOW = (
+    "torch", "matplotlib", "pydantic", "IPython",
+    "scipy.optimize", "scipy.stats", "scipy.sparse", "scipy.integrate",
+)  # fmt: skip
 
 
 @pytest.mark.parametrize("room", ["features", "meanfield", "frames", "claims"])

@@ -16,6 +16,7 @@ from superposition import checks, features
 PROTOCOLS = ("recipe", "text")
 SCHEDULES = ("cosine", "constant")
 WINDOW = 100  # batches in a window of the text's stopping rule
+COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
 
 
@@ -196,8 +197,8 @@ def train(
     ValueError
         If an argument is outside its range.
     FloatingPointError
-        If the loss is no longer finite or the output collapses to zero everywhere; the message
-        names step, learning rate and what to try.
+        If the loss is no longer finite or the output collapses to zero; the message names step,
+        learning rate and what to try.
 
     Notes
     -----
@@ -438,8 +439,8 @@ def _refuse_collapse(history, output, settings):
     what = None
     if not bool(torch.isfinite(history).all()):
         what = "the loss is not finite"
-    elif not bool((output > 0).any()):
-        what = "every output is zero"
+    elif float(output.detach().mean()) < COLLAPSED * float(features.mean(settings.p)):
+        what = "the output has collapsed to zero"
     if what:
         raise FloatingPointError(
             f"{what} at step {len(history)} with lr = {settings.lr:g} (ns = {settings.ns}, nd = {settings.nd}, "
