@@ -63,7 +63,7 @@ def test_conda_installs_the_same_pins_and_extra():
 
 def test_make_installs_the_same_pins_and_extra():
     assert "pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'" in MAKEFILE
-    assert re.search(r"^\.venv/\.ready: pyproject\.toml constraints\.txt$", MAKEFILE, re.MULTILINE)
+    assert re.search(r"^\.venv/\.ready: pyproject\.toml constraints\.txt\b", MAKEFILE, re.MULTILINE)
     minor = CONDA["dependencies"][0].removeprefix("python=")
     assert f"command -v python{minor} " in MAKEFILE, "make prefers another Python than environment.yml"
 

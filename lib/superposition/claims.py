@@ -357,8 +357,10 @@ _CELL = "padding:0.15em 0.7em"
 
 
 def _line(tag, cells):
-    style = f'style="text-align:left;vertical-align:top;{_CELL}"'
-    return "<tr>" + "".join(f"<{tag} {style}>{html.escape(cell)}</{tag}>" for cell in cells) + "</tr>"
+    style = f"text-align:left;vertical-align:top;{_CELL}"
+    first, *others = (html.escape(cell) for cell in cells)
+    rest = "".join(f'<{tag} style="{style};white-space:nowrap">{cell}</{tag}>' for cell in others)
+    return f'<tr><{tag} style="{style}">{first}</{tag}>{rest}</tr>'
 
 
 def _measured(row):
