@@ -114,6 +114,7 @@ def test_chunks_and_progress():
         (lambda: frames.Rug(8, 9), "nd = 9 is out of range; allowed: whole numbers from 1 to 8"),
         (lambda: frames.simulated_loss(frames.Rug(8, 2), 1, 0, 0.5, samples=1, seed=0), "samples = 1 is out of range"),
         (lambda: frames.row_loss([0.1, np.inf], 1, 0, 0.5), "off_diagonal = inf is out of range"),
+        (lambda: frames.row_loss([1.0], 1, 0, 1e-9), "p = 1e-09 is too small for these weights"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -12,6 +12,9 @@ import numpy as np
 from superposition import checks, features, meanfield
 
 
+LARGEST_GRID = 2**24  # points of a density: 128 MB
+
+
 @dataclass(frozen=True)
 class Estimate:
     """A Monte Carlo mean and its standard error."""
@@ -200,7 +203,8 @@ def row_loss(off_diagonal, a, b, p):
     Raises
     ------
     ValueError
-        If an argument is outside its range.
+        If an argument is outside its range, or `p` so small that the atoms of the law cannot be
+        resolved.
 
     Notes
     -----
@@ -214,6 +218,11 @@ def row_loss(off_diagonal, a, b, p):
     smooth = sigma / 100
     reach = 15 * sigma + 8 * np.abs(weights).max()
     points = 2 ** int(np.ceil(np.log2(2 * reach / (smooth / 3))))
+    if points > LARGEST_GRID:
+        raise ValueError(
+            f"p = {float(p):g} is too small for these weights: the density needs {points} points; allowed: "
+            f"{LARGEST_GRID}, so larger p or more even weights"
+        )
     t = np.arange(points // 2 + 1) * np.pi / reach
     t = t[t * smooth < 9]  # beyond, the smoothing Gaussian is below 1e-17
     log_cf = -((smooth * t) ** 2) / 2 - 1j * t * features.mean(p) * np.sum(count * weights)
