@@ -11,7 +11,6 @@ import numpy as np
 
 from superposition import checks, features, meanfield
 
-
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
 
