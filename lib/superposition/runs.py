@@ -189,6 +189,7 @@ _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 _TRAINED = "superposition.experiments:trained_autoencoder"
 _USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
+_GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
 
@@ -202,10 +203,17 @@ RUNS = {
             point=TrainedPoint,
             small=_TINY,
             full=(
-                {"ns": (128, 256), "p": _P, "r": _R, **_USUAL, "seed": (0, 1)},
+                {"ns": (128,), "p": _P, "r": _R, **_USUAL, "seed": (0, 1)},
+                {"ns": (256,), "p": _P[:-2], "r": _R, **_USUAL, "seed": (0, 1)},
+                {"ns": (256,), "p": (0.3,), "r": _R[:-2], **_USUAL, "seed": (0, 1)},
+                {"ns": (256,), "p": (0.5,), "r": _R[:-3], **_USUAL, "seed": (0, 1)},
+                {"ns": (256,), "p": (0.3,), "r": _R[-2:], **_GENTLE, "seed": (0, 1)},
+                {"ns": (256,), "p": (0.5,), "r": _R[-3:], **_GENTLE, "seed": (0, 1)},
                 {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "seed": (2, 3, 4)},
-                {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2, 0.5), "r": (0.1, 0.2, 0.3, 0.5, 0.9), **_USUAL,
-                 "steps": (3000,), "seed": (0,)},
+                {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2), "r": (0.1, 0.2, 0.3, 0.5, 0.9), **_USUAL, "steps": (3000,),
+                 "seed": (0,)},
+                {"ns": (512,), "p": (0.5,), "r": (0.1, 0.2, 0.3), **_USUAL, "steps": (3000,), "seed": (0,)},
+                {"ns": (512,), "p": (0.5,), "r": (0.5, 0.9), **_GENTLE, "steps": (3000,), "seed": (0,)},
             ),
             hours={"small": _TINY_HOURS, "full": 0.7},
             hardware="two CPU cores",
