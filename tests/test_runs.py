@@ -243,6 +243,8 @@ def test_result_comes_back_as_written(tmp_path):
     results.write(folder, "k", record)
     assert results.read(folder, "k") == record
     assert sorted(path.name for path in folder.iterdir()) == ["format.json", "k.json"]
+    (folder / "plain").touch()
+    assert (folder / "k.json").stat().st_mode == (folder / "plain").stat().st_mode, "others cannot read it"
 
 
 def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):

@@ -9,7 +9,7 @@ import errno
 import hashlib
 import json
 import os
-import tempfile
+import uuid
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -204,15 +204,15 @@ def replace(path, text):
         If the disk does not take it; what was there before is untouched.
     """
     with _told_clearly(path.parent):
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f"{path.stem}.", suffix=".tmp")
+        name = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.tmp")
         try:
-            with open(descriptor, "w", encoding="utf-8") as file:
+            with open(name, "x", encoding="utf-8") as file:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(name, path)
         except BaseException:
-            Path(name).unlink(missing_ok=True)
+            name.unlink(missing_ok=True)
             raise
         _sync_folder(path.parent)
 

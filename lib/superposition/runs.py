@@ -215,7 +215,7 @@ RUNS = {
                 {"ns": (512,), "p": (0.5,), "r": (0.1, 0.2, 0.3), **_USUAL, "steps": (3000,), "seed": (0,)},
                 {"ns": (512,), "p": (0.5,), "r": (0.5, 0.9), **_GENTLE, "steps": (3000,), "seed": (0,)},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.7},
+            hours={"small": _TINY_HOURS, "full": 0.65},
             hardware="two CPU cores",
         ),
         Run(
