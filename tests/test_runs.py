@@ -337,6 +337,13 @@ def test_damaged_files_are_reported_and_redone(tmp_path, undisturbed):
     assert collected(tmp_path / "fast", tmp_path) == undisturbed
 
 
+def test_results_of_other_library_code_do_not_count(tmp_path, monkeypatch):
+    sweep(FAST, tmp_path / "fast")
+    monkeypatch.setattr(digest, "of", lambda function: "another")
+    found = runs.status(FAST, "full", tmp_path / "fast")
+    assert [len(found.done), len(found.missing), found.others] == [0, 100, 100]
+
+
 def test_failed_points_are_listed_and_the_others_finished(tmp_path):
     outcome = sweep(BROKEN, tmp_path)
     assert outcome.computed == 4 and not outcome.broken
