@@ -431,6 +431,16 @@ def test_interrupt_leaves_a_resumable_state(tmp_path, undisturbed):
     assert collected(tmp_path / "fast", tmp_path) == undisturbed
 
 
+def test_interrupt_while_workers_start_says_one_sentence(tmp_path):
+    process = start(tmp_path / "fast")
+    while not list((tmp_path / "fast").glob("*.lock")):
+        time.sleep(0.005)
+    time.sleep(0.2)  # the workers are importing
+    os.killpg(process.pid, signal.SIGINT)
+    _, said = process.communicate(timeout=10)
+    assert process.returncode == 130 and "Stopped." in said and "Traceback" not in said
+
+
 def test_two_processes_share_one_sweep(tmp_path, undisturbed):
     said = [process.communicate(timeout=60)[0] for process in [start(tmp_path / "fast") for _ in range(3)]]
     computed = [int(re.search(r"100 of 100 points finished, (\d+) of them now", text)[1]) for text in said]
