@@ -124,7 +124,7 @@ def check(
     claim_id : str
         A claim declared in ``claims.toml``.
     predicted, measured : array_like
-        Numbers that broadcast to one shape; complex ones are refused.
+        Real numbers that broadcast to one shape.
     se : array_like
         Standard error of the difference, 0 or more.
     rtol, atol : float
