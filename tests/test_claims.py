@@ -103,9 +103,11 @@ def test_records_come_back_from_a_notebook(tmp_path):
 
 
 def test_ledger_shows_every_claim_with_its_evidence():
-    bundle = claims.ledger(CHAPTERS)._repr_mimebundle_()
+    shown = "".join(claims.ledger(CHAPTERS, text)._repr_mimebundle_()["text/markdown"] for text in claims.TEXTS)
     for claim in claims.declared().values():
-        assert f"`{claim.id}`" in bundle["text/markdown"] and claim.statement in bundle["text/markdown"]
+        assert f"`{claim.id}`" in shown and claim.statement in shown
+    assert sum(sum(counts.values()) for counts in claims.verdicts().values()) == len(claims.declared())
+    bundle = claims.ledger(CHAPTERS, "rug")._repr_mimebundle_()
     measured = claims.records(CHAPTERS["ch3"])[0]["measured"][0]
     assert f"{measured:.6g}" in bundle["text/markdown"] and f"{measured:.6g}" not in bundle["text/plain"]
 
@@ -118,6 +120,8 @@ def test_ledger_shows_every_claim_with_its_evidence():
         (lambda: claims.check("rug.eq5", 1, 1, rtol=-1), "rtol = -1 is out of range"),
         (lambda: claims.check("rug.eq5", 1, 1, se=float("nan")), "se = nan is out of range"),
         (lambda: claims.check("rug.eq5", [], []), r"measured = \[\] is empty"),
+        (lambda: claims.check("rug.eq5", 0, [0] * 1001), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
+        (lambda: claims.ledger({}, "rugs"), "text = 'rugs' is unknown"),
     ],
 )
 def test_bad_input_is_named(call, message):

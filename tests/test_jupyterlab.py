@@ -100,15 +100,18 @@ def open_with(page, name, how):
     page.wait_for_timeout(1500)  # what would mark the document comes with the kernel's answer
 
 
-@pytest.mark.parametrize(("name", "how"), [("ch3.ipynb", "Notebook"), ("ch3.md", "Jupytext Notebook")])
+NOTEBOOKS = [(path.name, "Notebook") for path in sorted((ROOT / "book").glob("*.ipynb"))]
+
+
+@pytest.mark.parametrize(("name", "how"), [*NOTEBOOKS, ("ch3.md", "Jupytext Notebook")])
 def test_chapter_opens_quietly(name, how, lab, browser, work):
     before = digests(work)
-    cells = json.loads((work / "book" / "ch3.ipynb").read_text())["cells"]
+    cells = json.loads((work / "book" / name).with_suffix(".ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     figures = sum(any(mime.startswith("image/") for mime in o.get("data", ())) for c in code for o in c["outputs"])
 
     page = browser.new_page(viewport={"width": 1300, "height": 900})
-    page.goto(f"{lab}/lab/workspaces/{Path(name).suffix[1:]}/tree/book")  # its own, or the last tabs come back
+    page.goto(f"{lab}/lab/workspaces/{name.replace('.', '-')}/tree/book")  # its own, or the last tabs come back
     open_with(page, name, how)
     SHOTS.mkdir(parents=True, exist_ok=True)
     page.screenshot(path=SHOTS / f"jupyterlab-{name.replace('.', '-')}.png")

@@ -1,5 +1,6 @@
 """Parameters of the chapters, alone and through papermill as a user types it."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -13,11 +14,31 @@ ROOT = Path(__file__).resolve().parent.parent
 PAPERMILL = Path(sys.executable).with_name("papermill")
 
 
-def parameters_cell():
-    cells = jupytext.read(ROOT / "book" / "ch3.md").cells
+CHAPTERS = sorted(path.stem for path in (ROOT / "book").glob("ch*.md"))
+
+
+def code_cells(chapter):
+    return [cell for cell in jupytext.read(ROOT / "book" / f"{chapter}.md").cells if cell.cell_type == "code"]
+
+
+def parameters_cell(chapter="ch3"):
     namespace = {}
-    exec(next(c.source for c in cells if "parameters" in c.metadata.get("tags", [])), namespace)
+    exec(next(c.source for c in code_cells(chapter) if "parameters" in c.metadata.get("tags", [])), namespace)
     return namespace
+
+
+@pytest.mark.parametrize("chapter", CHAPTERS)
+def test_every_chapter_checks_its_cell_against_its_own_model(chapter):
+    first, second = code_cells(chapter)[:2]
+    for line in first.source.splitlines():
+        assert re.fullmatch(r"\w+: \w+ = .+  # .+", line), f"{line!r}: not 'name: type = value  # what it is'"
+    name = re.search(r"parameters\.check\(globals\(\), parameters\.(\w+)\)", second.source)[1]
+    model = getattr(parameters, name)
+    par = parameters.check(parameters_cell(chapter), model)
+    assert par == model() and par.at_defaults
+    assert [field for field, info in model.model_fields.items() if not info.description] == [], "no allowed values"
+    with pytest.raises(parameters.ParameterError, match="nss is no parameter of this chapter; nearest: "):
+        parameters.check(parameters_cell(chapter) | {"In": ["# Parameters\nnss = 1\n"]}, model)
 
 
 def injected(**values):

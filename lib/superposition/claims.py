@@ -26,6 +26,11 @@ VERDICTS = (
 AGAINST_THE_TEXT = ("misprint", "corrected", "refuted")
 NO_CHECK_NEEDED = ("definition", "open question")
 RELATIONS = {"equals": "=", "below": "<", "above": ">"}
+# The first part of an id says which text the claim is from.
+TEXTS = {
+    "toy": "Toy Models", "rug": "The Persian Rug", "incidental": "Incidental Polysemanticity", "gdln": "Localization",
+}  # fmt: skip
+MOST_NUMBERS = 1000  # every number of a check is stored in the notebook
 
 
 class ClaimError(AssertionError):
@@ -89,11 +94,12 @@ def declared():
     Raises
     ------
     ValueError
-        If an entry has an unknown kind or verdict.
+        If an entry has an unknown text, kind or verdict.
     """
     text = resources.files("superposition").joinpath("claims.toml").read_text(encoding="utf-8")
     claims = {name: Claim(id=name, **entry) for name, entry in tomllib.loads(text).items()}
     for claim in claims.values():
+        checks.one_of(f"text of {claim.id}", _text(claim), tuple(TEXTS))
         checks.one_of(f"kind of {claim.id}", claim.kind, KINDS)
         checks.one_of(f"verdict of {claim.id}", claim.verdict, VERDICTS)
     return claims
@@ -163,6 +169,8 @@ def check(
     predicted, measured, se = np.broadcast_arrays(*(np.asarray(v, dtype=np.float64) for v in (predicted, measured, se)))
     if measured.size == 0:
         raise ValueError(f"measured = [] is empty for {claim_id}; allowed: at least one number")
+    if measured.size > MOST_NUMBERS:
+        raise ValueError(f"measured has {measured.size} numbers for {claim_id}; allowed: up to {MOST_NUMBERS}")
     tolerance = atol + rtol * np.abs(predicted) + z * se
     agrees = {
         "equals": np.abs(measured - predicted) <= tolerance,
@@ -255,23 +263,45 @@ def coverage(notebooks):
     return problems
 
 
-def ledger(notebooks):
-    """Every declared claim with its verdict and, from the executed chapters, its evidence.
+def ledger(notebooks, text):
+    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
 
     Parameters
     ----------
     notebooks : dict of str to path
         Chapter name to its .ipynb file.
+    text : str
+        One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
 
     Returns
     -------
     Ledger
+
+    Raises
+    ------
+    ValueError
+        If there is no such text.
     """
+    checks.one_of("text", text, tuple(TEXTS))
     found = {chapter: records(path) for chapter, path in notebooks.items()}
-    claims = declared().values()
+    claims = [claim for claim in declared().values() if _text(claim) == text]
     return Ledger(
         tuple((claim, tuple(row for row in found.get(claim.chapter, []) if row["id"] == claim.id)) for claim in claims)
     )
+
+
+def verdicts():
+    """Count the declared claims of each text by verdict.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        Name of the text to verdict to number, both in the order of `TEXTS` and `VERDICTS`.
+    """
+    counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
+    for claim in declared().values():
+        counts[TEXTS[_text(claim)]][claim.verdict] += 1
+    return counts
 
 
 @dataclass(frozen=True)
@@ -286,15 +316,22 @@ class Ledger:
         return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
 
 
+def _text(claim):
+    return claim.id.split(".")[0]
+
+
 def _overview(entries):
     lines = ["| claim | where | verdict | checks |", "|---|---|---|---|"]
-    lines += [f"| `{claim.id}` | {claim.place} | **{claim.verdict}** | {len(rows) or '–'} |" for claim, rows in entries]
+    lines += [
+        f'| <a href="#{claim.id}">`{claim.id}`</a> | {claim.place} | **{claim.verdict}** | {len(rows) or "–"} |'
+        for claim, rows in entries
+    ]
     return "\n".join(lines)
 
 
 def _entry(claim, rows):
     block = [
-        f"**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · "
+        f'<a id="{claim.id}"></a>**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · '
         f"[{claim.chapter}]({claim.chapter}.ipynb)",
         f"> {claim.statement}",
     ]
@@ -303,11 +340,12 @@ def _entry(claim, rows):
     if rows:
         lines = ["| case | prediction | measured | text's own form | outcome |", "|---|---|---|---|---|"]
         for row in rows:
-            case = row["label"] or "–"
+            case = row["label"].replace("|", "\\|") or "–"
             predicted = f"{RELATIONS[row['relation']]} {_numbers(row['predicted'])}"
             printed = f"{_numbers(row['printed'])} ✗" if row["printed"] else "–"
             lines.append(f"| {case} | {predicted} | {_numbers(row['measured'])} | {printed} | {row['outcome']} |")
-        block.append("\n".join(lines))
+        summary = f"<summary>{len(rows)} {'check' if len(rows) == 1 else 'checks'}</summary>"
+        block += [f"<details>{summary}", "\n".join(lines), "</details>"]
     return "\n\n".join(block)
 
 
