@@ -62,6 +62,12 @@ def test_every_cell_ran_in_order(text):
 
 
 @chapters
+def test_it_is_small_enough_for_git(text):
+    # Every refresh stores it again. Figures with many points want rasterized=True, checks a worst case.
+    assert text.with_suffix(".ipynb").stat().st_size < 1.6e6
+
+
+@chapters
 def test_something_is_shown(text):
     assert outputs(text), f"no stored output at all: {REFRESH}"
 
