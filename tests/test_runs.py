@@ -18,6 +18,7 @@ import pytest
 from fast_runs import BROKEN, FAST, make
 from pydantic import ValidationError
 from superposition import digest, results, runs, sweeps, tables
+from superposition.catalogue import rug
 
 HERE = Path(__file__).resolve().parent
 COMMAND = [sys.executable, str(HERE / "fast_runs.py"), "runs"]
@@ -102,9 +103,9 @@ def test_empty_grid_is_refused(tmp_path):
 )
 def test_points_are_closed_and_within_their_ranges(change):
     good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "full_rate_from": 0.05, "seed": 0}
-    runs.TrainedPoint(**good)
+    rug.TrainedPoint(**good)
     with pytest.raises(ValidationError, match=next(iter(change))):
-        runs.TrainedPoint(**{**good, **change})
+        rug.TrainedPoint(**{**good, **change})
 
 
 def test_points_are_frozen():
