@@ -109,6 +109,18 @@ class Rug:
         """
         return self.apply(np.eye(1, self.ns)[0])
 
+    def power_sums(self):
+        """Exact moments of the row: sum over j != i of R_ij^k for k = 1 to 4, the same for every i.
+
+        Returns
+        -------
+        numpy.ndarray, shape (4,)
+            The first is -1 (or ns / nd - 1 where the index set holds the constant row), the
+            second ns / nd - 1. `superposition.interference` turns them into cumulants.
+        """
+        row = self.row()[1:]
+        return np.array([np.sum(row**k) for k in range(1, 5)])
+
     def dense(self):
         """The matrix itself, for small sizes.
 
