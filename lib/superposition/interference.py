@@ -271,6 +271,47 @@ def exact_excess(off_diagonal, a, b, p):
     return frames.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 
+def partner_loss(weight, a, b, p, r):
+    """Loss of a rug in which every feature has one partner of a given weight, for ns to infinity.
+
+    The partner is one feature of the law of section 2; the rest of the interference is Gaussian,
+    and the whole has the smallest variance, whatever the weight.
+
+    Parameters
+    ----------
+    weight : float
+        R_{i, partner}, from -1 (antipodal rug) to 1; weight^2 up to 1 / r - 1.
+    a : float
+        Gain, a > 0.
+    b : float
+        Effective bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    r : float
+        Compression ratio nd / ns, in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; eq. 5 of The Persian Rug with one term of eq. 4 kept out of the Gaussian.
+    """
+    reach = min(1.0, float(np.sqrt(1 / checks.real("r", r, 0, 1, open_low=True) - 1)))
+    weight = float(checks.real("weight", weight, -reach, reach))
+    sigma = np.sqrt(features.variance(p) * max(1 / r - 1 - weight**2, 0))
+    nodes, shares = np.polynomial.legendre.leggauss(64)
+    shift = a * weight * (np.append((nodes + 1) / 2, 0.0) - features.mean(p))
+    chance = np.append(p * shares / 2, 1 - p)
+    return float(chance @ meanfield.loss(a, b + shift, sigma, p))
+
+
 def _derivatives(a, b, s, p):
     """Third and fourth derivative of the loss with respect to b; s = a sigma."""
     # Off: M_2''' = 2 phi(z) / s. On: the same under the integral over u, and -2 u M_1''' by parts.
