@@ -133,6 +133,24 @@ def test_antipodal_and_duplicated_rugs_approach_the_partner_loss():
         assert abs(exact / meanfield.loss(a, b, meanfield.noise_std(p, 0.25), p) - 1) > 0.05
 
 
+@pytest.mark.parametrize(("ns", "nd"), [(2048, 410), (2048, 1024), (1000, 200)])
+@pytest.mark.parametrize("antipodal", [False, True])
+def test_rug_loss_against_the_exact_law(ns, nd, antipodal):
+    rug, best = frames.Rug(ns, nd, seed=5, antipodal=antipodal), meanfield.optimum(0.05, nd / ns)
+    exact = frames.row_loss(rug.row()[1:], best.a, best.b, 0.05)
+    # left out: the second order, p times the first, and the smoothing of row_loss
+    first = 16.1 / ns
+    tolerance = 2 * first**2 + 0.05 * first + 2e-4
+    assert interference.rug_loss(rug, best.a, best.b, 0.05) == pytest.approx(exact, rel=tolerance, abs=0)
+    assert abs(exact / best.loss - 1) > (0.1 if antipodal else 2 * tolerance)
+
+
+def test_rug_loss_without_interference_is_that_of_no_noise():
+    rug = frames.Rug(16, 16)
+    expected = meanfield.loss(1.1, -0.1, 0, 0.2)
+    assert interference.rug_loss(rug, 1.1, -0.1, 0.2) == pytest.approx(expected, rel=1e-9, abs=0)
+
+
 def test_lyapunov():
     assert interference.lyapunov([0, -2, 0]) == 1
     assert interference.lyapunov(np.full(100, -0.3)) == pytest.approx(0.1, rel=1e-12, abs=0)

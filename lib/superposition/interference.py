@@ -312,6 +312,46 @@ def partner_loss(weight, a, b, p, r):
     return float(chance @ meanfield.loss(a, b + shift, sigma, p))
 
 
+def rug_loss(rug, a, b, p):
+    """Loss per feature of a rug from the first four power sums of its row, at any size.
+
+    Parameters
+    ----------
+    rug : superposition.frames.Rug
+        A rug; the partner of an antipodal one is kept out of the Gaussian, as in `partner_loss`.
+    a : float
+        Gain, a > 0.
+    b : float
+        Effective bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+        Up to second order in `excess`, and for antipodal rugs up to p times the first.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; `frames.row_loss` has the same without expansion, for rows with few different weights.
+    """
+    sums = rug.power_sums()
+    if rug.antipodal:
+        limit = partner_loss(-1, a, b, p, rug.nd / rug.ns)
+        sums = sums - np.array([-1, 1, -1, 1])
+        b = b + a * features.mean(p)  # the partner is off most of the time
+    else:
+        limit = float(meanfield.loss(a, b, meanfield.noise_std(p, rug.nd / rug.ns), p))
+    if sums[1] < 1e-9:  # no interference is left
+        return limit
+    return limit + float(excess(row_cumulants(sums, p), a, b, p).total)
+
+
 def _derivatives(a, b, s, p):
     """Third and fourth derivative of the loss with respect to b; s = a sigma."""
     # Off: M_2''' = 2 phi(z) / s. On: the same under the integral over u, and -2 u M_1''' by parts.
