@@ -147,7 +147,7 @@ def test_bad_input_is_named(call, message):
         ({"ns": 2**13}, "ns = 8192 is not allowed; allowed: whole numbers from 16384 to 16777216"),
         ({"p": 0.001}, "p = 0.001 is not allowed; allowed: numbers from 0.01 to 1"),
         ({"r": 0.95}, "r = 0.95 is not allowed; allowed: numbers from 0.05 to 0.9"),
-        ({"samples": 1}, "samples = 1 is not allowed; allowed: whole numbers from 2"),
+        ({"samples": 31}, "samples = 31 is not allowed; allowed: whole numbers from 32"),
     ],
 )
 def test_parameters_of_the_chapter(values, sentence):
