@@ -147,7 +147,7 @@ def test_a_decoder_that_knows_is_no_better():
     rng = np.random.default_rng(1)
     u, sigma = rng.random(200_000), 0.2
     y = u + sigma * rng.standard_normal(len(u))
-    centre = meanfield._uniform_posterior(y, np.full_like(y, sigma))[1]
+    centre = bounds.posterior_mean(y, sigma)
     error = (u - centre) ** 2
     assert abs(error.mean() - bounds.mmse(sigma)) < 4 * error.std() / len(u) ** 0.5
     assert np.mean((u - np.clip(y, 0, 1)) ** 2) > bounds.mmse(sigma)

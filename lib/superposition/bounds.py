@@ -234,6 +234,33 @@ def lower_bound(p, r):
     return features.probability(p) * mmse(meanfield.noise_std(p, r))
 
 
+def posterior_mean(y, sigma):
+    """Mean of u given u + nu = y: what the best decoder says of a feature that is on.
+
+    Parameters
+    ----------
+    y : array_like
+        What is seen, any real number.
+    sigma : array_like
+        Standard deviation of the noise, in [1e-6, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, the f* of Appendix D.
+    """
+    y, sigma = _seen(y, sigma)
+    return meanfield._uniform_posterior(y, sigma)[1]
+
+
 def posterior_variance(y, sigma):
     """Variance of u given u + nu = y: that of a normal variable cut to [0, 1].
 
