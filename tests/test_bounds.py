@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from scipy.special import ndtr
 from superposition import bounds, features, meanfield
 
 
@@ -52,6 +53,16 @@ def test_every_bound_of_appendix_b_holds_with_room():
     assert np.all(found.mean[1:] < bound.mean[1:]) and np.all(found.mean[0] == 0)  # strict only for mu > 0
     for p in (0.5, 1e-6):
         assert np.all(meanfield.loss(1, -t * sigma, sigma, p) < bounds.upper_bound(p, t, sigma))
+
+
+def test_bounds_are_the_lines_of_the_text():
+    t, sigma = np.array([0.0, 0.5, 3.0]), np.array([0.1, 0.2, 0.05])
+    found, mu = bounds.on_bounds(t, sigma), t * sigma
+    line = (1 - 2 * mu) * ndtr(-t)  # what the tail's exponential bounds, equal at t = 0
+    assert np.all(found.tail >= line) and found.tail[0] == pytest.approx(line[0], rel=1e-14)
+    assert found.mean == pytest.approx([float(mp.quad(lambda u: u**2, [0, 2 * m])) for m in mu], rel=1e-12, abs=0)
+    assert found.noise == pytest.approx(sigma**2 + mu**2, rel=1e-14)
+    assert found.total == pytest.approx(found.noise + found.mean + found.tail, rel=1e-14)
 
 
 def test_cut_off_error_is_sharp():
