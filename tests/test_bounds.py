@@ -1,10 +1,13 @@
 """The bounds of Appendices B and D against mpmath, and that each sharp constant is one."""
 
+from pathlib import Path
+
+import jupytext
 import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from superposition import bounds, features, meanfield
+from superposition import bounds, features, meanfield, parameters
 
 
 def both(t, sigma):
@@ -181,3 +184,12 @@ def test_a_decoder_that_knows_is_no_better():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_page_starts_from_the_defaults():
+    cells = jupytext.read(Path(__file__).resolve().parent.parent / "book" / "ch3-bounds.md").cells
+    namespace = {}
+    exec(next(c.source for c in cells if "parameters" in c.metadata.get("tags", [])), namespace)
+    assert parameters.check(namespace, parameters.Bounds).at_defaults
+    with pytest.raises(parameters.ParameterError, match=r"sigma = 0\.3 is not allowed; allowed: numbers from 0\.0001"):
+        parameters.check(namespace | {"sigma": 0.3}, parameters.Bounds)
