@@ -41,6 +41,17 @@ class Optimum:
     loss: np.ndarray
 
 
+@dataclass(frozen=True)
+class JumpOptimum:
+    """The best gain ``a``, bias ``b`` and threshold ``theta`` at the smallest ``sigma``, and their ``loss``."""
+
+    a: np.ndarray
+    b: np.ndarray
+    theta: np.ndarray
+    sigma: np.ndarray
+    loss: np.ndarray
+
+
 def loss(a, b, sigma, p):
     """Mean squared error of one feature, L(a, b, sigma).
 
@@ -275,9 +286,63 @@ def bayes_loss(p, sigma):
     return np.where(sigma > 0, p * total, 0.0)[()]
 
 
+def jumprelu_optimum(p, r):
+    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
+
+    The output is the pre-activation ``y = a (x + nu) + b`` where it exceeds ``theta``, and 0 elsewhere;
+    ``theta = 0`` is the ReLU.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on; tested for 1e-12 <= p <= 1.
+    r : array_like
+        Compression ratio nd / ns, in (0, 1]; r = 1 is sigma = 0, solved exactly.
+
+    Returns
+    -------
+    JumpOptimum
+        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump
+        helps, it is the ReLU of `optimum`, with ``theta`` 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
+    At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
+    """
+    from scipy.optimize.elementwise import find_minimum
+
+    p, r = np.broadcast_arrays(features.probability(p), _ratio(r))
+    sigma = noise_std(p, r)
+    noisy = np.where(sigma > 0, sigma, 1.0)
+    grid_loss = _jump_profile(_JUMPS, noisy[..., None], p[..., None])[2]
+    inner = grid_loss[..., 1:-1]
+    is_minimum = (inner <= grid_loss[..., :-2]) & (inner <= grid_loss[..., 2:])
+    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
+    jump, lowest = _JUMPS[np.argmin(grid_loss, axis=-1)], grid_loss.min(axis=-1)
+    for rank in range(int(is_minimum.sum(axis=-1).max(initial=0))):
+        bracket = tuple(_JUMPS[order[..., rank] + step] for step in (-1, 0, 1))
+        found = find_minimum(lambda z, s, q: _jump_profile(z, s, q)[2], bracket, args=(noisy, p))
+        wins = found.f_x < lowest
+        jump, lowest = np.where(wins, found.x, jump), np.where(wins, found.f_x, lowest)
+    a, theta, lowest = _jump_profile(jump, noisy, p)
+    relu = optimum(p, r)
+    helps = lowest < relu.loss * (1 - 1e-9)
+    with_jump, without = (a, theta - a * jump * noisy, theta, lowest), (relu.a, relu.b, 0.0, relu.loss)
+    a, b, theta, lowest = (np.where(helps, f, g)[()] for f, g in zip(with_jump, without, strict=True))
+    return JumpOptimum(a, b, theta, sigma[()], lowest)
+
+
 _REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
 # b / (a sigma): thresholds on the negative side, nearly linear decoders on the positive one
 _GRID = np.concatenate([-np.geomspace(40, 0.05, 120), np.linspace(-0.04, 0.04, 5), np.geomspace(0.05, 1e8, 120)])
+
+_JUMPS = np.concatenate([-np.geomspace(12, 0.05, 40), np.linspace(-0.04, 0.04, 5), np.geomspace(0.05, 40, 100)])
 
 
 @cache
@@ -415,6 +480,36 @@ def _refine(index, sigma, p):
 def _better(one, other):
     wins = other.loss < one.loss
     return Optimum(*(np.where(wins, getattr(other, f), getattr(one, f)) for f in ("a", "b", "sigma", "loss")))
+
+
+def _jump_profile(z, sigma, p):
+    """Best gain and height of a decoder that jumps at x + nu = z sigma, and the loss there."""
+    z, sigma, p = np.broadcast_arrays(z, sigma, p)
+    place, one = z * sigma, np.ones_like(sigma)
+
+    def ramp(j, k):
+        return _ramp(j, k, -place, one, sigma)
+
+    passed = (1 - p) * _moment(0, -place, sigma) + p * ramp(0, 0)
+    alive = passed > 1e-290
+    share = np.where(alive, passed, 1)
+    mean = ((1 - p) * _moment(1, -place, sigma) + p * ramp(0, 1)) / share  # of what lies above the jump, once passed
+    power = ((1 - p) * _moment(2, -place, sigma) + p * ramp(0, 2)) / share
+    alive = alive & (power > mean**2)
+    overlap = p * (ramp(1, 1) / share - ramp(1, 0) / share * mean)
+    a = np.where(alive, overlap / np.where(alive, power - mean**2, 1), 1.0)
+    alive = alive & (a > 0)
+    a = np.where(alive, a, 1.0)
+    missing = p * _missing_at_the_jump(a, place, sigma) - a * (1 - p) * _moment(1, -place, sigma)
+    value = loss(a, -a * place, sigma, p) - missing * (missing / share)
+    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment(p))
+
+
+def _missing_at_the_jump(a, place, sigma):
+    """E[u - a ReLU(u + nu - place)] over those above the jump: how much higher the output should be."""
+    direct = _ramp(1, 0, -place, np.ones_like(a), sigma) - a * _ramp(0, 1, -place, np.ones_like(a), sigma)
+    below = _ramp(1, 0, place, -np.ones_like(a), sigma) + a * _ramp(0, 1, place, -np.ones_like(a), sigma)
+    return np.where(place < 0.5, (1 - a) / 2 + a * place - below, direct)
 
 
 def _posterior_error(y, sigma, p):

@@ -83,6 +83,16 @@ class LowerBound(Chapter):
     )
 
 
+class Bounds(Chapter):
+    """Parameters of the page on the bounds behind chapter 3."""
+
+    p: Annotated[Real, Field(ge=1e-12, le=0.99, description="numbers from 1e-12 to 0.99")] = 0.05
+    sigma: Annotated[Real, Field(ge=1e-4, le=0.25, description="numbers from 0.0001 to 0.25")] = 0.05
+    t: Annotated[Real, Field(ge=0.1, le=8, description="numbers from 0.1 to 8")] = 2.0
+    samples: Annotated[Count, Field(ge=1000, le=2 * 10**6, description="whole numbers from 1000 to 2000000")] = 10**6
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+
+
 def check(namespace, model):
     """Check the parameters cell of a chapter, and what papermill injected after it.
 
