@@ -173,7 +173,7 @@ def polygon(n):
 
 
 def simplex(m):
-    """m + 1 directions in m dimensions with equal overlaps -1 / m: triangle, tetrahedron.
+    """Corners of a regular simplex, m + 1 directions with equal overlaps -1 / m: triangle, tetrahedron.
 
     Parameters
     ----------

@@ -71,7 +71,8 @@ def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
     begin += [np.append(rng.standard_normal(m * n) * 0.7, np.full(n, features.mean(p) / 2)) for _ in range(starts)]
 
     def loss(flat):
-        return toy.population_loss(flat[..., : m * n].reshape(*flat.shape[:-1], m, n), flat[..., m * n :], importance, p)
+        W = flat[..., : m * n].reshape(*flat.shape[:-1], m, n)
+        return toy.population_loss(W, flat[..., m * n :], importance, p)
 
     found = [_descend(loss, start) for start in begin]
     losses = np.array([result.fun for result in found])
