@@ -1,4 +1,4 @@
-"""Integrals over cubes against exact rational arithmetic, quadrature, and limits that the corner formula cannot take."""
+"""Integrals over cubes against exact rational arithmetic, quadrature, and limits of the corner formula."""
 
 import itertools
 from fractions import Fraction

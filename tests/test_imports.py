@@ -11,7 +11,10 @@ SLOW = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("room", ["features", "meanfield", "frames", "claims"])
+ROOMS = ["features", "meanfield", "frames", "claims", "toy", "toy_linear", "toy_optima", "cubes", "thomson"]
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_theory_loads_nothing_slow(room):
     program = f"import sys, superposition.{room}; print([name for name in {SLOW} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
