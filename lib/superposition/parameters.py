@@ -4,7 +4,7 @@ import ast
 import difflib
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 
 class ParameterError(ValueError):
@@ -68,6 +68,33 @@ class LossScaling(Chapter):
     def nds(self):
         """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
+def _no_larger_than_n(value, info):
+    if "n" in info.data and value > info.data["n"]:
+        raise ValueError("more dimensions than features")
+    return value
+
+
+class ToyModels(Chapter):
+    """Parameters of chapter 1."""
+
+    n: Annotated[Count, Field(ge=1, le=6, description="whole numbers from 1 to 6")] = 5
+    m: Annotated[
+        Count, AfterValidator(_no_larger_than_n), Field(ge=1, le=6, description="whole numbers from 1 to n")
+    ] = 2
+    sparsities: Annotated[
+        tuple[Annotated[Real, Field(ge=0, lt=1)], ...],
+        BeforeValidator(_ratios),
+        Field(min_length=1, description="at least one number from 0 up to below 1, separated by commas"),
+    ] = (0.0, 0.5, 0.7, 0.8, 0.9, 0.97)
+    decay: Annotated[Real, Field(gt=0, le=10, description="numbers above 0 and up to 10")] = 0.9
+    instances: Annotated[Count, Field(ge=1, le=1000, description="whole numbers from 1 to 1000")] = 12
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1500
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
 
 
 def check(namespace, model):

@@ -1,6 +1,9 @@
 """One style for the figures of the book."""
 
+import itertools
+
 import matplotlib as mpl
+import numpy as np
 
 # Okabe and Ito's colours, told apart by colour-blind readers, and markers that differ as well
 COLOURS = {"black": "#000000", "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73",
@@ -30,3 +33,60 @@ def use_style():
 
         # the page shows the vector graphic; JupyterLab shows no SVG of a notebook it does not trust yet
         set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=110)
+
+
+def directions(ax, W, colour=COLOURS["blue"]):
+    """Draw the columns of W as arrows from the middle of a unit circle.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    W : array_like, shape (2, n) or (1, n)
+        Columns to draw; in one dimension they lie on a line.
+    colour : str
+        Colour of the arrows.
+    """
+    W = np.vstack([W, np.zeros((2 - len(W), np.shape(W)[1]))])
+    ax.add_patch(mpl.patches.Circle((0, 0), 1, fill=False, linewidth=0.8, color="0.7"))
+    for x, y in W.T:
+        ax.plot([0, x], [0, y], color=colour, linewidth=1.6)
+        ax.plot([x], [y], "o", color=colour, markersize=4)
+    ax.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+
+
+def polyhedron(ax, W, colour=COLOURS["blue"]):
+    """Draw unit vectors in space as the corners of a polyhedron; edges at the back are pale.
+
+    Parameters
+    ----------
+    ax : mpl_toolkits.mplot3d.Axes3D
+        Where to draw.
+    W : array_like, shape (3, n)
+        Unit columns.
+    colour : str
+        Colour of corners and edges.
+    """
+    from scipy.spatial import ConvexHull
+
+    W = np.asarray(W)
+    faces = ConvexHull(W.T, qhull_options="QJ Pp").simplices
+    edges = {tuple(sorted(pair)) for face in faces for pair in itertools.combinations(face, 2)}
+    normals = {}
+    for face in faces:  # an edge between two faces of one plane is no edge
+        normal = np.cross(W[:, face[1]] - W[:, face[0]], W[:, face[2]] - W[:, face[0]])
+        for pair in itertools.combinations(sorted(face), 2):
+            normals.setdefault(pair, []).append(normal / np.linalg.norm(normal))
+    azimuth, elevation = np.radians([ax.azim, ax.elev])
+    viewer = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    for pair in edges:
+        if len(normals[pair]) == 2 and abs(np.dot(*normals[pair])) > 0.999:
+            continue
+        ends = W[:, list(pair)]
+        front = (viewer @ ends).mean() > -0.05
+        ax.plot(*ends, color=colour, linewidth=1.5 if front else 0.8, alpha=1 if front else 0.35)
+    for point in W.T:
+        ax.plot(*point[:, None], "o", color=colour, markersize=4.5, alpha=1 if viewer @ point > -0.05 else 0.35)
+    ax.set(xlim=(-0.75, 0.75), ylim=(-0.75, 0.75), zlim=(-0.75, 0.75))
+    ax.set_axis_off()

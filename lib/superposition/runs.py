@@ -296,7 +296,7 @@ RUNS = {
             function="superposition.toy_experiments:dimensionalities",
             point=GeometryPoint,
             small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
-            full=({"n": (100,), "m": (20,), "inverse_density": _CROWDING, "steps": (2500,), "seed": (0, 1, 2)},),
+            full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1, 2)},),
             hours={"small": _TINY_HOURS, "full": 0.08},
             hardware="one CPU core",
         ),

@@ -237,3 +237,47 @@ def free_start(W, importance):
     start = np.zeros(W.shape[1])
     start[order] = np.diag(np.linalg.qr(W[:, order])[1]) ** 2  # Gram and Schmidt
     return start
+
+
+def descend(W, importance, p, *, rate, steps, batch, seed):
+    """Stochastic gradient descent of the linear model on sampled features, with the best bias.
+
+    Parameters
+    ----------
+    W : array_like, shape (m, n)
+        Weights at the start, m <= n.
+    importance : array_like, shape (n,) or scalar
+        Positive factors of the squared errors.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rate : float
+        Learning rate, above 0: one step is a time `rate` of `flow`.
+    steps, batch : int
+        Number of steps and of feature vectors a step, at least 1.
+    seed : int
+        Seed of the features.
+
+    Returns
+    -------
+    numpy.ndarray, shape (steps, n)
+        Strengths |W_i|^2 after each step.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Toy Models, "the Saxe results": the simulation of what `flow` and `sigmoid` predict.
+    """
+    W, _, importance = toy.model(W, 0.0, importance)
+    rate = float(checks.real("rate", rate, 0, open_low=True, open_high=True))
+    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
+    rng, strengths = np.random.default_rng(seed), np.empty((steps, W.shape[1]))
+    for step in range(steps):
+        x = features.sample(W.shape[1], p, batch, seed=rng) - features.mean(p)
+        weighted = importance * (x - x @ W.T @ W)
+        W = W + 2 * rate / batch * (W @ x.T @ weighted + W @ weighted.T @ x)
+        strengths[step] = (W**2).sum(axis=0)
+    return strengths
