@@ -292,3 +292,12 @@ def test_parameters_of_the_chapter():
 def test_parameters_that_the_chapter_refuses(values, sentence):
     with pytest.raises(parameters.ParameterError, match=sentence):
         parameter_cell(**values)
+
+
+def test_stochastic_descent_follows_the_flow():
+    start, importance = np.diag([0.2, 0.3]), np.array([1.0, 0.5])
+    strengths = toy_linear.descend(start, importance, 0.3, rate=0.05, steps=100, batch=4000, seed=0)
+    expected = toy_linear.sigmoid(np.array([0.04, 0.09]), importance, 0.3, 5.0)
+    # half way up: gradient noise of 4000 vectors, averaged over 100 steps, is below 1 %; the step size costs 1 %
+    np.testing.assert_allclose(strengths[-1], expected, rtol=0.03)
+    assert 0.25 < expected.min() < expected.max() < 0.75
