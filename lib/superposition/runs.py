@@ -301,7 +301,7 @@ RUNS = {
                 {"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0,)},
                 {"n": (60,), "m": (12,), "inverse_density": _CROWDING_AGAIN, "steps": (2000,), "seed": (1,)},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.08},
+            hours={"small": _TINY_HOURS, "full": 0.05},
             hardware="one CPU core",
         ),
     )
