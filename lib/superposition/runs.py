@@ -215,7 +215,6 @@ _TINY_HOURS = 0.005
 _PHASE_P = (0.01, 0.02, 0.03, 0.06, 0.1, 0.2, 0.3, 0.6, 1.0)
 _PHASE_I = (0.1, 0.16, 0.28, 0.46, 0.77, 1.3, 2.2, 3.6, 6.0, 10.0)
 _CROWDING = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 1.9, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 10.0)
-_CROWDING_AGAIN = (1.0, 1.2, 2.2, 4.5, 5.0, 7.0)  # where a second seed shows the spread
 
 RUNS = {
     run.name: run
@@ -297,10 +296,7 @@ RUNS = {
             function="superposition.toy_experiments:dimensionalities",
             point=GeometryPoint,
             small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
-            full=(
-                {"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0,)},
-                {"n": (60,), "m": (12,), "inverse_density": _CROWDING_AGAIN, "steps": (2000,), "seed": (1,)},
-            ),
+            full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1)},),
             hours={"small": _TINY_HOURS, "full": 0.05},
             hardware="one CPU core",
         ),
