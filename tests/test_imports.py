@@ -11,7 +11,13 @@ SLOW = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("room", ["features", "meanfield", "frames", "bounds", "interference", "claims"])
+ROOMS = (
+    "features", "meanfield", "frames", "bounds", "interference", "scaling", "lossbounds", "claims", "toy", "toy_linear",
+    "toy_optima", "cubes", "thomson",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("room", ROOMS)
 def test_theory_loads_nothing_slow(room):
     program = f"import sys, superposition.{room}; print([name for name in {SLOW} if name in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from superposition import lossbounds, features, meanfield, parameters
+from superposition import features, lossbounds, meanfield, parameters
 
 
 def both(t, sigma):

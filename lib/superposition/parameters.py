@@ -4,7 +4,7 @@ import ast
 import difflib
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 
 class ParameterError(ValueError):
@@ -77,6 +77,29 @@ class LowerBound(Chapter):
     p: Annotated[Real, Field(ge=0.01, le=1, description="numbers from 0.01 to 1")] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.9, description="numbers from 0.05 to 0.9")] = 0.2
     samples: Annotated[Count, Field(ge=32, le=10**5, description="whole numbers from 32 to 100000")] = 128
+
+
+def _no_larger_than_n(value, info):
+    if "n" in info.data and value > info.data["n"]:
+        raise ValueError("more dimensions than features")
+    return value
+
+
+class ToyModels(Chapter):
+    """Parameters of chapter 1."""
+
+    n: Annotated[Count, Field(ge=1, le=6, description="whole numbers from 1 to 6")] = 5
+    m: Annotated[
+        Count, AfterValidator(_no_larger_than_n), Field(ge=1, le=6, description="whole numbers from 1 to n")
+    ] = 2
+    sparsities: Annotated[
+        tuple[Annotated[Real, Field(ge=0, lt=1)], ...],
+        BeforeValidator(_ratios),
+        Field(min_length=1, description="at least one number from 0 up to below 1, separated by commas"),
+    ] = (0.0, 0.5, 0.7, 0.8, 0.9, 0.97)
+    decay: Annotated[Real, Field(gt=0, le=10, description="numbers above 0 and up to 10")] = 0.9
+    instances: Annotated[Count, Field(ge=1, le=1000, description="whole numbers from 1 to 1000")] = 12
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1500
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
     device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
         "auto"

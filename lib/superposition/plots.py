@@ -1,7 +1,10 @@
 """One style for the figures of the book."""
 
+import itertools
+
 import matplotlib as mpl
 import matplotlib.colors
+import numpy as np
 
 # Okabe and Ito's colours, told apart by colour-blind readers, and markers that differ as well
 COLOURS = {"black": "#000000", "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73",
@@ -36,3 +39,72 @@ def use_style():
 
         # the page shows the vector graphic; JupyterLab shows no SVG of a notebook it does not trust yet
         set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=110)
+
+
+def directions(ax, W, colour=COLOURS["blue"]):
+    """Draw the columns of W as arrows from the middle of a unit circle.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    W : array_like, shape (2, n) or (1, n)
+        Columns to draw; in one dimension they lie on a line. Where columns coincide, their
+        number is written beside them.
+    colour : str
+        Colour of the arrows.
+    """
+    W = np.vstack([W, np.zeros((2 - len(W), np.shape(W)[1]))])
+    ax.add_patch(mpl.patches.Circle((0, 0), 1, fill=False, linewidth=0.8, color="0.7"))
+    W, count = _distinct(W)
+    for (x, y), times in zip(W.T, count, strict=True):
+        ax.plot([0, x], [0, y], color=colour, linewidth=1.6)
+        ax.plot([x], [y], "o", color=colour, markersize=4)
+        if times > 1 and np.hypot(x, y) > 0.5:
+            ax.text(1.25 * x, 1.25 * y, f"×{times}", ha="center", va="center", fontsize=8)
+    ax.set(xlim=(-1.45, 1.45), ylim=(-1.45, 1.45), aspect="equal", xticks=[], yticks=[])
+    ax.spines[:].set_visible(False)
+
+
+def polyhedron(ax, W, colour=COLOURS["blue"]):
+    """Draw unit vectors in space as the corners of a polyhedron; edges at the back are pale.
+
+    Parameters
+    ----------
+    ax : mpl_toolkits.mplot3d.Axes3D
+        Where to draw.
+    W : array_like, shape (3, n)
+        Unit columns. Where columns coincide, the corner is drawn larger.
+    colour : str
+        Colour of corners and edges.
+    """
+    from scipy.spatial import ConvexHull
+
+    W, count = _distinct(W)
+    faces = ConvexHull(W.T, qhull_options="QJ Pp").simplices
+    edges = {tuple(sorted(pair)) for face in faces for pair in itertools.combinations(face, 2)}
+    normals = {}
+    for face in faces:  # an edge between two faces of one plane is no edge
+        normal = np.cross(W[:, face[1]] - W[:, face[0]], W[:, face[2]] - W[:, face[0]])
+        for pair in itertools.combinations(sorted(face), 2):
+            normals.setdefault(pair, []).append(normal / np.linalg.norm(normal))
+    azimuth, elevation = np.radians([ax.azim, ax.elev])
+    viewer = np.array([np.cos(elevation) * np.cos(azimuth), np.cos(elevation) * np.sin(azimuth), np.sin(elevation)])
+    for pair in edges:
+        if len(normals[pair]) == 2 and abs(np.dot(*normals[pair])) > 0.999:
+            continue
+        ends = W[:, list(pair)]
+        front = (viewer @ ends).mean() > -0.05
+        ax.plot(*ends, color=colour, linewidth=1.5 if front else 0.8, alpha=1 if front else 0.35)
+    for point, times in zip(W.T, count, strict=True):
+        front = viewer @ point > -0.05
+        ax.plot(*point[:, None], "o", color=colour, markersize=4.5 + 4 * (times - 1), alpha=1 if front else 0.35)
+    ax.set(xlim=(-0.65, 0.65), ylim=(-0.65, 0.65), zlim=(-0.65, 0.65))
+    ax.set_axis_off()
+
+
+def _distinct(W):
+    """Columns of W without repetition, and how often each occurs."""
+    W = np.asarray(W)
+    first = [i for i, w in enumerate(W.T) if not any(np.allclose(w, v, atol=1e-3) for v in W.T[:i])]
+    return W[:, first], [sum(np.allclose(W[:, i], v, atol=1e-3) for v in W.T) for i in first]

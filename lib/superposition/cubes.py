@@ -1,0 +1,123 @@
+"""Exact integrals of powers of a ReLU over unit cubes, with no division by a small overlap.
+
+The pre-activation of one output of the toy model is y = b + c . x with x uniform on a cube, so
+every loss of the model is made of integrals of ReLU(y)^q and x_j ReLU(y). Inclusion and exclusion
+over the corners gives them in one line and divides by the product of the entries of c, which is
+0 / 0 for orthogonal features. Here the cube is cut one side at a time, the longest entry of c
+first, and a piece is left whole as soon as the kink of the ReLU does not cross it: there the
+integrand is a polynomial. Small entries are then never divided by.
+"""
+
+import math
+
+import numpy as np
+
+from superposition import checks
+
+STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
+
+
+def relu_power(b, c, q):
+    """Integral of ReLU(b + c . x)^q over the unit cube, exact to rounding.
+
+    Parameters
+    ----------
+    b : array_like, shape (...)
+        Offsets.
+    c : array_like, shape (..., k)
+        Slopes; any may be zero or tiny. k = 0 is the power itself.
+    q : int
+        Power, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If `q` is below 1, or `b` or `c` hold anything but finite numbers.
+
+    Notes
+    -----
+    Source: Toy Models, the terms L_k of the expansion in sparsity, which the text leaves as
+    integrals. The corner formula is q! / ((q + k)! prod c) times the sum over corners of
+    (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
+    """
+    q = checks.whole("q", q, 1)
+    b, c = _offsets_and_slopes(b, c)
+    return math.factorial(q) * _integral(b, c, q)
+
+
+def relu_moment(b, c, j):
+    """Integral of x_j ReLU(b + c . x) over the unit cube, exact to rounding.
+
+    It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a
+    complex step.
+
+    Parameters
+    ----------
+    b : array_like, shape (...)
+        Offsets.
+    c : array_like, shape (..., k)
+        Slopes; any may be zero or tiny.
+    j : int or array_like of int, shape (...)
+        Which coordinate multiplies the ReLU, from 0 to k - 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+
+    Raises
+    ------
+    ValueError
+        If `j` is no coordinate, or `b` or `c` hold anything but finite numbers.
+
+    Notes
+    -----
+    Source: Toy Models, the feature-benefit part of the terms L_k.
+    """
+    b, c = _offsets_and_slopes(b, c)
+    j = np.asarray(j)
+    if c.shape[-1] == 0 or np.any((j < 0) | (j >= c.shape[-1])):
+        raise ValueError(f"j = {j.tolist()} is out of range; allowed: whole numbers from 0 to {c.shape[-1] - 1}")
+    direction = np.arange(c.shape[-1]) == np.broadcast_to(j, b.shape)[..., None]
+    return _integral(b.astype(complex), c + 1j * STEP * direction, 2).imag / STEP
+
+
+def _offsets_and_slopes(b, c):
+    b = checks.real("b", b, open_low=True, open_high=True)
+    c = checks.real("c", c, open_low=True, open_high=True)
+    shape = np.broadcast_shapes(b.shape, c.shape[:-1])
+    return np.broadcast_to(b, shape), np.broadcast_to(c, (*shape, c.shape[-1]))
+
+
+def _integral(b, c, q):
+    """Integral of ReLU^q / q!; derivatives with respect to b and c survive complex steps."""
+    shape = b.shape
+    c = c.reshape(b.size, -1)
+    lowest = b.reshape(-1) + np.where(c.real < 0, c, 0).sum(axis=1)  # reflect x_j to 1 - x_j where c_j < 0
+    c = np.where(c.real < 0, -c, c)
+    c = np.take_along_axis(c, np.argsort(-c.real, axis=1), axis=1)
+    return _cut(lowest, c, q).reshape(shape)
+
+
+def _cut(y, c, q):
+    """The same for y = value at the lowest corner and slopes c >= 0 in falling order, one row each."""
+    reach = c.sum(axis=1)
+    whole = _polynomial(y, c, q)
+    value = np.where(y.real >= 0, whole, 0 * whole)
+    kink = np.flatnonzero((y.real < 0) & (y.real + reach.real > 0))
+    if len(kink):
+        longest, rest, y = c[kink, 0], c[kink, 1:], y[kink]
+        value[kink] = (_cut(y + longest, rest, q + 1) - _cut(y, rest, q + 1)) / longest
+    return value
+
+
+def _polynomial(y, c, q):
+    """Integral of (y + c . x)^q / q!: the coefficient of t^q in exp(t y) prod_i (exp(t c_i) - 1) / (t c_i)."""
+    series = [y**n / math.factorial(n) for n in range(q + 1)]
+    for slope in c.T:
+        factor = [slope**n / math.factorial(n + 1) for n in range(q + 1)]
+        series = [sum(series[i] * factor[n - i] for i in range(n + 1)) for n in range(q + 1)]
+    return series[q]
