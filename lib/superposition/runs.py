@@ -43,6 +43,28 @@ class TrainedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class FlowPoint(Point):
+    """One network under the gradient flow: what `superposition.polysemantic.by_flow` takes."""
+
+    n: Annotated[Count, Field(ge=1)]
+    m: Annotated[Count, Field(ge=1)]
+    lambda_: Annotated[Real, Field(gt=0)]
+    step: Annotated[Real, Field(gt=0, le=0.5)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
+class DescentPoint(Point):
+    """One network trained by steps: what `superposition.polysemantic.by_descent` takes."""
+
+    n: Annotated[Count, Field(ge=1)]
+    m: Annotated[Count, Field(ge=1)]
+    lambda_: Annotated[Real, Field(gt=0)]
+    method: str
+    lr: Annotated[Real, Field(gt=0)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 @dataclass(frozen=True)
 class Run:
     """A named run.
@@ -193,6 +215,9 @@ _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives eve
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
 
+_FLOW = {"lambda_": (0.0025,), "step": (0.2,)}
+_PUBLIC = {"lambda_": (0.001,), "method": ("adamw",), "lr": (0.001,), "steps": (7500,)}  # the text's public code
+
 RUNS = {
     run.name: run
     for run in (
@@ -256,6 +281,46 @@ RUNS = {
             ),
             hours={"small": _TINY_HOURS, "full": 3.0},
             hardware="one GPU of the data-centre kind with 40 GiB or more (an estimate: not run yet)",
+        ),
+        Run(
+            name="polysemantic-flow",
+            feeds="Incidental Polysemanticity, Figure 3: counts under the gradient flow",
+            function="superposition.polysemantic:by_flow",
+            point=FlowPoint,
+            small=({"n": (32,), "m": (32, 64), **_FLOW, "seed": (0, 1)},),
+            full=(
+                {"n": (64,), "m": (64, 128, 256, 512), **_FLOW, "seed": tuple(range(96))},
+                {"n": (64,), "m": (1024, 2048, 4096), **_FLOW, "seed": tuple(range(192))},
+                {"n": (128,), "m": (128, 256, 512, 1024), **_FLOW, "seed": tuple(range(48))},
+                {"n": (256,), "m": (256, 512, 1024), **_FLOW, "seed": tuple(range(16))},
+                {"n": (256,), "m": (2048, 4096), **_FLOW, "seed": tuple(range(8))},
+                {"n": (64,), "m": (256,), "lambda_": (0.00125, 0.005, 0.01, 0.02, 0.04), "step": (0.2,),
+                 "seed": tuple(range(96))},
+                {"n": (64,), "m": (256,), "lambda_": (0.00025, 0.0005), "step": (0.2,), "seed": tuple(range(48))},
+                {"n": (64,), "m": (64, 256), "lambda_": (0.0025,), "step": (0.1, 0.4), "seed": tuple(range(24))},
+            ),
+            hours={"small": 0.001, "full": 0.6},
+            hardware="two CPU cores",
+        ),
+        Run(
+            name="polysemantic-descent",
+            feeds="Incidental Polysemanticity, Figure 3: counts under AdamW and SGD",
+            function="superposition.polysemantic:by_descent",
+            point=DescentPoint,
+            small=({"n": (16,), "m": (32,), **_PUBLIC, "seed": (0, 1)},),
+            full=(
+                {"n": (64,), "m": (64, 128, 256, 512), **_PUBLIC, "seed": tuple(range(16))},
+                {"n": (64,), "m": (64, 128, 256), "lambda_": (0.01,), "method": ("sgd",), "lr": (0.025,),
+                 "steps": (24000,), "seed": tuple(range(16))},
+                {"n": (64,), "m": (128,), "lambda_": (0.001,), "method": ("sgd",), "lr": (0.001,), "steps": (7500,),
+                 "seed": tuple(range(4))},
+                {"n": (256,), "m": (256, 512), **_PUBLIC, "seed": tuple(range(4))},
+                {"n": (64,), "m": (1024,), **_PUBLIC, "seed": tuple(range(16))},
+                {"n": (256,), "m": (1024,), **_PUBLIC, "seed": (0, 1)},
+                {"n": (256,), "m": (512,), **_PUBLIC, "seed": (4, 5, 6, 7)},
+            ),
+            hours={"small": 0.002, "full": 0.5},
+            hardware="two CPU cores",
         ),
     )
 }  # fmt: skip
