@@ -1,4 +1,4 @@
-"""One encoding: forces against autograd, the exact trajectory against an ODE solver and brute force, limits, refusals."""
+"""One encoding: forces against autograd, the exact trajectory against a solver and brute force, limits, refusals."""
 
 import tracemalloc
 

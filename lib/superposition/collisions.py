@@ -151,6 +151,49 @@ def malign(x0, y0, t):
     return x, y0 / x0 * np.exp(-kept * t) * x
 
 
+def settle_pairs(w0, lambda_, t, *, step=0.4):
+    """Gradient flow of many networks with two features each, all at once.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (b, 2, m)
+        Weights of b networks at t = 0, finite; float32 is kept.
+    lambda_ : float
+        Strength of the l1 term in the simplified convention, above 0.
+    t : float
+        Time in the simplified convention, above 0.
+    step : float
+        Proximal step, in (0, 0.5].
+
+    Returns
+    -------
+    numpy.ndarray, shape (b, 2, m)
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    The same steps as `superposition.encodings.flow`, which takes one network at a time.
+    """
+    checks.real("w0", w0, open_low=True, open_high=True)
+    W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
+    if W.ndim != 3 or W.shape[1] != 2:
+        raise ValueError(f"w0 has shape {W.shape}; allowed: (b, 2, m)")
+    lambda_ = float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))
+    step = float(checks.real("step", step, 0, 0.5, open_low=True))
+    steps = int(np.ceil(checks.real("t", t, 0, open_low=True, open_high=True) / step))
+    h = W.dtype.type(t / steps)
+    for _ in range(steps):
+        overlap = np.maximum(np.einsum("bm,bm->b", W[:, 0], W[:, 1]), 0)[:, None, None]
+        benefit = 1 - np.einsum("bim,bim->bi", W, W)[:, :, None]
+        W = (1 + h * benefit) * W - h * overlap * W[:, ::-1]
+        W -= np.clip(W, -h * lambda_, h * lambda_)
+    return W
+
+
 def duplicate(W, *, noise, seed, matched=False, threshold=0.5):
     """Replace every polysemantic neuron by two copies of weight 1/sqrt(2), and disturb them.
 

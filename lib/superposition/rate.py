@@ -192,7 +192,7 @@ def _excess(x):
 
 
 def _slowness(x):
-    """dT / dx = 1 / sqrt(E (|Z| - x)_+^2)."""
+    """DT / dx = 1 / sqrt(E (|Z| - x)_+^2)."""
     return np.exp(x**2 / 4) * (np.pi / 2) ** 0.25 / np.sqrt(_excess(x)[2])
 
 
@@ -302,7 +302,7 @@ def percentiles(m):
 
 
 def end_time(w0):
-    """lambda times the moment at which one weight is left, for lambda to 0.
+    """Lambda times the moment at which one weight is left, for lambda to 0.
 
     Parameters
     ----------
@@ -363,7 +363,7 @@ def end_times(draws, *, seed):
 
 
 def _slow_times(gaps, until):
-    """lambda times how long p = 2, 3, … weights are left: gaps (k, m) from the largest, increasing."""
+    """Lambda times how long p = 2, 3, … weights are left: gaps (k, m) from the largest, increasing."""
     p = np.arange(2, gaps.shape[1] + 1)
     mean = np.cumsum(gaps, axis=1)[:, 1:] / p
     square = np.cumsum(gaps**2, axis=1)[:, 1:] - p * mean**2  # p times the variance
