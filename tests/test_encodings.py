@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from scipy.integrate import solve_ivp
-from superposition import collisions, encodings, polysemantic
+from superposition import collisions, encodings, polysemantic, sparsify
 
 
 def naive(w0, lambda_, until, step):
@@ -28,6 +28,15 @@ def test_nothing_is_lost_by_setting_aside(n, m):
         for k, t in enumerate(times):
             np.testing.assert_allclose(found[k], naive(w0, 0.01, t, 0.2), atol=2e-4)
         assert (np.count_nonzero(found[0], axis=1) > 2).any()  # compared while it mattered
+
+
+def test_two_features_at_one_place_are_not_at_rest():
+    """Each alone would be: one weight, no force but the other's."""
+    rest = float(sparsify.resting_weight(0.01))
+    w0 = np.array([[rest, 0.0], [rest, 0.0], [0.0, rest]])
+    found = encodings.flow(w0, 0.01, [40.0], step=0.2)[0]
+    np.testing.assert_allclose(found, naive(w0, 0.01, 40.0, 0.2), atol=2e-4)
+    assert found[0, 0] < 0.8 and found[2, 1] == pytest.approx(rest, abs=1e-4)
 
 
 def test_single_precision_and_the_step_do_not_change_the_winners():

@@ -290,10 +290,10 @@ class _Gaps:
 
     def sums(self, d):
         """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
-        p = int(self.sorted.searchsorted(d, side="left"))
+        p = self.sorted.searchsorted(d).item()
         if p == 0:
             return 0, 0.0, 0.0
-        first, second = self.first[p - 1], self.second[p - 1]
+        first, second = self.first.item(p - 1), self.second.item(p - 1)  # floats are faster than array scalars
         return p, p * d - first, (p * d - 2 * first) * d + second
 
     def describe(self, d, u):
@@ -310,7 +310,7 @@ def _solve(gaps, lambda_, end):
     last = float(gaps.sorted[gaps.tied])  # the cut at which all others are gone
 
     def move(t, state):
-        d, u = state
+        d, u = state.tolist()
         return -lambda_ * u, gaps.sums(d)[2] / u - u
 
     def gone(t, state):
