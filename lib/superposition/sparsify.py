@@ -21,7 +21,7 @@ from superposition import checks
 DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
 RTOL, ATOL = 1e-12, 1e-300  # of the two numbers that carry a trajectory; both stay above zero
 RTOL_STIFF = 1e-10  # when LSODA takes the problem for one that is not stiff, and crawls
-PATIENCE = 400_000  # evaluations until then; three times what it needs at 10^6 weights
+PATIENCE = 200_000  # evaluations until then; one and a half times what it needs at 10^6 weights
 
 
 def loss(W, lambda_):
