@@ -113,6 +113,20 @@ def test_resting_weight_solves_its_equation():
     assert np.all(w >= 1 / np.sqrt(3) - 1e-7) and sparsify.resting_weight(0.385) == 0
 
 
+def test_both_solvers_agree(monkeypatch):
+    """Radau takes over when LSODA crawls, and above a million weights; 1e-7: its tolerance is 1e-10 a step."""
+    w0, times = gaussian(5000, 6), np.geomspace(1, 4000, 12)
+    usual = sparsify.trajectory(w0, 1e-3, times)
+    for name, value in (("PATIENCE", 50), ("MANY", 10)):
+        with monkeypatch.context() as patch:
+            patch.setattr(sparsify, name, value)
+            other = sparsify.trajectory(w0, 1e-3, times)
+        assert not np.array_equal(other.norm_squared, usual.norm_squared)
+        np.testing.assert_allclose(other.norm_squared, usual.norm_squared, atol=1e-7)
+        np.testing.assert_allclose(other.l1_norm, usual.l1_norm, rtol=1e-7)
+        np.testing.assert_array_equal(other.survivors, usual.survivors)
+
+
 def test_five_arrays_are_enough():
     """The issue allows six arrays of length m, the input among them."""
     w0 = gaussian(3_000_000, 4)  # large enough for the path itself not to count

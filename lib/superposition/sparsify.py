@@ -9,6 +9,7 @@ The text uses two conventions. The **loss** convention follows the gradient of `
 Source: Incidental Polysemanticity, section 2 and Appendix B.
 """
 
+import contextlib
 import itertools
 import warnings
 from dataclasses import dataclass, field
@@ -20,7 +21,8 @@ from superposition import checks
 
 DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
 RTOL, ATOL = 1e-12, 1e-300  # of the two numbers that carry a trajectory; both stay above zero
-RTOL_STIFF = 1e-10  # when LSODA takes the problem for one that is not stiff, and crawls
+RTOL_STIFF = 1e-10  # of Radau, above MANY weights and when LSODA crawls, as it may where it sees no stiffness
+MANY = 10**6  # above it rounding in the sums disturbs LSODA
 PATIENCE = 200_000  # evaluations until then; one and a half times what it needs at 10^6 weights
 
 
@@ -334,10 +336,13 @@ def _integrate(gaps, lambda_, end, gone):
     calls = itertools.count()
 
     def move(t, state):
-        if next(calls) == PATIENCE:
-            raise _CrawlError
         d, u = state.tolist()
         return -lambda_ * u, gaps.sums(d)[2] / u - u
+
+    def impatient(t, state):
+        if next(calls) == PATIENCE:
+            raise _CrawlError
+        return move(t, state)
 
     def slope(t, state):
         d, u = state.tolist()
@@ -346,10 +351,10 @@ def _integrate(gaps, lambda_, end, gone):
 
     ask = {"dense_output": True, "events": gone, "atol": ATOL}
     begin = (0.0, end), (gaps.largest, 1.0)
-    try:
-        return solve_ivp(move, *begin, "LSODA", rtol=RTOL, **ask)
-    except _CrawlError:
-        return solve_ivp(move, *begin, "Radau", rtol=RTOL_STIFF, jac=slope, **ask)
+    if len(gaps.sorted) <= MANY:
+        with contextlib.suppress(_CrawlError):
+            return solve_ivp(impatient, *begin, "LSODA", rtol=RTOL, **ask)
+    return solve_ivp(move, *begin, "Radau", rtol=RTOL_STIFF, jac=slope, **ask)
 
 
 def _single(size, gaps, cut, lambda_, begin, end):
