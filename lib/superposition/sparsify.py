@@ -363,7 +363,7 @@ def _single(size, gaps, cut, lambda_, begin, end):
     def move(t, x):
         return (1 - gaps.tied * x * x) * x - lambda_ if x[0] > 0 else [-lambda_]
 
-    rest = solve_ivp(move, (begin, max(begin, end)), [size], "LSODA", dense_output=True, rtol=RTOL, atol=1e-15)
+    rest = solve_ivp(move, (begin, max(begin, end)), [size], "Radau", dense_output=True, rtol=1e-10, atol=1e-14)
 
     def path(t):
         x = float(rest.sol(t)[0]) if t > begin else size
