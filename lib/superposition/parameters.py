@@ -100,6 +100,16 @@ class ToyModels(Chapter):
     decay: Annotated[Real, Field(gt=0, le=10, description="numbers above 0 and up to 10")] = 0.9
     instances: Annotated[Count, Field(ge=1, le=1000, description="whole numbers from 1 to 1000")] = 12
     steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1500
+
+
+class Sparsification(Chapter):
+    """Parameters of chapter 4."""
+
+    m: Annotated[Count, Field(ge=2, le=10**8, description="whole numbers from 2 to 100000000")] = 100_000
+    lambda_: Annotated[Real, Field(ge=1e-9, le=0.3, description="numbers from 0.000000001 to 0.3")] = 1e-5
+    n: Annotated[Count, Field(ge=2, le=256, description="whole numbers from 2 to 256")] = 48
+    neurons: Annotated[Count, Field(ge=2, le=4096, description="whole numbers from 2 to 4096")] = 96
+    strength: Annotated[Real, Field(ge=1e-3, le=0.1, description="numbers from 0.001 to 0.1")] = 0.01
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
     device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
         "auto"
