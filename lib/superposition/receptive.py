@@ -1,0 +1,37 @@
+"""Receptive fields on a ring of pixels: the door to the rooms of chapter 6.
+
+The rooms are `superposition.ring` (circulant matrices, kernels, Gaussian processes),
+`superposition.nlgp` and `superposition.pulses` (data), `superposition.reluflow` (gradient flow
+of a ReLU network) and `superposition.localizing` (training, needs torch).
+"""
+
+from superposition.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
+from superposition.pulses import pulse_moment, pulse_second_moment, pulse_support
+from superposition.ring import (
+    NotACovariance,
+    circulant,
+    eigenvalues,
+    fourier_basis,
+    gaussian_covariance,
+    gaussian_sample,
+    kernel_row,
+    square_root,
+)
+
+__all__ = [
+    "NotACovariance",
+    "circulant",
+    "eigenvalues",
+    "fourier_basis",
+    "gaussian_covariance",
+    "gaussian_sample",
+    "kernel_row",
+    "nlgp_covariance",
+    "nlgp_sample",
+    "normalization",
+    "pulse_moment",
+    "pulse_second_moment",
+    "pulse_support",
+    "saturation",
+    "square_root",
+]
