@@ -119,7 +119,7 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
         For each predictor the share of networks whose peak it names, ``NAME_exact``, and to
         within one pixel, ``NAME_near``. "raw" is the peak of |w0|; "smooth" that of |C1 w0|, the
         first step of the flow from small weights; "flow" that of the Gaussian flow after a time
-        of 10; "again" that of a second training from the same weights on other data, the
+        of 1; "again" that of a second training from the same weights on other data, the
         ceiling. Further the median ``n_ipr``, the share ``positive`` of positive peaks and the
         share ``same_sign`` of peaks with the sign of (C1 w0) there.
 
@@ -152,7 +152,7 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
     }
 
 
-def gaussian_forecast(w0, C0, C1, time=10.0):
+def gaussian_forecast(w0, C0, C1, time=1.0):
     """Weights of single neurons after some time of the flow on Gaussian data.
 
     Parameters
