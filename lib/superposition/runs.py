@@ -257,15 +257,15 @@ _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full
 _TINY_HOURS = 0.005
 
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
-_GAINS = (0.01, 0.1, 0.2, 0.3, 1, 3, 10)
+_GAINS = (0.01, 0.1, 0.3, 1, 3, 10)
 _K1 = {"K": (1,), "initials": (16,), "steps": (1000,), "lr": (0.5,), "batch": (4000,)}
 _K12 = {"K": (12,), "initials": (4,), "steps": (1500,), "lr": (6,), "batch": (2000,)}
 _LAWS = ("nlgp", "clone")
 _WHERE = {"initials": (100,), "steps": (800,), "lr": (0.25,), "batch": (10000,), "seed": (0,)}
-_ONSET = {"initials": (4,), "steps": (4000,), "lr": (0.2,), "batch": (10000,), "seed": (0,)}
+_ONSET = {"initials": (4,), "steps": (2500,), "lr": (0.3,), "batch": (8000,), "seed": (0,)}
 _BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,), "batch": (2000,), "seed": (0,)}
 _CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
-_TRAINS = {**_CAPTION, "steps": (6000,), "lr": (2,), "batch": (4000,)}
+_TRAINS = {**_CAPTION, "steps": (4000,), "lr": (2,), "batch": (4000,)}
 _BRIEF = {"initials": (2,), "steps": (60,), "batch": (200,), "seed": (0,)}
 _FIELDS = "superposition.fieldruns:"
 
@@ -340,8 +340,10 @@ RUNS = {
             point=LocalizationPoint,
             small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": _LAWS},),
             full=(
-                {**_RING, **_K1, "gain": _GAINS, "law": _LAWS, "seed": (0,)},
-                {**_RING, **_K12, "gain": _GAINS, "law": _LAWS, "seed": (0,)},
+                {**_RING, **_K1, "gain": _GAINS, "law": ("nlgp",), "seed": (0,)},
+                {**_RING, **_K12, "gain": _GAINS, "law": ("nlgp",), "seed": (0,)},
+                {**_RING, **_K1, "gain": (0.01, 3), "law": ("clone",), "seed": (0,)},
+                {**_RING, **_K12, "gain": (0.01, 3), "law": ("clone",), "seed": (0,)},
             ),
             hours={"small": 0.001, "full": 0.05},
             hardware="one CPU core",
@@ -365,7 +367,7 @@ RUNS = {
             function=_FIELDS + "onset",
             point=OnsetPoint,
             small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
-            full=({**_RING, **_ONSET, "fraction": (0.5, 0.8, 1.2, 1.6, 2), "law": _LAWS},),
+            full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS},),
             hours={"small": 0.001, "full": 0.04},
             hardware="one CPU core",
         ),
@@ -376,8 +378,7 @@ RUNS = {
             point=CriticalPoint,
             small=({**_RING, "samples": (2000,), "seed": (0,)},),
             full=(
-                {"n": (20, 40, 80), "xi1": (2,), "xi2": (1,), "samples": (100_000,), "seed": (0,)},
-                {"n": (40,), "xi1": (3,), "xi2": (1,), "samples": (100_000,), "seed": (0,)},
+                {"n": (20, 40, 80), "xi1": (2,), "xi2": (1,), "samples": (40_000,), "seed": (0,)},
             ),
             hours={"small": 0.001, "full": 0.03},
             hardware="one CPU core",
@@ -390,7 +391,7 @@ RUNS = {
             small=({**_RING, **_BIAS, **_BRIEF, "activation": ("erf",), "bias": (-1, 1)},),
             full=(
                 {**_RING, **_BIAS, "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
-                {**_RING, **_BIAS, "xi1": (1,), "xi2": (2,), "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
+                {**_RING, **_BIAS, "xi1": (1,), "xi2": (2,), "activation": ("erf",), "bias": (-1, 1)},
             ),
             hours={"small": 0.001, "full": 0.03},
             hardware="one CPU core",
@@ -402,7 +403,7 @@ RUNS = {
             point=FlipsPoint,
             small=({**_RING, **_CAPTION, **_BRIEF, "gain": (3,)},),
             full=(
-                {**_RING, **_CAPTION, "gain": (0.01, 3), "seed": (0,)},
+                {**_RING, **_CAPTION, "gain": (0.01,), "seed": (0,)},
                 {**_RING, **_TRAINS, "gain": (0.01, 3), "seed": (0,)},
             ),
             hours={"small": 0.001, "full": 0.05},
