@@ -156,7 +156,7 @@ def test_no_critical_gain_is_infinity():
     ("call", "message"),
     [
         (lambda: reluflow.gaussian_flow(np.zeros((2, 10)), C0, C1), "neuron 0 has no variance: its gate never opens"),
-        (lambda: reluflow.gaussian_flow(np.ones((2, 9)), C0, C1), r"covariance has shape \(10, 10\); allowed: \(9, 9\)"),
+        (lambda: reluflow.gaussian_flow(np.ones((2, 9)), C0, C1), r"shape \(10, 10\); allowed: \(9, 9\)"),
         (lambda: reluflow.gaussian_loss([[np.nan] * 10], C0, C1), "W = nan is out of range"),
         (lambda: reluflow.two_neuron_coefficients(0, 1, 0), "rho_11 = 0 is out of range"),
         (lambda: reluflow.two_neuron_coefficients(1, 1, 1.1), "gamma = 1.1 is out of range"),

@@ -58,8 +58,12 @@ def _pixels(draw, frame, size, dpi):
 
 
 def _one_palette(arrays, colours):
-    """All frames in the colours of the last one: an animated PNG has a single palette."""
+    """All frames in the colours of the last one, white as paper: an animated PNG has a single palette."""
     from PIL import Image
 
     common = Image.fromarray(arrays[-1]).quantize(colours)
-    return [Image.fromarray(array).quantize(palette=common, dither=Image.Dither.NONE) for array in arrays]
+    frames = [Image.fromarray(array).quantize(palette=common, dither=Image.Dither.NONE) for array in arrays]
+    paper = int(np.argmax(np.bincount(np.asarray(frames[-1]).ravel())))
+    for frame in frames:
+        frame.putpalette([255 if i // 3 == paper else value for i, value in enumerate(common.getpalette())])
+    return frames
