@@ -257,7 +257,7 @@ _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full
 _TINY_HOURS = 0.005
 
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
-_GAINS = (0.01, 0.3, 1, 3, 10)
+_GAINS = (0.01, 0.3, 1, 3)
 _K1 = {"K": (1,), "initials": (16,), "steps": (1000,), "lr": (0.5,), "batch": (4000,)}
 _K12 = {"K": (12,), "initials": (4,), "steps": (1500,), "lr": (6,), "batch": (2000,)}
 _LAWS = ("nlgp", "clone")
@@ -341,9 +341,9 @@ RUNS = {
             small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": _LAWS},),
             full=(
                 {**_RING, **_K1, "gain": _GAINS, "law": ("nlgp",), "seed": (0,)},
-                {**_RING, **_K12, "gain": _GAINS, "law": ("nlgp",), "seed": (0,)},
-                {**_RING, **_K1, "gain": (0.01, 3), "law": ("clone",), "seed": (0,)},
-                {**_RING, **_K12, "gain": (0.01, 3), "law": ("clone",), "seed": (0,)},
+                {**_RING, **_K12, "gain": (0.01, 0.3, 3), "law": ("nlgp",), "seed": (0,)},
+                {**_RING, **_K1, "gain": (3,), "law": ("clone",), "seed": (0,)},
+                {**_RING, **_K12, "gain": (3,), "law": ("clone",), "seed": (0,)},
             ),
             hours={"small": 0.001, "full": 0.05},
             hardware="one CPU core",
