@@ -111,6 +111,42 @@ class Sparsification(Chapter):
     neurons: Annotated[Count, Field(ge=2, le=4096, description="whole numbers from 2 to 4096")] = 96
     strength: Annotated[Real, Field(ge=1e-3, le=0.1, description="numbers from 0.001 to 0.1")] = 0.01
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+
+
+def _even(value):
+    if isinstance(value, int) and value % 2:
+        raise ValueError("odd numbers have no alternating field")
+    return value
+
+
+def _narrow(value, info):
+    # exp(-d^2 / xi^2) has a kink half way round: at n / 11 it is worth 1e-13, and the kernel still is a covariance
+    if "n" in info.data and value > info.data["n"] / 11:
+        raise ValueError("too wide for the ring")
+    return value
+
+
+def _shorter(value, info):
+    if "xi1" in info.data and value > 0.9 * info.data["xi1"]:
+        raise ValueError("not shorter than xi1")
+    return value
+
+
+class ReluFlow(Chapter):
+    """Parameters of chapter 6, first half."""
+
+    n: Annotated[
+        Count, Field(ge=12, le=120), AfterValidator(_even), Field(description="even numbers from 12 to 120")
+    ] = 40
+    xi1: Annotated[
+        Real, Field(ge=0.8), AfterValidator(_narrow), Field(description="numbers from 0.8 to n / 11")
+    ] = 2.0
+    xi2: Annotated[
+        Real, Field(ge=0.4), AfterValidator(_shorter), Field(description="numbers from 0.4 to 0.9 xi1")
+    ] = 1.0
+    gain: Annotated[Real, Field(ge=0.01, le=100, description="numbers from 0.01 to 100")] = 3.0
+    steps: Annotated[Count, Field(ge=50, le=10**5, description="whole numbers from 50 to 100000")] = 600
+    seed: Annotated[Count, Field(ge=0, le=10**6, description="whole numbers from 0 to 1000000")] = 0
     device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
         "auto"
     )

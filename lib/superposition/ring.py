@@ -1,0 +1,229 @@
+"""A ring of pixels: circulant matrices, correlation kernels and stationary Gaussian processes.
+
+Source: the notes on localization, section 1 and eq. 32 to 35. A covariance that depends on
+distance alone is a circulant matrix; the Fourier transform of its first row holds its
+eigenvalues.
+"""
+
+import numpy as np
+
+from superposition import checks
+
+KERNELS = ("periodic", "wrapped")
+ROUNDING = 1e-12  # eigenvalues above minus this are zero up to rounding, at variance 1
+WIDEST = 100  # largest correlation length, in units of the ring
+
+
+class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentence
+    """A kernel with a negative eigenvalue: no process has it as its covariance."""
+
+
+def kernel_row(n, xi, kernel="periodic"):
+    """First row of a kernel on the ring, be it a covariance or not.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi : float
+        Correlation length in pixels, above 0 and up to 100 n.
+    kernel : {"periodic", "wrapped"}
+        See `gaussian_covariance`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    n = checks.whole("n", n, 2)
+    xi = float(checks.real("xi", xi, 0, WIDEST * n, open_low=True))
+    d = np.minimum(np.arange(n), n - np.arange(n))
+    if checks.one_of("kernel", kernel, KERNELS) == "periodic":
+        return np.exp(-((d / xi) ** 2))
+    turns = n * np.arange(-int(7 * xi / n) - 2, int(7 * xi / n) + 3)  # beyond, exp(-49)
+    row = np.exp(-(((d[:, None] + turns) / xi) ** 2)).sum(axis=1)
+    return row / row[0]
+
+
+def gaussian_covariance(n, xi, kernel="periodic"):
+    """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi : float
+        Correlation length in pixels, above 0 and up to 100 n.
+    kernel : {"periodic", "wrapped"}
+        "periodic" is the text's exp(-d^2 / xi^2) with d the shorter way round the ring. It has
+        a kink at n / 2 and no longer is a covariance where that matters. "wrapped" sums
+        exp(-d^2 / xi^2) over all ways round and divides by the sum at d = 0; it always is one.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        A circulant matrix with unit diagonal.
+
+    Raises
+    ------
+    NotACovariance
+        If the periodic kernel has an eigenvalue below -1e-12.
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: the notes on localization, below eq. 61.
+    """
+    row = kernel_row(n, xi, kernel)
+    lowest = np.fft.rfft(row).real.min()
+    if lowest < -ROUNDING:
+        raise NotACovariance(
+            f"xi = {float(xi):g} is too large for n = {n}: the periodic kernel has the eigenvalue {lowest:.2g}; "
+            "allowed: smaller xi, or kernel='wrapped'"
+        )
+    return circulant(row)
+
+
+def gaussian_sample(covariance, samples, *, seed):
+    """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (n, n)
+        A circulant covariance, as `gaussian_covariance` and `nlgp_covariance` return it.
+    samples : int
+        Number of vectors, at least 1.
+    seed : int or numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (samples, n)
+
+    Raises
+    ------
+    NotACovariance
+        If an eigenvalue is below -1e-12 times the largest entry.
+    ValueError
+        If the matrix is no circulant symmetric one, or `samples` is below 1.
+    """
+    samples = checks.whole("samples", samples, 1)
+    root = square_root(covariance)
+    return np.random.default_rng(seed).standard_normal((samples, len(root))) @ root
+
+
+def circulant(row):
+    """The symmetric circulant matrix with a given first row.
+
+    Parameters
+    ----------
+    row : array_like, shape (n,)
+        Entry d is that at distance d; row[d] = row[n - d].
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+
+    Notes
+    -----
+    Source: the notes on localization, eq. 32.
+    """
+    row = np.asarray(row, dtype=np.float64)
+    index = np.arange(len(row))
+    return row[(index[:, None] - index) % len(row)]
+
+
+def eigenvalues(covariance):
+    """Eigenvalues of a symmetric circulant matrix, by frequency.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (n, n)
+        A symmetric circulant matrix.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n // 2 + 1,)
+        Entry k belongs to the cosine and the sine of frequency k.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is no circulant symmetric one.
+
+    Notes
+    -----
+    Source: the notes on localization, eq. 32 to 35.
+    """
+    matrix = np.asarray(covariance, dtype=np.float64)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+        raise ValueError(f"covariance has shape {matrix.shape}; allowed: (n, n) with n of 2 or more")
+    row = checks.real("covariance", matrix[0], open_low=True, open_high=True)
+    if not np.allclose(matrix, circulant(row), rtol=0, atol=ROUNDING * np.abs(row).max()):
+        raise ValueError("covariance is not a symmetric circulant matrix; allowed: those that depend on distance alone")
+    return np.fft.rfft(row).real
+
+
+def square_root(covariance):
+    """Symmetric square root of a circulant covariance.
+
+    Parameters
+    ----------
+    covariance : array_like, shape (n, n)
+        A symmetric circulant matrix.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        Its product with itself is the covariance; eigenvalues that are zero up to rounding become 0.
+
+    Raises
+    ------
+    NotACovariance
+        If an eigenvalue is below -1e-12 times the largest entry.
+    ValueError
+        If the matrix is no circulant symmetric one.
+    """
+    values = eigenvalues(covariance)
+    if values.min() < -ROUNDING * np.abs(covariance).max():
+        raise NotACovariance(f"covariance has the eigenvalue {values.min():.2g}; allowed: none below 0")
+    return circulant(np.fft.irfft(np.sqrt(np.maximum(values, 0)), n=len(covariance)))
+
+
+def fourier_basis(n):
+    """Real orthogonal Fourier basis, columns sorted by frequency.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, even and at least 4.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        The constant column, then a cosine and a sine column for each frequency from 1 to
+        n / 2 - 1, then the column of alternating signs.
+
+    Raises
+    ------
+    ValueError
+        If `n` is odd or below 4.
+
+    Notes
+    -----
+    Source: the notes on localization, eq. 33 to 35 and Figure 2. The text takes real and
+    imaginary parts of unit vectors as they are; all but the first and the last column then lack
+    a factor sqrt(2).
+    """
+    n = checks.whole("n", n, 4)
+    if n % 2:
+        raise ValueError(f"n = {n} is odd; allowed: even numbers from 4")
+    angle = 2 * np.pi * np.outer(np.arange(n), np.arange(1, n // 2)) / n
+    pairs = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(n, -1) * np.sqrt(2)
+    alternating = 1.0 - 2.0 * (np.arange(n) % 2)
+    return np.column_stack([np.ones(n), pairs, alternating]) / np.sqrt(n)
