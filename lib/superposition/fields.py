@@ -1,0 +1,147 @@
+"""What a receptive field looks like, in numbers: where it peaks, how wide it is, which frequencies it has.
+
+Source: the notes on localization speak of localized fields and of oscillations and give no
+measure. These take weights of any shape (..., n) with the pixels of a ring last.
+"""
+
+import numpy as np
+
+from superposition import checks
+
+
+def ipr(w):
+    """Inverse participation ratio, sum w^4 / (sum w^2)^2.
+
+    Parameters
+    ----------
+    w : array_like, shape (..., n)
+        Receptive fields, none of them zero.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        Times n it is 1 for a flat field, 1.5 for a wave, about 3 for a Gaussian random vector,
+        and n for a single pixel.
+
+    Raises
+    ------
+    ValueError
+        If a field is zero or not finite.
+    """
+    square = _fields(w) ** 2
+    return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
+
+
+def half_energy_width(w):
+    """Length of the shortest arc of the ring that holds half of sum w^2.
+
+    Parameters
+    ----------
+    w : array_like, shape (..., n)
+        Receptive fields, none of them zero.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (...)
+        From 1 to ceil(n / 2) pixels; n / 2 for a flat field.
+
+    Raises
+    ------
+    ValueError
+        If a field is zero or not finite.
+    """
+    energy = _fields(w) ** 2
+    n = energy.shape[-1]
+    before = np.concatenate([np.zeros((*energy.shape[:-1], 1)), np.cumsum(np.tile(energy, 2), axis=-1)], axis=-1)
+    half = before[..., n] / 2
+    best = [np.max(before[..., m : m + n] - before[..., :n], axis=-1) for m in range(1, n + 1)]
+    return 1 + np.argmax(np.stack(best) >= half * (1 - 1e-12), axis=0)
+
+
+def peak(w):
+    """Pixel of the largest |w|.
+
+    Parameters
+    ----------
+    w : array_like, shape (..., n)
+        Receptive fields.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (...)
+    """
+    return np.argmax(np.abs(np.asarray(w)), axis=-1)
+
+
+def ring_distance(i, j, n):
+    """The shorter way between pixels of a ring.
+
+    Parameters
+    ----------
+    i, j : array_like of int
+        Pixels.
+    n : int
+        Pixels of the ring.
+
+    Returns
+    -------
+    numpy.ndarray of int
+        From 0 to n // 2.
+    """
+    d = np.abs(np.asarray(i) - np.asarray(j)) % n
+    return np.minimum(d, n - d)
+
+
+def power(w):
+    """Share of sum w^2 at each frequency.
+
+    Parameters
+    ----------
+    w : array_like, shape (..., n)
+        Receptive fields, none of them zero.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n // 2 + 1)
+        Cosine and sine of a frequency together; sums to 1.
+
+    Raises
+    ------
+    ValueError
+        If a field is zero or not finite.
+    """
+    w = _fields(w)
+    n = w.shape[-1]
+    share = np.abs(np.fft.rfft(w, axis=-1)) ** 2
+    share[..., 1 : (n + 1) // 2] *= 2
+    return share / share.sum(axis=-1, keepdims=True)
+
+
+def mean_frequency(w):
+    """Mean frequency of a field, each weighted with its share of sum w^2.
+
+    Parameters
+    ----------
+    w : array_like, shape (..., n)
+        Receptive fields, none of them zero.
+
+    Returns
+    -------
+    numpy.ndarray, shape (...)
+        From 0 (flat) to n // 2 (alternating signs).
+
+    Raises
+    ------
+    ValueError
+        If a field is zero or not finite.
+    """
+    share = power(w)
+    return share @ np.arange(share.shape[-1])
+
+
+def _fields(w):
+    w = checks.real("w", w, open_low=True, open_high=True)
+    largest = np.abs(w).max(axis=-1, keepdims=True)
+    if not np.all(largest > 0):
+        raise ValueError("w = 0 is no receptive field; allowed: fields with an entry that is not 0")
+    return w / largest
