@@ -148,35 +148,6 @@ def gaussian_second_moment(directions, C):
     return np.block(blocks)
 
 
-def gaussian_first_moment(directions, C):
-    """``E[1(a_k . x > 0) x]`` for Gaussian x: ``C a / sqrt(2 pi a' C a)``.
-
-    Parameters
-    ----------
-    directions : array_like, shape (K, n)
-        Directions a_k, none of them zero.
-    C : array_like, shape (n, n)
-        Covariance of x.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-        Times P(Y = 1) = 1/2 it is the b of that class.
-
-    Raises
-    ------
-    ValueError
-        If a direction is zero.
-
-    Notes
-    -----
-    Source: the localization notes, eq. 12.
-    """
-    directions = _nonzero(directions)
-    image = directions @ checks.real("C", C)
-    return image / np.sqrt(2 * np.pi * np.sum(image * directions, axis=1, keepdims=True))
-
-
 def small_bump_second_moment(pixels, latent, gain):
     """``E[1(x_i > 0) 1(x_k > 0) x x']`` for x = erf(gain z)/Z and single-pixel gates i, k.
 

@@ -12,6 +12,7 @@ import numpy as np
 
 from superposition import checks, gatefamilies
 from superposition.nlgp import nlgp_covariance, normalization, saturation
+from superposition.reluflow import half_space_mean
 from superposition.ring import eigenvalues, gaussian_covariance
 
 
@@ -223,13 +224,13 @@ def gaussian_signed_mean(a, C1):
     Raises
     ------
     ValueError
-        If a direction is zero.
+        If a direction has no variance.
 
     Notes
     -----
     Source: the localization notes, eq. 12.
     """
-    return 2 * gatefamilies.gaussian_first_moment(a, C1)
+    return 2 * np.stack([half_space_mean(row, C1) for row in np.atleast_2d(a)])
 
 
 def race(starts, x, C0, C1, *, rounds=200, progress=None):
