@@ -5,7 +5,10 @@ The rooms are `superposition.ring` (circulant matrices, kernels, Gaussian proces
 of a ReLU network) and `superposition.localizing` (training, needs torch).
 """
 
+from superposition.critical import critical_gain
+from superposition.gated import gdln_solution
 from superposition.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
+from superposition.olsfield import small_bump_covariance, small_bump_field
 from superposition.pulses import pulse_moment, pulse_second_moment, pulse_support
 from superposition.ring import (
     NotACovariance,
@@ -21,10 +24,12 @@ from superposition.ring import (
 __all__ = [
     "NotACovariance",
     "circulant",
+    "critical_gain",
     "eigenvalues",
     "fourier_basis",
     "gaussian_covariance",
     "gaussian_sample",
+    "gdln_solution",
     "kernel_row",
     "nlgp_covariance",
     "nlgp_sample",
@@ -33,5 +38,7 @@ __all__ = [
     "pulse_second_moment",
     "pulse_support",
     "saturation",
+    "small_bump_covariance",
+    "small_bump_field",
     "square_root",
 ]
