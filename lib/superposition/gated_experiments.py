@@ -9,6 +9,7 @@ from superposition.nlgp import nlgp_covariance
 from superposition.ring import gaussian_covariance, kernel_row
 
 RELU = gated_training.leaky(0)
+LARGE_BATCH = 6000  # near the critical gain waves decay at 0.01 / tau: small batches would keep them alive
 
 
 def trained_fields(*, n, xi1, xi2, gain, K, samples, steps, seed, device="cpu"):
@@ -153,7 +154,8 @@ def other_marginal(*, n, xi1, xi2, law, strength, samples, steps, starts, seed, 
     zero = marginals.draw(law, strength, n, xi2, samples, seed=streams[1])
     x, y = gated_training.labelled(one, zero, seed=streams[2])
     w0 = initial_weights(starts, 1, n, seed=int(streams[2]))
-    w = gated_training.train(w0, x, y, RELU, steps=steps, lr=1.0, batch=2000, turn=True, seed=streams[3])[:, 0]
+    batch = min(LARGE_BATCH, len(x))
+    w = gated_training.train(w0, x, y, RELU, steps=steps, lr=1.0, batch=batch, turn=True, seed=streams[3])[:, 0]
     found = n * ipr(w)
     return {
         "n_ipr": float(np.median(found)),

@@ -1,7 +1,7 @@
 """Inputs on a ring with other marginals than erf's: pixel-wise transforms, and elliptical laws.
 
 Which marginal makes a neuron localise? For x = f(z) pixel by pixel, f odd and nearly linear, the
-third Hermite coefficient decides: erf with small gain has c3/c1 = -q/6, and everything the theory of
+third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything the theory of
 the critical gain says about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
 length) never localise, whatever their kurtosis.
 

@@ -207,6 +207,36 @@ def signed_mean(a, x):
     return mean, np.sqrt((np.mean(x**2, axis=0) - mean**2) / (len(x) - 1))
 
 
+def turned_signed_mean(a, x):
+    """``T(a)`` over a sample and all its turns round the ring, for a translation-invariant law.
+
+    Parameters
+    ----------
+    a : array_like, shape (K, n)
+        Directions, none of them zero.
+    x : array_like, shape (N, n)
+        Inputs of class Y = 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K, n)
+        Directions that differ by a turn get what differs by the same turn.
+
+    Raises
+    ------
+    ValueError
+        If a direction is zero.
+    """
+    a, x = np.atleast_2d(checks.real("a", a)), checks.real("x", x)
+    gatefamilies.opened(a, a)  # refuses zero vectors
+    n, waves = x.shape[1], np.fft.rfft(x, axis=1)
+    means = []
+    for row in a:
+        signs = np.sign(np.fft.irfft(np.conj(waves) * np.fft.rfft(row), n=n, axis=1))
+        means.append(np.fft.irfft(np.mean(np.fft.rfft(signs, axis=1) * waves, axis=0), n=n) / n)
+    return np.array(means)
+
+
 def gaussian_signed_mean(a, C1):
     """``T(a)`` for Gaussian inputs: ``sqrt(2/pi) C1 a / sqrt(a' C1 a)``.
 

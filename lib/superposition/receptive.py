@@ -5,7 +5,6 @@ The rooms are `superposition.ring` (circulant matrices, kernels, Gaussian proces
 of a ReLU network) and `superposition.localizing` (training, needs torch).
 """
 
-from superposition.critical import critical_gain
 from superposition.gated import gdln_solution
 from superposition.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
 from superposition.olsfield import small_bump_covariance, small_bump_field
@@ -24,7 +23,6 @@ from superposition.ring import (
 __all__ = [
     "NotACovariance",
     "circulant",
-    "critical_gain",
     "eigenvalues",
     "fourier_basis",
     "gaussian_covariance",
