@@ -236,7 +236,7 @@ _TINY_HOURS = 0.005
 _RING = {"n": (40,), "xi1": (2.0,), "xi2": (1.0,)}
 _FIVE = (0, 1, 2, 3, 4)
 _FIELDS = {**_RING, "samples": (20000,), "steps": (6000,)}
-_MARGINALS = {**_RING, "samples": (250000,), "steps": (2500,), "starts": (4,), "seed": (0, 1)}
+_MARGINALS = {**_RING, "samples": (250000,), "steps": (2500,), "starts": (4,), "seed": (0,)}
 
 RUNS = {
     run.name: run
@@ -328,7 +328,7 @@ RUNS = {
             full=(
                 {**_MARGINALS, "law": ("erf",), "strength": (0.7, 3.0)},
                 {**_MARGINALS, "law": ("tanh", "sine", "sinh"), "strength": (1.0,)},
-                {**_MARGINALS, "law": ("power",), "strength": (0.001, 0.5, 1.0, 2.0, 3.0)},
+                {**_MARGINALS, "law": ("power",), "strength": (0.001, 0.5, 1.0, 2.0)},
                 {**_MARGINALS, "law": ("shrink",), "strength": (0.7,)},
                 {**_MARGINALS, "law": ("elliptical",), "strength": (-1.0, 1.0)},
                 {**_MARGINALS, "law": ("cubic",), "strength": (-0.036, -0.027, -0.018, -0.009, -0.0045, 0.018)},
