@@ -159,6 +159,18 @@ class Bounds(Chapter):
     sigma: Annotated[Real, Field(ge=1e-4, le=0.25, description="numbers from 0.0001 to 0.25")] = 0.05
     t: Annotated[Real, Field(ge=0.1, le=8, description="numbers from 0.1 to 8")] = 2.0
     samples: Annotated[Count, Field(ge=1000, le=2 * 10**6, description="whole numbers from 1000 to 2000000")] = 10**6
+
+
+class Gates(Chapter):
+    """Parameters of the second half of chapter 6."""
+
+    n: Annotated[Count, Field(ge=32, le=128, description="whole numbers from 32 to 128")] = 40
+    xi1: Annotated[Real, Field(ge=0.3, le=3, description="numbers from 0.3 to 3")] = 2.0
+    xi2: Annotated[Real, Field(ge=0.3, le=3, description="numbers from 0.3 to 3")] = 1.0
+    gain: Annotated[Real, Field(ge=0.01, le=100, description="numbers from 0.01 to 100")] = 3.0
+    K: Annotated[Count, Field(ge=1, le=32, description="whole numbers from 1 to 32")] = 12
+    samples: Annotated[Count, Field(ge=1000, le=200000, description="whole numbers from 1000 to 200000")] = 20000
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 5000
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
 
 

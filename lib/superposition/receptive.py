@@ -7,7 +7,9 @@ of a ReLU network), `superposition.critical` (when a flat field gives way), `sup
 """
 
 from superposition.critical import critical_gain, flat_growth, measured_critical_gain
+from superposition.gated import gdln_solution
 from superposition.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
+from superposition.olsfield import small_bump_covariance, small_bump_field
 from superposition.pulses import pulse_moment, pulse_second_moment, pulse_support
 from superposition.reluflow import gaussian_flow, gaussian_loss
 from superposition.ring import (
@@ -32,6 +34,7 @@ __all__ = [
     "gaussian_flow",
     "gaussian_loss",
     "gaussian_sample",
+    "gdln_solution",
     "kernel_row",
     "measured_critical_gain",
     "nlgp_covariance",
@@ -41,5 +44,7 @@ __all__ = [
     "pulse_second_moment",
     "pulse_support",
     "saturation",
+    "small_bump_covariance",
+    "small_bump_field",
     "square_root",
 ]
