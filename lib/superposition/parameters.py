@@ -70,6 +70,21 @@ class LossScaling(Chapter):
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
+class Kurtosis(Chapter):
+    """Parameters of chapter 5."""
+
+    n: Annotated[Count, Field(ge=2, le=32, description="whole numbers from 2 to 32")] = 8
+    m: Annotated[Count, Field(ge=2, le=64, description="whole numbers from 2 to 64")] = 16
+    sigma: Annotated[Real, Field(ge=0, le=1, description="numbers from 0 to 1")] = 0.1
+    eta: Annotated[Real, Field(gt=0, le=0.2, description="numbers above 0 and up to 0.2")] = 0.02
+    steps: Annotated[Count, Field(ge=100, le=10**7, description="whole numbers from 100 to 10000000")] = 100_000
+    instances: Annotated[Count, Field(ge=2, le=1000, description="whole numbers from 2 to 1000")] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31, description="whole numbers from 0 to 2147483648")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+
 def check(namespace, model):
     """Check the parameters cell of a chapter, and what papermill injected after it.
 
