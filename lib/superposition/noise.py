@@ -12,8 +12,8 @@ from superposition.noise_laws import Law, bipolar, discrete, laplace, normal, un
 from superposition.noise_tails import tails
 
 __all__ = [
-    "Law", "bipolar", "descend", "discrete", "expected_loss", "expected_loss_grad", "kurtosis_term", "laplace",
-    "normal", "uniform",
+    "Law", "bipolar", "descend", "discrete", "expected_loss", "expected_loss_grad", "fourth_norm_slope",
+    "kurtosis_term", "laplace", "normal", "uniform",
 ]  # fmt: skip
 
 
@@ -120,6 +120,37 @@ def kurtosis_term(W, law):
     own = np.diag_indices(len(W))
     fourth[own] -= 2 * ((z**2 - 1) * density / s**3)[own]
     return float(law.kappa4 / 24 * np.sum(fourth * np.sum(W**4, axis=1)))
+
+
+def fourth_norm_slope(W, law):
+    """Rate at which descent on the expected loss changes the mean directional fourth norm.
+
+    Parameters
+    ----------
+    W : array_like, shape (n, m)
+        Tied weights, no row zero.
+    law : Law
+        Law of the noise.
+
+    Returns
+    -------
+    float
+        d/d(eta t) of the mean over rows of ||W_i / |W_i| ||_4^4.
+
+    Raises
+    ------
+    ValueError
+        If a row is zero, or as `expected_loss`.
+
+    Notes
+    -----
+    Source: ours, for Incidental Polysemanticity, section 4.
+    """
+    W = _matrix(W)
+    lengths = checks.real("length of a row", np.linalg.norm(W, axis=1, keepdims=True), 0, open_low=True)
+    u, G = W / lengths, expected_loss_grad(W, law)
+    sideways = G - np.sum(G * u, axis=1, keepdims=True) * u
+    return float(np.mean(np.sum(-4 * u**3 * sideways / lengths, axis=1)))
 
 
 def descend(W, law, *, eta, steps, record, progress=None):
