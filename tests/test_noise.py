@@ -1,6 +1,8 @@
 """Noise laws against quadrature and draws; the expected loss against brute force, quadrature and differences."""
 
 import itertools
+import subprocess
+import sys
 
 import numpy as np
 import pytest
@@ -189,6 +191,19 @@ def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
     assert seen == [(100, 200), (200, 200)]
 
 
+def test_slope_of_the_fourth_norm_is_what_a_small_step_does():
+    W, law = weights(4, 6, seed=10), noise.bipolar(0.2)
+    after = noise.descend(W, law, eta=1e-6, steps=1, record=[1])[0]
+
+    def direction(W):
+        return np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2)
+
+    change = (direction(after) - direction(W)) / 1e-6
+    assert noise.fourth_norm_slope(W, law) == pytest.approx(change, rel=1e-4)  # second order in the step
+    with pytest.raises(ValueError, match="length of a row = 0"):
+        noise.fourth_norm_slope(np.zeros((2, 2)), law)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -210,3 +225,11 @@ def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("room", ["noise", "kurtosis", "attractors"])
+def test_theory_loads_nothing_slow(room):
+    slow = ("torch", "matplotlib", "pydantic", "IPython", "scipy.optimize", "scipy.stats", "scipy.integrate")
+    program = f"import sys, superposition.{room}; print([name for name in {slow} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
