@@ -293,8 +293,8 @@ RUNS = {
                 {**_FIG, "sigma": (0.01, 0.1, 0.05, 0.06, 0.03), "steps": (10**6,)},
                 {**_FIG, "sigma": (0.01,), "steps": (10**6,), "eta": (0.2,)},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.15},
-            hardware="one CPU core",
+            hours={"small": _TINY_HOURS, "full": 0.35},
+            hardware="one core of a busy two-core machine",
         ),
         Run(
             name="noise-figures",
@@ -307,8 +307,8 @@ RUNS = {
                 {**_FIG, "law_name": ("normal",), "sigma": (0.07, 0.1, 0.15)},
                 {**_FIG, "sigma": (0.0,), "lambda_": _LAMBDAS},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.06},
-            hardware="one CPU core",
+            hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one core of a busy two-core machine",
         ),
         Run(
             name="noise-eta",
@@ -325,8 +325,8 @@ RUNS = {
                 {**_FIG, "sigma": (0.3, 0.4, 0.5), "eta": (0.005,), "steps": (400_000,)},
                 {**_FIG, "sigma": (0.3,), "eta": (0.0025,), "steps": (800_000,)},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.12},
-            hardware="one CPU core",
+            hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one core of a busy two-core machine",
         ),
         Run(
             name="noise-laws",
@@ -343,8 +343,8 @@ RUNS = {
                 *({**_COUNTED, "n": (n,), "m": (m,), "sigma": (0.0,), "lambda_": (0.03,)}
                   for n, m in ((8, 8), (8, 16), (16, 32))),
             ),
-            hours={"small": _TINY_HOURS, "full": 0.12},
-            hardware="one CPU core",
+            hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one core of a busy two-core machine",
         ),
     )
 }  # fmt: skip
