@@ -147,6 +147,18 @@ class ReluFlow(Chapter):
     gain: Annotated[Real, Field(ge=0.01, le=100, description="numbers from 0.01 to 100")] = 3.0
     steps: Annotated[Count, Field(ge=50, le=10**5, description="whole numbers from 50 to 100000")] = 600
     seed: Annotated[Count, Field(ge=0, le=10**6, description="whole numbers from 0 to 1000000")] = 0
+
+
+class Kurtosis(Chapter):
+    """Parameters of chapter 5."""
+
+    n: Annotated[Count, Field(ge=2, le=32, description="whole numbers from 2 to 32")] = 8
+    m: Annotated[Count, Field(ge=2, le=64, description="whole numbers from 2 to 64")] = 16
+    sigma: Annotated[Real, Field(ge=0, le=1, description="numbers from 0 to 1")] = 0.1
+    eta: Annotated[Real, Field(gt=0, le=0.2, description="numbers above 0 and up to 0.2")] = 0.02
+    steps: Annotated[Count, Field(ge=100, le=10**7, description="whole numbers from 100 to 10000000")] = 100_000
+    instances: Annotated[Count, Field(ge=2, le=1000, description="whole numbers from 2 to 1000")] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31, description="whole numbers from 0 to 2147483648")] = 0
     device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
         "auto"
     )

@@ -225,6 +225,8 @@ def _differences(run, columns, provenance, text):
 
 
 def _column(values):
+    if set(values) <= {"True", "False"}:
+        return np.array([value == "True" for value in values])
     for kind in (int, float):
         try:
             return np.array([kind(value) for value in values])
