@@ -43,6 +43,16 @@ class TrainedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class StoppedPoint(Point):
+    """One autoencoder that the text's rule stops: what `superposition.stopping.stopped_autoencoder` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 @dataclass(frozen=True)
 class Run:
     """A named run.
@@ -192,6 +202,8 @@ _USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
 _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
+_FIVE = {"seed": (0, 1, 2, 3, 4)}
+_UNLESS_STOPPED = {"steps": (100_000,)}
 
 RUNS = {
     run.name: run
@@ -256,6 +268,36 @@ RUNS = {
             ),
             hours={"small": _TINY_HOURS, "full": 3.0},
             hardware="one GPU of the data-centre kind with 40 GiB or more (an estimate: not run yet)",
+        ),
+        Run(
+            name="rug-stopped",
+            feeds="The Persian Rug, Figures 2 and 3: the text's learning rate and stopping rule",
+            function="superposition.stopping:stopped_autoencoder",
+            point=StoppedPoint,
+            small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
+            full=(
+                {"ns": (128, 256), "p": (0.05,), "r": (0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (512,), "p": (0.045,), "r": (0.25390625,), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (512,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0, 1)},
+                {"ns": (128, 256), "p": (0.05,), "r": (0.1, 0.3), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (1024,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0,)},
+            ),
+            hours={"small": _TINY_HOURS, "full": 0.3},
+            hardware="one CPU core",
+        ),
+        Run(
+            name="rug-seeds",
+            feeds="The Persian Rug, Figures 2 and 4 to 7: five seeds for the cells that claims speak about",
+            function=_TRAINED,
+            point=TrainedPoint,
+            small=_TINY,
+            full=(
+                {"ns": (512,), "p": (0.05,), "r": (0.2,), **_USUAL, "steps": (3000,), **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.3, 0.4), **_USUAL, **_FIVE},
+                {"ns": (256,), "p": (0.1,), "r": (0.5,), **_USUAL, **_FIVE},
+            ),
+            hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one CPU core",
         ),
     )
 }  # fmt: skip
