@@ -1,0 +1,182 @@
+"""Phases of the compressed features, and mixtures of them as a convex hull.
+
+A network may serve different features differently: some share dimensions as in a rug, some as
+in an antipodal rug or in digons, some get a dimension each, and some are dropped. Such a mixture
+is block diagonal, so over many features its loss and its ratio are averages of those of its parts: the
+best mixture is the lower convex hull of the phases in the plane of ratio and loss.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import checks, features, meanfield, pairs
+
+NAMES = ("dropped", "rug", "antipodal", "digon", "own dimension")
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a mixture: the phase's name, its compression ratio, and the fraction of the features in it."""
+
+    phase: str
+    r: float
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Hull:
+    """The best mixtures at one p: vertices ``r`` (increasing), their ``loss``, and the ``phase`` of each."""
+
+    p: float
+    r: np.ndarray
+    loss: np.ndarray
+    phase: tuple
+
+    def at(self, r):
+        """Loss per feature of the best mixture.
+
+        Parameters
+        ----------
+        r : array_like
+            Compression ratio, in [0, 1].
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return np.interp(checks.real("r", r, 0, 1), self.r, self.loss)
+
+    def parts(self, r):
+        """What the best mixture consists of.
+
+        Parameters
+        ----------
+        r : float
+            Compression ratio, in [0, 1].
+
+        Returns
+        -------
+        tuple of Part
+            One or two; neighbours on the same curve count as one phase at the ratio between them.
+        """
+        r = float(checks.real("r", r, 0, 1))
+        right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
+        low, high = self.r[right - 1], self.r[right]
+        share = (r - low) / (high - low)
+        ends = ((right - 1, 1 - share), (right, share))
+        if self.phase[right - 1] == self.phase[right]:
+            return (Part(self.phase[right], r, 1.0),)
+        return tuple(
+            Part(self.phase[i], float(self.r[i]), float(weight)) for i, weight in ends if weight > 1e-12
+        )
+
+
+def hull(p, *, without=(), points=160):
+    """The best mixture of phases at every compression ratio.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    without : sequence of str
+        Phases to leave out, of "rug", "antipodal" and "digon".
+    points : int
+        Ratios at which the two rugs are computed, at least 10.
+
+    Returns
+    -------
+    Hull
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
+
+    Notes
+    -----
+    Source: ours. The text's theory is the phase "rug" alone.
+    """
+    p = float(features.probability(p))
+    points = checks.whole("points", points, 10)
+    for name in without:
+        checks.one_of("without", name, ("rug", "antipodal", "digon"))
+    found = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
+    for name, curve in (("rug", _rug), ("antipodal", _antipodal), ("digon", _digon)):
+        if name not in without:
+            found += [(name, float(r), float(value)) for r, value in zip(*curve(p, points), strict=True)]
+    found.sort(key=lambda point: point[1:])
+    kept = _lower_hull(found)
+    names, r, value = zip(*kept, strict=True)
+    return Hull(p, np.array(r), np.array(value), names)
+
+
+def tangent(p):
+    """Ratio below which dropping features beats the rug, in the Gaussian theory.
+
+    Below it the best mixture of "dropped" and "rug" lies on a straight line from (0, Var[x]),
+    which touches the theory here.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+        The largest ratio at which features are dropped; 0 if they never are.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours; section 4.2.1 of the text bounds the noise of the average row, which bounds the
+    loss only where the loss is convex in r.
+    """
+    from scipy.optimize import minimize_scalar
+
+    p = float(features.probability(p))
+    top = float(features.variance(p))
+
+    def slope(log_r):
+        r = np.exp(log_r)
+        return float((meanfield.optimum(p, r).loss - top) / r)
+
+    grid = np.linspace(np.log(1e-5), np.log(0.999), 300)
+    steepness = (meanfield.optimum(p, np.exp(grid)).loss - top) / np.exp(grid)
+    at = int(steepness.argmin())
+    if at in (0, len(grid) - 1):
+        return 0.0 if at == 0 else float(np.exp(grid[at]))
+    return float(np.exp(minimize_scalar(slope, bounds=grid[[at - 1, at + 1]], method="bounded").x))
+
+
+def _rug(p, points):
+    r = np.unique(np.concatenate([np.geomspace(1e-3, 0.1, points // 2), np.linspace(0.1, 0.999, points)]))
+    return r, meanfield.optimum(p, r).loss
+
+
+def _antipodal(p, points):
+    r = np.unique(np.concatenate([np.geomspace(1e-3, 0.1, points // 2), np.linspace(0.1, 0.5, points // 2)]))
+    return r, meanfield.antipodal_optimum(p, r).loss
+
+
+def _digon(p, points):
+    return [0.5], [float(pairs.best_digon(p)[1])]
+
+
+def _lower_hull(found):
+    """Andrew's monotone chain: the vertices at which the boundary turns left."""
+    kept = []
+    for point in found:
+        while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0:
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def _turn(one, two, three):
+    return (two[1] - one[1]) * (three[2] - one[2]) - (two[2] - one[2]) * (three[1] - one[1])
