@@ -42,6 +42,35 @@ def test_constant_vector_is_avoided_and_the_seed_decides(ns, nd):
     assert not np.array_equal(frames.Rug(ns, nd, seed=0).kept, frames.Rug(ns, nd, seed=1).kept)
 
 
+ANTIPODAL = [(8, 3), (8, 4), (256, 40), (2, 1), (6, 3), (6, 2), (10, 5), (250, 41), (12, 6), (100, 50), (100, 2)]
+
+
+@pytest.mark.parametrize(("ns", "nd"), ANTIPODAL)
+@pytest.mark.parametrize("seed", [0, 1])
+def test_an_antipodal_rug_is_a_rug_with_partners(ns, nd, seed):
+    rug = frames.Rug(ns, nd, seed=seed, antipodal=True)
+    R = rug.dense()
+    np.testing.assert_allclose(np.diag(R), 1, atol=1e-12)
+    np.testing.assert_allclose(R @ R, R * ns / nd, atol=1e-11)
+    np.testing.assert_allclose(np.roll(R, ns // 2, axis=1), -R, atol=1e-12)
+    np.testing.assert_allclose(R.sum(axis=1), 0, atol=1e-11)
+    assert rug.indices.size == nd and np.linalg.matrix_rank(R) == nd
+
+
+@pytest.mark.parametrize(("ns", "nd", "antipodal"), [(64, 11, False), (64, 11, True), (60, 11, False), (30, 5, True)])
+def test_a_rug_is_its_index_set(ns, nd, antipodal):
+    rug = frames.Rug(ns, nd, seed=3, antipodal=antipodal)
+    again = frames.Rug(ns, nd, indices=rug.indices[::-1], antipodal=antipodal)
+    np.testing.assert_array_equal(again.kept, rug.kept)
+    np.testing.assert_array_equal(again.indices, np.sort(rug.indices))
+
+
+def test_the_index_sets_of_earlier_results_are_kept():
+    # stored results were made with these; a change here changes them
+    assert frames.Rug(16, 5, seed=0).indices.tolist() == [4, 5, 7, 8, 10]
+    assert frames.Rug(18, 5, seed=0).indices.tolist() == [6, 8, 9, 10, 12]
+
+
 def test_walsh_hadamard_is_the_matrix():
     x = np.random.default_rng(0).standard_normal((3, 2, 64))
     np.testing.assert_allclose(frames.walsh_hadamard(x), x @ hadamard(64), atol=1e-12)
@@ -112,6 +141,17 @@ def test_chunks_and_progress():
     [
         (lambda: frames.Rug(1, 1), "ns = 1 is out of range; allowed: whole numbers from 2"),
         (lambda: frames.Rug(8, 9), "nd = 9 is out of range; allowed: whole numbers from 1 to 8"),
+        (lambda: frames.Rug(9, 3, antipodal=True), "ns = 9 has no antipodal rug; allowed: even numbers"),
+        (lambda: frames.Rug(8, 5, antipodal=True), "nd = 5 is out of range; allowed: whole numbers from 1 to 4"),
+        (lambda: frames.Rug(12, 3, antipodal=True), "nd = 3 is odd and ns = 12 divisible by 4: .* allowed: even nd"),
+        (lambda: frames.Rug(8, 2, indices=[1, 2, 3]), r"indices of shape \(3,\) are no index set; allowed: nd = 2"),
+        (lambda: frames.Rug(8, 2, indices=[1.0, 2.0]), "are no index set; allowed: nd = 2 whole numbers"),
+        (lambda: frames.Rug(8, 2, indices=[1, 8]), "are no index set; allowed: each once, from 0 to 7"),
+        (lambda: frames.Rug(8, 2, indices=[-1, 1]), "are no index set; allowed: each once, from 0 to 7"),
+        (lambda: frames.Rug(8, 2, indices=[3, 3]), "are no index set; allowed: each once, from 0 to 7"),
+        (lambda: frames.Rug(9, 2, indices=[3, 4]), "hold a frequency k without ns - k; allowed: pairs, as ns = 9"),
+        (lambda: frames.Rug(8, 2, indices=[3, 5], antipodal=True), "make no antipodal rug; allowed: from 4"),
+        (lambda: frames.Rug(6, 3, indices=[0, 1, 5], antipodal=True), "make no antipodal rug; allowed: odd freq"),
         (lambda: frames.simulated_loss(frames.Rug(8, 2), 1, 0, 0.5, samples=1, seed=0), "samples = 1 is out of range"),
         (lambda: frames.row_loss([0.1, np.inf], 1, 0, 0.5), "off_diagonal = inf is out of range"),
         (lambda: frames.row_loss([1.0], 1, 0, 1e-9), "p = 1e-09 is too small for these weights"),

@@ -22,7 +22,7 @@ class Estimate:
     se: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Rug:
     """A symmetric (ns, ns) matrix of rank nd with unit diagonal and nd equal eigenvalues ns / nd.
 
@@ -31,33 +31,57 @@ class Rug:
     ns : int
         Number of features, at least 2.
     nd : int
-        Rank, from 1 to ns.
+        Rank, from 1 to ns; from 1 to ns // 2 for an antipodal rug.
     seed : int
         Chooses the index set (Hadamard rows, or Fourier frequencies). The constant row is
         avoided whenever the parity of nd allows it.
+    antipodal : bool
+        Whether every feature i has a partner i + ns / 2 (modulo ns) with R = -1: the index set
+        is then taken from an odd coset (Hadamard rows from ns / 2 on), or from the odd
+        frequencies.
+    indices : array_like of int, optional
+        The index set itself, nd different numbers from 0 to ns - 1, in place of a random one.
+        Frequencies come in pairs k, ns - k. Afterwards it is an increasing array in any case.
+
+    Attributes
+    ----------
+    kept : numpy.ndarray, shape (ns,)
+        1 for the Hadamard rows or Fourier frequencies in the index set, 0 for the others.
 
     Raises
     ------
     ValueError
-        If `ns` is below 2 or `nd` is not within 1 and `ns`.
+        If `ns` is below 2, `nd` is out of range, or `indices` is no such set. If an antipodal
+        rug does not exist: `ns` is odd, or `ns` is divisible by 4 but no power of two and `nd`
+        is odd.
 
     Notes
     -----
     Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to
-    H_ij = (-1)^popcount(i AND j); the circulant form for other sizes is ours.
+    H_ij = (-1)^popcount(i AND j); the circulant form for other sizes and the antipodal rug are
+    ours.
     """
 
     ns: int
     nd: int
     seed: int = 0
-    kept: np.ndarray = field(init=False, repr=False, compare=False)
+    antipodal: bool = False
+    indices: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+    kept: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self):
         """Choose the kept rows or frequencies."""
         ns = checks.whole("ns", self.ns, 2)
-        nd = checks.whole("nd", self.nd, 1, ns)
-        choose = _walsh_rows if _is_power_of_two(ns) else _fourier_frequencies
-        object.__setattr__(self, "kept", choose(ns, nd, np.random.default_rng(self.seed)))
+        if self.antipodal and ns % 2:
+            raise ValueError(f"ns = {ns} has no antipodal rug; allowed: even numbers")
+        nd = checks.whole("nd", self.nd, 1, ns // 2 if self.antipodal else ns)
+        if self.indices is None:
+            choose = _walsh_rows if _is_power_of_two(ns) else _fourier_frequencies
+            kept = choose(ns, nd, np.random.default_rng(self.seed), self.antipodal)
+        else:
+            kept = _given(ns, nd, np.asarray(self.indices), self.antipodal)
+        object.__setattr__(self, "kept", kept)
+        object.__setattr__(self, "indices", np.flatnonzero(kept))
 
     def apply(self, x):
         """Multiply feature vectors by the rug, O(ns log ns) each.
@@ -84,6 +108,18 @@ class Rug:
         numpy.ndarray, shape (ns,)
         """
         return self.apply(np.eye(1, self.ns)[0])
+
+    def power_sums(self):
+        """Exact moments of the row: sum over j != i of R_ij^k for k = 1 to 4, the same for every i.
+
+        Returns
+        -------
+        numpy.ndarray, shape (4,)
+            The first is -1 (or ns / nd - 1 where the index set holds the constant row), the
+            second ns / nd - 1. `superposition.interference` turns them into cumulants.
+        """
+        row = self.row()[1:]
+        return np.array([np.sum(row**k) for k in range(1, 5)])
 
     def dense(self):
         """The matrix itself, for small sizes.
@@ -249,19 +285,41 @@ def _hadamard(n):
     return (-1.0) ** np.bitwise_count(index[:, None] & index)
 
 
-def _walsh_rows(ns, nd, rng):
-    first = 0 if nd == ns else 1  # row 0 is constant: its rug would have a common mean
+def _walsh_rows(ns, nd, rng, antipodal):
+    first = ns // 2 if antipodal else 0 if nd == ns else 1  # row 0 is constant: its rug would have a common mean
     kept = np.zeros(ns)
     kept[first + rng.choice(ns - first, nd, replace=False)] = 1
     return kept
 
 
-def _fourier_frequencies(ns, nd, rng):
-    pairs = (ns - 1) // 2
+def _fourier_frequencies(ns, nd, rng, antipodal):
+    if antipodal and ns % 4 == 0 and nd % 2:
+        raise ValueError(
+            f"nd = {nd} is odd and ns = {ns} divisible by 4: its odd frequencies come in pairs; allowed: even nd"
+        )
+    pairs, step = (ns // 4, 2) if antipodal else ((ns - 1) // 2, 1)
     kept = np.zeros(ns)
-    lower = 1 + rng.choice(pairs, min(nd // 2, pairs), replace=False)
+    lower = 1 + step * rng.choice(pairs, min(nd // 2, pairs), replace=False)
     kept[lower] = kept[ns - lower] = 1
     for single in ([ns // 2] if ns % 2 == 0 else []) + [0]:  # frequencies that are their own partner
         if kept.sum() < nd and (nd - kept.sum()) in (1, 2):
             kept[single] = 1
+    return kept
+
+
+def _given(ns, nd, indices, antipodal):
+    """The mask of a given index set, or a refusal."""
+    if indices.shape != (nd,) or not np.issubdtype(indices.dtype, np.integer):
+        raise ValueError(f"indices of shape {indices.shape} are no index set; allowed: nd = {nd} whole numbers")
+    if indices.min() < 0 or indices.max() >= ns or len(np.unique(indices)) < nd:
+        raise ValueError(f"indices = {indices} are no index set; allowed: each once, from 0 to {ns - 1}")
+    kept = np.zeros(ns)
+    kept[indices] = 1
+    if not _is_power_of_two(ns) and np.any(kept[1:] != kept[:0:-1]):
+        raise ValueError(f"indices = {indices} hold a frequency k without ns - k; allowed: pairs, as ns = {ns}")
+    if antipodal and not np.all(indices >= ns // 2 if _is_power_of_two(ns) else indices % 2):
+        raise ValueError(
+            f"indices = {indices} make no antipodal rug; allowed: "
+            + (f"from {ns // 2}" if _is_power_of_two(ns) else "odd frequencies")
+        )
     return kept

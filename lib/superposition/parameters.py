@@ -70,6 +70,19 @@ class LossScaling(Chapter):
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
+class LowerBound(Chapter):
+    """Parameters of chapter 2."""
+
+    ns: Annotated[Count, Field(ge=2**14, le=2**24, description="whole numbers from 16384 to 16777216")] = 2**20
+    p: Annotated[Real, Field(ge=0.01, le=1, description="numbers from 0.01 to 1")] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.9, description="numbers from 0.05 to 0.9")] = 0.2
+    samples: Annotated[Count, Field(ge=2, le=10**5, description="whole numbers from 2 to 100000")] = 128
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+
 def check(namespace, model):
     """Check the parameters cell of a chapter, and what papermill injected after it.
 

@@ -1,10 +1,16 @@
 """One style for the figures of the book."""
 
 import matplotlib as mpl
+import matplotlib.colors
 
 # Okabe and Ito's colours, told apart by colour-blind readers, and markers that differ as well
 COLOURS = {"black": "#000000", "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73",
            "blue": "#0072B2", "vermilion": "#D55E00", "purple": "#CC79A7"}  # fmt: skip
+
+# for rugs: navy below zero, cream at zero, red above
+RUG = mpl.colors.LinearSegmentedColormap.from_list(
+    "rug", ["#0b1d3a", "#16456b", "#3f8fa3", "#f4ead2", "#d98e32", "#a3242b", "#3d0a12"]
+)
 
 
 def use_style():
