@@ -53,6 +53,16 @@ class StoppedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class MatrixPoint(Point):
+    """One matrix to find: what `superposition.decree` and `superposition.descent` take."""
+
+    ns: Annotated[Count, Field(ge=4, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 @dataclass(frozen=True)
 class Run:
     """A named run.
@@ -293,10 +303,33 @@ RUNS = {
             small=_TINY,
             full=(
                 {"ns": (512,), "p": (0.05,), "r": (0.2,), **_USUAL, "steps": (3000,), **_FIVE},
-                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.3, 0.4), **_USUAL, **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.3), **_USUAL, **_FIVE},
                 {"ns": (256,), "p": (0.1,), "r": (0.5,), **_USUAL, **_FIVE},
             ),
             hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one CPU core",
+        ),
+        Run(
+            name="rug-gaussian",
+            feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
+            function="superposition.decree:gaussian_autoencoder",
+            point=MatrixPoint,
+            small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
+            full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
+            hours={"small": _TINY_HOURS, "full": 0.15},
+            hardware="one CPU core",
+        ),
+        Run(
+            name="rug-descent",
+            feeds="which rug descent on Walsh eigenvalues chooses",
+            function="superposition.descent:descended_rug",
+            point=MatrixPoint,
+            small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
+            full=(
+                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.4, 0.5), "steps": (1000,), **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.7,), "steps": (1000,), "seed": (0, 1)},
+            ),
+            hours={"small": _TINY_HOURS, "full": 0.06},
             hardware="one CPU core",
         ),
     )
