@@ -289,7 +289,7 @@ RUNS = {
                 {"ns": (128, 256), "p": (0.05,), "r": (0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (512,), "p": (0.045,), "r": (0.25390625,), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (512,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0, 1)},
-                {"ns": (128, 256), "p": (0.05,), "r": (0.1, 0.3), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (128,), "p": (0.05,), "r": (0.1, 0.3), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (1024,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0,)},
             ),
             hours={"small": _TINY_HOURS, "full": 0.3},
@@ -303,7 +303,6 @@ RUNS = {
             small=_TINY,
             full=(
                 {"ns": (512,), "p": (0.05,), "r": (0.2,), **_USUAL, "steps": (3000,), **_FIVE},
-                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.3), **_USUAL, **_FIVE},
                 {"ns": (256,), "p": (0.1,), "r": (0.5,), **_USUAL, **_FIVE},
             ),
             hours={"small": _TINY_HOURS, "full": 0.15},
@@ -315,8 +314,8 @@ RUNS = {
             function="superposition.decree:gaussian_autoencoder",
             point=MatrixPoint,
             small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
-            full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
-            hours={"small": _TINY_HOURS, "full": 0.15},
+            full=({"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
+            hours={"small": _TINY_HOURS, "full": 0.06},
             hardware="one CPU core",
         ),
         Run(
@@ -326,8 +325,8 @@ RUNS = {
             point=MatrixPoint,
             small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
             full=(
-                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.4, 0.5), "steps": (1000,), **_FIVE},
-                {"ns": (256,), "p": (0.05,), "r": (0.7,), "steps": (1000,), "seed": (0, 1)},
+                {"ns": (256,), "p": (0.05,), "r": (0.2, 0.3, 0.5), "steps": (1000,), **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.1, 0.4), "steps": (1000,), "seed": (0, 1)},
             ),
             hours={"small": _TINY_HOURS, "full": 0.06},
             hardware="one CPU core",
