@@ -286,13 +286,13 @@ RUNS = {
             point=StoppedPoint,
             small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
             full=(
-                {"ns": (128, 256), "p": (0.05,), "r": (0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (128,), "p": (0.05,), "r": (0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (512,), "p": (0.045,), "r": (0.25390625,), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (512,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0, 1)},
-                {"ns": (128,), "p": (0.05,), "r": (0.1, 0.3), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (1024,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0,)},
             ),
-            hours={"small": _TINY_HOURS, "full": 0.3},
+            hours={"small": _TINY_HOURS, "full": 0.2},
             hardware="one CPU core",
         ),
         Run(
