@@ -159,10 +159,10 @@ def tangent(p):
     p = float(features.probability(p))
     low, high = np.log(1e-5), np.log(0.999)
     for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
-        grid = np.linspace(low, high, 100)
+        grid = np.linspace(low, high, 40)
         slope = (meanfield.optimum(p, np.exp(grid)).loss - features.variance(p)) / np.exp(grid)
         at = int(slope.argmin())
-        low, high = grid[max(at - 1, 0)], grid[min(at + 1, 99)]
+        low, high = grid[max(at - 1, 0)], grid[min(at + 1, 39)]
     return float(np.exp(grid[at])) if at > 0 else 0.0
 
 

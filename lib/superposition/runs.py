@@ -286,8 +286,10 @@ RUNS = {
             point=StoppedPoint,
             small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
             full=(
-                {"ns": (128,), "p": (0.05,), "r": (0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.5), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (128,), "p": (0.05,), "r": (0.3,), **_UNLESS_STOPPED, "seed": (0, 1, 3)},
                 {"ns": (256,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, **_FIVE},
+                {"ns": (256,), "p": (0.05,), "r": (0.1,), **_UNLESS_STOPPED, "seed": (2,)},
                 {"ns": (512,), "p": (0.045,), "r": (0.25390625,), **_UNLESS_STOPPED, **_FIVE},
                 {"ns": (512,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0, 1)},
                 {"ns": (1024,), "p": (0.05,), "r": (0.2,), **_UNLESS_STOPPED, "seed": (0,)},
