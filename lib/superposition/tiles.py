@@ -74,7 +74,7 @@ def optimum(bits, least, p):
 
     Notes
     -----
-    Source: ours. The loss of a row is `superposition.frames.row_loss`, good to about 1e-4 of
+    Source: ours. The loss of a row is `superposition.frames.row_loss`, good to 0.1 % or so of
     itself; for every ratio of bias and gain the best gain is known (The Persian Rug, eq. 9).
     """
     from scipy.optimize import minimize_scalar
