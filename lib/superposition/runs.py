@@ -298,16 +298,6 @@ RUNS = {
             hardware="one CPU core",
         ),
         Run(
-            name="rug-seeds",
-            feeds="The Persian Rug, Figures 4 to 7: five seeds at the quiet spot of section 3.2",
-            function=_TRAINED,
-            point=TrainedPoint,
-            small=_TINY,
-            full=({"ns": (256,), "p": (0.1,), "r": (0.5,), **_USUAL, **_FIVE},),
-            hours={"small": _TINY_HOURS, "full": 0.03},
-            hardware="one CPU core",
-        ),
-        Run(
             name="rug-gaussian",
             feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
             function="superposition.decree:gaussian_autoencoder",
