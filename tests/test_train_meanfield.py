@@ -111,6 +111,7 @@ def test_first_pause_and_first_below():
     assert stopping.first_pause(falling, window=5) == 50
     assert stopping.first_pause(np.concatenate([falling, np.full(20, 3.0)]), window=5) in range(51, 60)
     assert stopping.first_pause([1.0, 0.5, 0.7, 0.1], window=1) == 3
+    assert stopping.first_pause([1.0, 1.0, 0.5], window=1) == 2  # "no longer lower" includes equal
     assert stopping.first_below(falling, 1.5, window=1) == int(np.argmax(falling <= 1.5)) + 1
     assert stopping.first_below(falling, 0.5, window=5) == 0
 
