@@ -32,7 +32,7 @@ def brute_force(a, b, gaussian, c, p):
         (0.9, -0.4, 0.2, 3, 0.2),
         (1.2, 0.05, 0.15, 1 / 3, 0.01),
         (2.0, -3.0, 0.2, 1, 0.5),
-        (1e-4, -0.05, 1e3, 1, 0.5),  # where differences of fourth moments cancel
+        (1e-4, -0.05, 1e5, 1, 0.5),  # where differences of fourth moments cancel
     ],
 )
 def test_loss_of_a_pair_against_quadrature(a, b, gaussian, c, p):
