@@ -234,6 +234,52 @@ def train(
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
 
 
+def train_meanfield(ns, nd, p, *, steps=800, lr=None, seed=0, device="auto", progress=None):
+    """Train one autoencoder on the closed-form loss of its weights, without any feature vectors.
+
+    The loss of every row follows from its diagonal entry, the mean and the sum of squares of its
+    off-diagonal entries, as if the interference were Gaussian. A step costs O(ns nd^2).
+
+    Parameters
+    ----------
+    ns, nd : int
+        Features (2 to 16384) and hidden dimensions (1 to ns).
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int
+        Adam steps in float64, at least 1; the rate falls to zero along a cosine.
+    lr : float, optional
+        First learning rate, 1e-2 if not given; at 2e-2 small models drop a feature now and then.
+    seed : int
+        Seed of the initial weights, which are those of `train`.
+    device : str
+        See `resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    TrainedModel
+        ``loss`` is the closed-form loss of the weights and ``loss_se`` is 0; what they do to
+        feature vectors is `superposition.decree.continue_training` with ``steps=0``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    FloatingPointError
+        If the loss is no longer finite.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
+    """
+    from superposition import decree  # which uses the definitions above
+
+    lr = 1e-2 if lr is None else lr
+    return decree.train(_settings(ns, nd, p, steps, 1024, lr, None, "recipe", seed, device), progress)
+
+
 def row_statistics(W, b, p):
     """Statistics of every row of W that the mean-field theory uses or ignores.
 

@@ -539,3 +539,73 @@ def _uniform_posterior(y, sigma):
     lean = height[0] - height[1]
     narrow = (density, y + sigma * lean, sigma**2 * (1 + left * height[0] - right * height[1] - lean**2))
     return tuple(np.where(sigma < 0.25, n, w) for n, w in zip(narrow, wide, strict=True))
+
+
+def antipodal_loss(a, b, sigma, p):
+    """Mean squared error of one feature of an antipodal rug, L(a, b, sigma).
+
+    The output sees ``ReLU(a (x - x' + nu) + b)``: its feature, one partner with weight -1, and
+    Gaussian interference ``nu`` of all other features.
+
+    Parameters
+    ----------
+    a : array_like
+        Gain (the diagonal of W), a > 0.
+    b : array_like
+        Bias, any real number. The mean of ``nu`` is in it, that of the partner is not: the
+        effective bias, as `loss` has it, is b - a p/2.
+    sigma : array_like
+        Standard deviation of all off-diagonal noise, as in `loss`. The partner is part of it, so
+        that ``nu`` has variance sigma^2 - Var[x], which must not be negative.
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, shape of the broadcast arguments.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature.
+    """
+    from superposition import pairs  # which uses the moments above
+
+    return pairs.loss(a, b, sigma, 1.0, p)
+
+
+def antipodal_optimum(p, r):
+    """Gain and bias that minimise the loss of an antipodal rug.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    r : array_like
+        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug falls apart into digons.
+
+    Returns
+    -------
+    Optimum
+        Fields ``a``, ``b`` (as in `antipodal_loss`), ``sigma`` (the same as that of `optimum`)
+        and ``loss``, each of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug,
+    and saturates The Persian Rug's eq. 6; only the law of the interference differs.
+    """
+    from superposition import pairs  # which uses the moments above
+
+    p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
+    return pairs.optimum(noise_std(p, r), 1.0, p)

@@ -186,6 +186,29 @@ class Gates(Chapter):
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
 
 
+class BeyondTheRug(Chapter):
+    """Parameters of the page on what beats the rug."""
+
+    ns: Annotated[Count, Field(ge=16, le=4096, description="whole numbers from 16 to 4096")] = 256
+    p: Annotated[Real, Field(ge=1e-3, le=1, description="numbers from 0.001 to 1")] = 0.05
+    ratios: Annotated[
+        tuple[Annotated[Real, Field(gt=0, lt=1)], ...],
+        BeforeValidator(_ratios),
+        Field(min_length=1, description="at least one number above 0 and below 1, separated by commas"),
+    ] = (0.2, 0.3, 0.5)
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1000
+    minutes: Annotated[Real, Field(gt=0, le=10**5, description="numbers above 0 and up to 100000")] = 5.0
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+    @property
+    def nds(self):
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
 def check(namespace, model):
     """Check the parameters cell of a chapter, and what papermill injected after it.
 
