@@ -72,7 +72,8 @@ class FlipsPoint(_TrainedField):
 
 
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
-_GAINS = (0.01, 0.3, 1, 3)
+_GAINS = (0.01, 0.3, 1, 3, 10)
+_SEEDS = (0, 1, 2)
 _K1 = {"K": (1,), "initials": (16,), "steps": (1000,), "lr": (0.5,), "batch": (4000,)}
 _K12 = {"K": (12,), "initials": (4,), "steps": (1500,), "lr": (6,), "batch": (2000,)}
 _LAWS = ("nlgp", "clone")
@@ -92,10 +93,10 @@ RUNS = (
         point=LocalizationPoint,
         small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": _LAWS},),
         full=(
-            {**_RING, **_K1, "gain": _GAINS, "law": ("nlgp",), "seed": (0,)},
-            {**_RING, **_K12, "gain": (0.01, 0.3, 3), "law": ("nlgp",), "seed": (0,)},
-            {**_RING, **_K1, "gain": (3,), "law": ("clone",), "seed": (0,)},
-            {**_RING, **_K12, "gain": (3,), "law": ("clone",), "seed": (0,)},
+            {**_RING, **_K1, "gain": _GAINS, "law": ("nlgp",), "seed": _SEEDS},
+            {**_RING, **_K12, "gain": _GAINS, "law": ("nlgp",), "seed": _SEEDS},
+            {**_RING, **_K1, "gain": (3,), "law": ("clone",), "seed": _SEEDS},
+            {**_RING, **_K12, "gain": (3,), "law": ("clone",), "seed": _SEEDS},
         ),
         hours={"small": 0.001, "full": 0.05},
         hardware="one CPU core",
@@ -119,7 +120,7 @@ RUNS = (
         function=_FIELDS + "onset",
         point=OnsetPoint,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
-        full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS},),
+        full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},),
         hours={"small": 0.001, "full": 0.04},
         hardware="one CPU core",
     ),
@@ -143,7 +144,7 @@ RUNS = (
         small=({**_RING, **_BIAS, **_BRIEF, "activation": ("erf",), "bias": (-1, 1)},),
         full=(
             {**_RING, **_BIAS, "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
-            {**_RING, **_BIAS, "xi1": (1,), "xi2": (2,), "activation": ("erf",), "bias": (-1, 1)},
+            {**_RING, **_BIAS, "xi1": (1,), "xi2": (2,), "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
         ),
         hours={"small": 0.001, "full": 0.03},
         hardware="one CPU core",
@@ -155,8 +156,8 @@ RUNS = (
         point=FlipsPoint,
         small=({**_RING, **_CAPTION, **_BRIEF, "gain": (3,)},),
         full=(
-            {**_RING, **_CAPTION, "gain": (0.01,), "seed": (0,)},
-            {**_RING, **_TRAINS, "gain": (0.01, 3), "seed": (0,)},
+            {**_RING, **_CAPTION, "gain": (0.01, 3), "seed": (0, 1)},
+            {**_RING, **_TRAINS, "gain": (0.01, 3), "seed": (0, 1)},
         ),
         hours={"small": 0.001, "full": 0.05},
         hardware="one CPU core",

@@ -52,7 +52,7 @@ class BasinPoint(Point):
 _RING = {"n": (40,), "xi1": (2.0,), "xi2": (1.0,)}
 _FIVE = (0, 1, 2, 3, 4)
 _FIELDS = {**_RING, "samples": (20000,), "steps": (6000,)}
-_MARGINALS = {**_RING, "samples": (250000,), "steps": (2500,), "starts": (4,), "seed": (0,)}
+_MARGINALS = {**_RING, "samples": (250000,), "steps": (2500,), "starts": (4,), "seed": (0, 1, 2)}
 _TINY_HOURS = 0.005
 
 RUNS = (
@@ -64,8 +64,8 @@ RUNS = (
         small=({**_RING, "samples": (1000,), "steps": (100,), "gain": (3.0,), "K": (1, 2), "seed": (0,)},),
         full=(
             {**_FIELDS, "gain": (0.01, 0.1, 0.3, 1.0, 3.0, 10.0), "K": (1,), "seed": _FIVE},
-            {**_FIELDS, "gain": (0.01, 0.3, 1.0, 3.0, 10.0), "K": (12,), "seed": (0, 1, 2)},
-            {**_FIELDS, "gain": (3.0,), "K": (2, 3, 4, 6, 24), "seed": (0,)},
+            {**_FIELDS, "gain": (0.01, 0.3, 1.0, 3.0, 10.0), "K": (12,), "seed": _FIVE},
+            {**_FIELDS, "gain": (3.0,), "K": (2, 3, 4, 6, 24), "seed": (0, 1, 2)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.15},
         hardware="one CPU core",

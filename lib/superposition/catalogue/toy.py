@@ -50,7 +50,7 @@ RUNS = (
         function="superposition.toy_experiments:dimensionalities",
         point=GeometryPoint,
         small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
-        full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1)},),
+        full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1, 2)},),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
     ),
