@@ -70,15 +70,6 @@ class LossScaling(Chapter):
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
-class LowerBound(Chapter):
-    """Parameters of chapter 2."""
-
-    ns: Annotated[Count, Field(ge=2**14, le=2**24, description="whole numbers from 16384 to 16777216")] = 2**20
-    p: Annotated[Real, Field(ge=0.01, le=1, description="numbers from 0.01 to 1")] = 0.05
-    r: Annotated[Real, Field(ge=0.05, le=0.9, description="numbers from 0.05 to 0.9")] = 0.2
-    samples: Annotated[Count, Field(ge=32, le=10**5, description="whole numbers from 32 to 100000")] = 128
-
-
 def _no_larger_than_n(value, info):
     if "n" in info.data and value > info.data["n"]:
         raise ValueError("more dimensions than features")
@@ -100,6 +91,56 @@ class ToyModels(Chapter):
     decay: Annotated[Real, Field(gt=0, le=10, description="numbers above 0 and up to 10")] = 0.9
     instances: Annotated[Count, Field(ge=1, le=1000, description="whole numbers from 1 to 1000")] = 12
     steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1500
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+
+class LowerBound(Chapter):
+    """Parameters of chapter 2."""
+
+    ns: Annotated[Count, Field(ge=2**14, le=2**24, description="whole numbers from 16384 to 16777216")] = 2**20
+    p: Annotated[Real, Field(ge=0.01, le=1, description="numbers from 0.01 to 1")] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.9, description="numbers from 0.05 to 0.9")] = 0.2
+    samples: Annotated[Count, Field(ge=32, le=10**5, description="whole numbers from 32 to 100000")] = 128
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+
+class Bounds(Chapter):
+    """Parameters of the page on the bounds behind chapter 3."""
+
+    p: Annotated[Real, Field(ge=1e-12, le=0.99, description="numbers from 1e-12 to 0.99")] = 0.05
+    sigma: Annotated[Real, Field(ge=1e-4, le=0.25, description="numbers from 0.0001 to 0.25")] = 0.05
+    t: Annotated[Real, Field(ge=0.1, le=8, description="numbers from 0.1 to 8")] = 2.0
+    samples: Annotated[Count, Field(ge=1000, le=2 * 10**6, description="whole numbers from 1000 to 2000000")] = 10**6
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+
+
+class BeyondTheRug(Chapter):
+    """Parameters of the page on what beats the rug."""
+
+    ns: Annotated[Count, Field(ge=16, le=4096, description="whole numbers from 16 to 4096")] = 256
+    p: Annotated[Real, Field(ge=1e-3, le=1, description="numbers from 0.001 to 1")] = 0.05
+    ratios: Annotated[
+        tuple[Annotated[Real, Field(gt=0, lt=1)], ...],
+        BeforeValidator(_ratios),
+        Field(min_length=1, description="at least one number above 0 and below 1, separated by commas"),
+    ] = (0.2, 0.3, 0.5)
+    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1000
+    minutes: Annotated[Real, Field(gt=0, le=10**5, description="numbers above 0 and up to 100000")] = 5.0
+    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+    @property
+    def nds(self):
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
 class Sparsification(Chapter):
@@ -111,6 +152,24 @@ class Sparsification(Chapter):
     neurons: Annotated[Count, Field(ge=2, le=4096, description="whole numbers from 2 to 4096")] = 96
     strength: Annotated[Real, Field(ge=1e-3, le=0.1, description="numbers from 0.001 to 0.1")] = 0.01
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
+
+
+class Kurtosis(Chapter):
+    """Parameters of chapter 5."""
+
+    n: Annotated[Count, Field(ge=2, le=32, description="whole numbers from 2 to 32")] = 8
+    m: Annotated[Count, Field(ge=2, le=64, description="whole numbers from 2 to 64")] = 16
+    sigma: Annotated[Real, Field(ge=0, le=1, description="numbers from 0 to 1")] = 0.1
+    eta: Annotated[Real, Field(gt=0, le=0.2, description="numbers above 0 and up to 0.2")] = 0.02
+    steps: Annotated[Count, Field(ge=100, le=10**7, description="whole numbers from 100 to 10000000")] = 100_000
+    instances: Annotated[Count, Field(ge=2, le=1000, description="whole numbers from 2 to 1000")] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31, description="whole numbers from 0 to 2147483648")] = 0
+    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
+        "auto"
+    )
 
 
 def _even(value):
@@ -147,30 +206,9 @@ class ReluFlow(Chapter):
     gain: Annotated[Real, Field(ge=0.01, le=100, description="numbers from 0.01 to 100")] = 3.0
     steps: Annotated[Count, Field(ge=50, le=10**5, description="whole numbers from 50 to 100000")] = 600
     seed: Annotated[Count, Field(ge=0, le=10**6, description="whole numbers from 0 to 1000000")] = 0
-
-
-class Kurtosis(Chapter):
-    """Parameters of chapter 5."""
-
-    n: Annotated[Count, Field(ge=2, le=32, description="whole numbers from 2 to 32")] = 8
-    m: Annotated[Count, Field(ge=2, le=64, description="whole numbers from 2 to 64")] = 16
-    sigma: Annotated[Real, Field(ge=0, le=1, description="numbers from 0 to 1")] = 0.1
-    eta: Annotated[Real, Field(gt=0, le=0.2, description="numbers above 0 and up to 0.2")] = 0.02
-    steps: Annotated[Count, Field(ge=100, le=10**7, description="whole numbers from 100 to 10000000")] = 100_000
-    instances: Annotated[Count, Field(ge=2, le=1000, description="whole numbers from 2 to 1000")] = 8
-    seed: Annotated[Count, Field(ge=0, le=2**31, description="whole numbers from 0 to 2147483648")] = 0
     device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
         "auto"
     )
-
-
-class Bounds(Chapter):
-    """Parameters of the page on the bounds behind chapter 3."""
-
-    p: Annotated[Real, Field(ge=1e-12, le=0.99, description="numbers from 1e-12 to 0.99")] = 0.05
-    sigma: Annotated[Real, Field(ge=1e-4, le=0.25, description="numbers from 0.0001 to 0.25")] = 0.05
-    t: Annotated[Real, Field(ge=0.1, le=8, description="numbers from 0.1 to 8")] = 2.0
-    samples: Annotated[Count, Field(ge=1000, le=2 * 10**6, description="whole numbers from 1000 to 2000000")] = 10**6
 
 
 class Gates(Chapter):
@@ -184,29 +222,6 @@ class Gates(Chapter):
     samples: Annotated[Count, Field(ge=1000, le=200000, description="whole numbers from 1000 to 200000")] = 20000
     steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 5000
     seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
-
-
-class BeyondTheRug(Chapter):
-    """Parameters of the page on what beats the rug."""
-
-    ns: Annotated[Count, Field(ge=16, le=4096, description="whole numbers from 16 to 4096")] = 256
-    p: Annotated[Real, Field(ge=1e-3, le=1, description="numbers from 0.001 to 1")] = 0.05
-    ratios: Annotated[
-        tuple[Annotated[Real, Field(gt=0, lt=1)], ...],
-        BeforeValidator(_ratios),
-        Field(min_length=1, description="at least one number above 0 and below 1, separated by commas"),
-    ] = (0.2, 0.3, 0.5)
-    steps: Annotated[Count, Field(ge=1, le=10**6, description="whole numbers from 1 to 1000000")] = 1000
-    minutes: Annotated[Real, Field(gt=0, le=10**5, description="numbers above 0 and up to 100000")] = 5.0
-    seed: Annotated[Count, Field(ge=0, le=2**32 - 1, description="whole numbers from 0 to 4294967295")] = 0
-    device: Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")] = (
-        "auto"
-    )
-
-    @property
-    def nds(self):
-        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
 def check(namespace, model):
