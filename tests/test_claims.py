@@ -90,7 +90,13 @@ def test_plain_text_holds_no_measured_digit():
 
 def test_html_escapes_and_shows_the_excluded_form():
     bundle = claims.check("rug.projector", 6.4, 6.4, printed=1.0, rtol=1e-9, label="<i>")._repr_mimebundle_()
-    assert "<i>" not in bundle["text/html"] and "1 ✗" in bundle["text/html"]
+    assert "<i>" not in bundle["text/html"] and "1\u00a0✗" in bundle["text/html"]
+
+
+def test_a_number_that_repeats_is_written_once():
+    bundle = claims.check("rug.eq5", 1.0, [1.0, 1.25], atol=1)._repr_mimebundle_()
+    assert bundle["text/plain"] == "rug.eq5: completed; = 1 (2 values); confirmed"
+    assert "1, 1.25" in bundle["text/html"]
 
 
 def test_records_come_back_from_a_notebook(tmp_path):

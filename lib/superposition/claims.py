@@ -8,6 +8,7 @@ executed notebook can be read back with `records`.
 
 import html
 import json
+import re
 import tomllib
 from dataclasses import asdict, dataclass
 from functools import cache
@@ -366,8 +367,10 @@ def _numbers(values):
     if not values:
         return "–"
     low, high = f"{min(values):.6g}", f"{max(values):.6g}"
+    if len(values) > 1 and low == high:
+        return f"{low} ({len(values)} values)"
     if len(values) > 6:
-        return f"{len(values)} values from {low} to {high}" if low != high else f"{low} ({len(values)} values)"
+        return f"{len(values)} values from {low} to {high}"
     return ", ".join(f"{value:.6g}" for value in values)
 
 
@@ -392,13 +395,15 @@ def _html(rows):
 
 
 _CELL = "padding:0.15em 0.7em"
+_GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line may break
 
 
 def _line(tag, cells):
+    """One row: room for the words of the case; other cells may wrap between numbers, never within one."""
     style = f"text-align:left;vertical-align:top;{_CELL}"
-    first, *others = (html.escape(cell) for cell in cells)
-    rest = "".join(f'<{tag} style="{style};white-space:nowrap">{cell}</{tag}>' for cell in others)
-    return f'<tr><{tag} style="{style}">{first}</{tag}>{rest}</tr>'
+    first, *others = (html.escape(_GLUED.sub("\u00a0", cell)) for cell in cells)
+    rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in others)
+    return f'<tr><{tag} style="{style};min-width:9em">{first}</{tag}>{rest}</tr>'
 
 
 def _measured(row):

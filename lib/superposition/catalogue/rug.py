@@ -51,6 +51,16 @@ RUNS = (
         hardware="two CPU cores",
     ),
     Run(
+        name="rug-seeds",
+        feeds="The Persian Rug, Figure 2: five seeds at the default ratios of chapter 3, at ns = 256",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5, 0.75), **_USUAL, "seed": (0, 1, 2, 3, 4)},),
+        hours={"small": _TINY_HOURS, "full": 0.1},
+        hardware="one CPU core",
+    ),
+    Run(
         name="rug-budget",
         feeds="what half or twice the training steps change in run rug-grid, at ns = 256",
         function=_TRAINED,
