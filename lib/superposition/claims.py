@@ -396,12 +396,13 @@ def _html(rows):
 
 _CELL = "padding:0.15em 0.7em"
 _GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line may break
+_MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place to break, a minus sign is not
 
 
 def _line(tag, cells):
     """One row: room for the words of the case; other cells may wrap between numbers, never within one."""
     style = f"text-align:left;vertical-align:top;{_CELL}"
-    first, *others = (html.escape(_GLUED.sub("\u00a0", cell)) for cell in cells)
+    first, *others = (html.escape(_MINUS.sub("\u2212", _GLUED.sub("\u00a0", cell))) for cell in cells)
     rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in others)
     return f'<tr><{tag} style="{style};min-width:9em">{first}</{tag}>{rest}</tr>'
 
