@@ -88,6 +88,13 @@ def test_plain_text_holds_no_measured_digit():
     assert "0.498765" in second["text/html"] and "0.498765" not in second["text/plain"]
 
 
+def test_plain_text_of_a_one_sided_claim_holds_no_digit_of_its_control():
+    texts = {
+        claims.check("rug.eq5", bound, 0.1, relation="below")._repr_mimebundle_()["text/plain"] for bound in (0.5, 0.49)
+    }
+    assert texts == {"rug.eq5: completed; < bound; confirmed"}
+
+
 def test_html_escapes_and_shows_the_excluded_form():
     bundle = claims.check("rug.projector", 6.4, 6.4, printed=1.0, rtol=1e-9, label="<i>")._repr_mimebundle_()
     assert "<i>" not in bundle["text/html"] and "1\u00a0✗" in bundle["text/html"]

@@ -376,7 +376,9 @@ def _numbers(values):
 
 def _plain(row):
     label = f" [{row.label}]" if row.label else ""
-    return f"{row.id}{label}: {row.verdict}; {RELATIONS[row.relation]} {_numbers(row.predicted)}; {row.outcome}"
+    # What a one-sided claim is compared with may itself be measured, a control say: its digits are the machine's.
+    predicted = f"= {_numbers(row.predicted)}" if row.relation == "equals" else f"{RELATIONS[row.relation]} bound"
+    return f"{row.id}{label}: {row.verdict}; {predicted}; {row.outcome}"
 
 
 def _html(rows):
