@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from scipy.linalg import null_space, schur
-from superposition import bounds, frames, parameters
+from superposition import bounds, frames
+from superposition.book import parameters
 
 
 def low_rank(ns, nd, seed):

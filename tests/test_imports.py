@@ -12,8 +12,8 @@ SLOW = (
 
 
 ROOMS = (
-    "features", "meanfield", "frames", "bounds", "interference", "scaling", "lossbounds", "claims", "toy", "toy_linear",
-    "toy_optima", "cubes", "thomson",
+    "features", "meanfield", "frames", "bounds", "interference", "scaling", "lossbounds", "toy", "toy_linear",
+    "book.claims", "toy_optima", "cubes", "thomson",
 )  # fmt: skip
 
 

@@ -162,17 +162,3 @@ def test_a_training_that_blows_up_says_so():
 def test_fields_of_a_trained_network_do_not_depend_on_how_they_are_scaled():
     w = localizing.initial_weights(3, 2, 12, seed=5)
     np.testing.assert_allclose(fields.ipr(w), fields.ipr(-7 * w))
-
-
-def test_a_moving_picture_has_its_frames_and_white_paper():
-    import io
-
-    from PIL import Image
-    from superposition import moving
-
-    shown = moving.picture(lambda fig, i: fig.subplots().plot([0, i]), [1, 2, 3], size=(2, 1), dpi=40)
-    assert shown.format == "png"
-    image = Image.open(io.BytesIO(shown.data))
-    assert image.n_frames == 3 and image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
-    with pytest.raises(ValueError, match="frames = 0 is out of range"):
-        moving.picture(lambda fig, i: None, [])

@@ -7,7 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from superposition import features, lossbounds, meanfield, parameters
+from superposition import features, lossbounds, meanfield
+from superposition.book import parameters
 
 
 def both(t, sigma):

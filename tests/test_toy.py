@@ -6,7 +6,8 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from superposition import features, parameters, toy, toy_linear, toy_optima
+from superposition import features, toy, toy_linear, toy_optima
+from superposition.book import parameters
 
 RNG = np.random.default_rng(0)
 W = RNG.standard_normal((2, 4)) * 0.8

@@ -2,7 +2,7 @@
 
 import json
 
-from superposition import figures
+from superposition.book import figures
 
 
 def page(tmp_path, *cells):

@@ -7,10 +7,12 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+import numpy as np
 import pytest
-from superposition import claims, parameters
+from superposition import inputs
+from superposition.book import claims, parameters
 
-ROOT = Path(__file__).resolve().parent.parent
+ROOT = Path(__file__).resolve().parents[2]
 PAPERMILL = Path(sys.executable).with_name("papermill")
 
 
@@ -36,7 +38,8 @@ def test_every_chapter_checks_its_cell_against_its_own_model(chapter):
     model = getattr(parameters, name)
     par = parameters.check(parameters_cell(chapter), model)
     assert par == model() and par.at_defaults
-    assert [field for field, info in model.model_fields.items() if not info.description] == [], "no allowed values"
+    sentences = {field: inputs.allowed(info) for field, info in model.model_fields.items() if field != "device"}
+    assert [field for field, said in sentences.items() if not re.search("number.* (from|above) .*\\d", said)] == []
     with pytest.raises(parameters.ParameterError, match="nss is no parameter of this chapter; nearest: "):
         parameters.check(parameters_cell(chapter) | {"In": ["# Parameters\nnss = 1\n"]}, model)
 
@@ -62,6 +65,9 @@ def test_what_is_accepted():
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults
 
 
+ODD = (None, [[0.1, 0.2]], {"r": 0.1}, np.array([0.1, 0.2]), 0.1j, True, [True], [None])
+
+
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
@@ -77,11 +83,34 @@ def test_what_is_accepted():
         ({"minutes": -1}, "minutes = -1 is not allowed; allowed: numbers above 0"),
         ({"seed": -1}, "seed = -1 is not allowed"),
         ({"device": "gpu"}, "device = 'gpu' is not on this machine; allowed: auto, cpu"),
+        *[
+            ({"ratios": odd}, "ratios = .* is not allowed; allowed: at least one number above 0 and up to 1")
+            for odd in ODD
+        ],
+        *[({"device": odd}, "device = .* is not a name; allowed: auto, cpu") for odd in ODD],
+        ({"ns": ODD[1]}, "ns = .* is not allowed; allowed: whole numbers"),
+        ({"ratios": [2.0] * 2000}, r"^ratios = \[2.0, .{,60}… is not allowed.{,99}$"),
     ],
 )
 def test_what_is_refused(values, sentence):
     with pytest.raises(parameters.ParameterError, match=sentence):
         check(**values)
+
+
+@pytest.mark.parametrize(
+    ("values", "sentence"),
+    [
+        (
+            {"n": 13},
+            "n = 13 is not allowed; allowed: even numbers from 12 to 120; odd numbers have no alternating field",
+        ),
+        ({"n": 12}, "xi1 = 2.0 is not allowed; allowed: numbers from 0.8 to n / 11; n / 11 is 1.091 at n = 12"),
+        ({"xi2": 1.9}, "xi2 = 1.9 is not allowed; allowed: numbers from 0.4 to 0.9 xi1; 0.9 xi1 is 1.8 at xi1 = 2"),
+    ],
+)
+def test_an_end_that_another_parameter_sets_is_given_with_its_value(values, sentence):
+    with pytest.raises(parameters.ParameterError, match=re.escape(sentence)):
+        parameters.check(parameters_cell("ch6") | values, parameters.ReluFlow)
 
 
 def test_a_name_missing_from_the_cell_is_refused():

@@ -1,0 +1,259 @@
+"""The ledger: every claim of a text with our verdict and the evidence that the executed chapters hold."""
+
+import html
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from superposition import checks
+from superposition.book import forms, resolution
+from superposition.book.claims import NO_CHECK_NEEDED, RECORD_TYPE, TEXTS, VERDICTS, Row, declared
+
+DEBTS = ("coarse", "unscaled")
+
+
+def records(notebook):
+    """Read the rows back from an executed notebook, papermill's included.
+
+    Parameters
+    ----------
+    notebook : str or os.PathLike
+        An .ipynb file.
+
+    Returns
+    -------
+    list of superposition.book.claims.Row
+        In the order of the page.
+    """
+    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    bundles = (output.get("data", {}) for cell in cells for output in cell.get("outputs", []))
+    return [_row(stored) for bundle in bundles if RECORD_TYPE in bundle for stored in bundle[RECORD_TYPE]["rows"]]
+
+
+def _row(stored):
+    row = Row(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+    if "resolution" in stored:
+        return row
+    # stored before checks had a resolution
+    unit, name = resolution.unit(row.relation, row.predicted, row.measured, row.printed or None)
+    sharp = resolution.of(row.relation, row.predicted, row.measured, row.tolerance, unit)
+    return replace(row, resolution=sharp, unit=name)
+
+
+def coverage(notebooks):
+    """What the executed chapters leave open.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    list of str
+        One sentence a problem: a declared claim of these chapters without a check, a check in
+        another chapter than the declared one, or a check of an undeclared claim. Empty if none.
+    """
+    checked = {(row.id, chapter) for chapter, path in notebooks.items() for row in records(path)}
+    problems = [
+        f"{claim.id} is declared for {claim.chapter} and not checked there"
+        for claim in declared().values()
+        if claim.chapter in notebooks and claim.kind not in NO_CHECK_NEEDED and (claim.id, claim.chapter) not in checked
+    ]
+    for name, chapter in sorted(checked):
+        if name not in declared():
+            problems.append(f"{name} is checked in {chapter} and not declared")
+        elif declared()[name].chapter != chapter:
+            problems.append(f"{name} is checked in {chapter} and declared for {declared()[name].chapter}")
+    return problems
+
+
+def blunt(notebooks):
+    """Claims whose checks are too coarse, or whose sharpness nobody knows.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    dict of str to list of str
+        Claim to what is missing for its checks, see `superposition.book.resolution.problem`.
+    """
+    found = {}
+    for row in (row for path in notebooks.values() for row in records(path)):
+        missing = resolution.problem(row.resolution, declared()[row.id].coarse)
+        if missing:
+            found.setdefault(row.id, []).append(f"{row.label}: {missing}" if row.label else missing)
+    return found
+
+
+def reference(code):
+    """Where the reference describes a function.
+
+    Parameters
+    ----------
+    code : str
+        "module:function", as in ``claims.toml``.
+
+    Returns
+    -------
+    str
+        Address relative to a page of the book.
+
+    Examples
+    --------
+    >>> reference("superposition.rug.meanfield:loss")
+    'reference/rug.html#superposition.rug.meanfield.loss'
+    """
+    module, name = code.split(":")
+    return f"reference/{module.split('.')[1]}.html#{module}.{name}"
+
+
+def page(notebooks, text):
+    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+    text : str
+        One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    ValueError
+        If there is no such text.
+    """
+    checks.one_of("text", text, tuple(TEXTS))
+    return Page(tuple(entry for entry in _entries(notebooks) if entry[0].text == text))
+
+
+def sharpness(notebooks):
+    """All claims with checks, the bluntest first.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    Sharpness
+    """
+    return Sharpness(tuple(sorted((entry for entry in _entries(notebooks) if entry[1]), key=_bluntness)))
+
+
+def verdicts():
+    """Count the declared claims of each text by verdict.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        Name of the text to verdict to number, both in the order of `TEXTS` and `VERDICTS`.
+    """
+    counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
+    for claim in declared().values():
+        counts[TEXTS[claim.text]][claim.verdict] += 1
+    return counts
+
+
+@dataclass(frozen=True)
+class Page:
+    """Claims with the rows of their checks; displays itself as an overview and one block a claim."""
+
+    entries: tuple
+
+    def _repr_mimebundle_(self, **kwargs):
+        plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
+        blocks = [_overview(self.entries), *(_block(claim, rows) for claim, rows in self.entries)]
+        return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """Claims with the rows of their checks; displays itself as one table in the order given."""
+
+    entries: tuple
+
+    def _repr_mimebundle_(self, **kwargs):
+        lines = ["| claim | verdict | resolution | in units of | remark |", "|---|---|---|---|---|"]
+        for claim, rows in self.entries:
+            unit = ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or "–"
+            remark = "; ".join(filter(None, [claim.coarse, *(resolution.debts(kind).get(claim.id) for kind in DEBTS)]))
+            lines.append(f"| {_link(claim)} | {claim.verdict} | {_resolution(rows)} | {unit} | {remark} |")
+        return {"text/plain": f"{len(self.entries)} claims by resolution", "text/markdown": "\n".join(lines)}
+
+
+def _entries(notebooks):
+    found = {chapter: records(path) for chapter, path in notebooks.items()}
+    for claim in declared().values():
+        yield claim, tuple(row for row in found.get(claim.chapter, []) if row.id == claim.id)
+
+
+def _bluntness(entry):
+    """Order of the sharpness table: unknown, then coarse to fine."""
+    known = [row.resolution for row in entry[1]]
+    return (0, 0.0) if None in known else (1, -max(known))
+
+
+def _resolution(rows):
+    """The bluntest check of a claim stands for it."""
+    known = [row.resolution for row in rows]
+    return forms.percent(None if None in known or not known else max(known))
+
+
+def _link(claim):
+    return f'<a href="#{claim.id}">`{claim.id}`</a>'
+
+
+def _overview(entries):
+    lines = ["| claim | where | verdict | checks | resolution |", "|---|---|---|---|---|"]
+    lines += [
+        f"| {_link(claim)} | {claim.place} | **{claim.verdict}** | {len(rows) or '–'} | {_resolution(rows)} |"
+        for claim, rows in entries
+    ]
+    return "\n".join(lines)
+
+
+def _block(claim, rows):
+    block = [
+        f'<a id="{claim.id}"></a>**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · '
+        f"[{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}",
+        f"> {claim.statement}",
+    ]
+    if claim.right:
+        block.append(f"*Ours:* {claim.right}")
+    if claim.coarse:
+        block.append(f"*Why no sharper:* {claim.coarse}")
+    if rows:
+        summary = f"<summary>{len(rows)} {'check' if len(rows) == 1 else 'checks'}</summary>"
+        block += [f"<details>{summary}", _evidence(claim, rows), "</details>"]
+    return "\n\n".join(block)
+
+
+def _code(claim):
+    if not claim.code:
+        return claim.symbol
+    return f'<a href="{reference(claim.code)}">`{claim.code.removeprefix("superposition.").replace(":", ".")}`</a>'
+
+
+def _evidence(claim, rows):
+    lines = ["| case | prediction | measured | text's own form | resolution | outcome |", "|---|---|---|---|---|---|"]
+    for row in rows:
+        case = html.escape(row.label or "the check").replace("|", "&#124;")
+        cells = [
+            f'<a href="{claim.chapter}.html#{forms.anchor(row.id, row.label)}">{case}</a>',
+            f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}",
+            forms.numbers(row.measured),
+            forms.excluded(row),
+            forms.percent(row.resolution),
+            row.outcome,
+        ]
+        lines.append(f"| {' | '.join(cells)} |")
+    return "\n".join(lines)
