@@ -103,6 +103,60 @@ def polyhedron(ax, W, colour=COLOURS["blue"]):
     ax.set_axis_off()
 
 
+def matrix(ax, values, *, limit=None, colours="RdBu_r", **kwargs):
+    """Draw a matrix as coloured squares, zero in the middle of the scale.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    values : array_like, shape (m, n)
+        Entries.
+    limit : float, optional
+        Where the colours end, on both sides of 0; the largest size of an entry if not given.
+    colours : str or matplotlib.colors.Colormap
+        A map that is neutral in the middle.
+    **kwargs
+        For `matplotlib.axes.Axes.imshow`.
+
+    Returns
+    -------
+    matplotlib.image.AxesImage
+        For a colour bar.
+    """
+    limit = np.abs(values).max() if limit is None else limit
+    return ax.imshow(values, cmap=colours, vmin=-limit, vmax=limit, interpolation="none", **kwargs)
+
+
+def measured(ax, x, y, error=None, *, colour="vermilion", marker="o", filled=True, **kwargs):
+    """Draw measured points with error bars; theory is a line.
+
+    Parameters
+    ----------
+    ax : matplotlib.axes.Axes
+        Where to draw.
+    x, y : array_like, shape (k,)
+        Points.
+    error : array_like, shape (k,) or (2, k), optional
+        Length of the bars, or of their lower and upper parts.
+    colour : str
+        One of `COLOURS`, or any colour of matplotlib.
+    marker : str
+        Shape of the points.
+    filled : bool
+        Whether the points are filled; open ones are larger, to lie around others.
+    **kwargs
+        For `matplotlib.axes.Axes.errorbar`, a ``label`` say.
+
+    Returns
+    -------
+    matplotlib.container.ErrorbarContainer
+    """
+    look = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
+    look |= {"markersize": 6} if filled else {"markersize": 9, "markerfacecolor": "none"}
+    return ax.errorbar(x, y, error, **(look | kwargs))
+
+
 def _distinct(W):
     """Columns of W without repetition, and how often each occurs."""
     W = np.asarray(W)
