@@ -34,6 +34,8 @@ def test_columns_and_rows_give_the_same_table():
         ([1, 2], "", "1, 2"),
         ("a | b", "", "a \\| b"),
         ("$2|b|^2$ | 3", "", "$2\\vert b\\vert ^2$ \\| 3"),
+        ("a \\| b", "", "a \\| b"),
+        ("$\\|w\\|_1$", "", "$\\Vert w\\Vert _1$"),
         ("p-value 3-4", "", "p-value 3-4"),
         (None, ".3f", "–"),
         (float("nan"), "", "nan"),

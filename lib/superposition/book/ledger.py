@@ -8,6 +8,7 @@ from pathlib import Path
 from superposition import checks
 from superposition.book import forms, resolution
 from superposition.book.claims import NO_CHECK_NEEDED, RECORD_TYPE, TEXTS, VERDICTS, Row, declared
+from superposition.book.tables import table
 
 DEBTS = ("coarse", "unscaled")
 
@@ -182,12 +183,17 @@ class Sharpness:
     entries: tuple
 
     def _repr_mimebundle_(self, **kwargs):
-        lines = ["| claim | verdict | resolution | in units of | remark |", "|---|---|---|---|---|"]
-        for claim, rows in self.entries:
-            unit = ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or "–"
-            remark = "; ".join(filter(None, [claim.coarse, *(resolution.debts(kind).get(claim.id) for kind in DEBTS)]))
-            lines.append(f"| {_link(claim)} | {claim.verdict} | {_resolution(rows)} | {unit} | {remark} |")
-        return {"text/plain": f"{len(self.entries)} claims by resolution", "text/markdown": "\n".join(lines)}
+        rows = [
+            {
+                "claim": _link(claim),
+                "verdict": claim.verdict,
+                "resolution": _resolution(rows),
+                "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
+                "remark": "; ".join(filter(None, [claim.coarse, *(resolution.debts(k).get(claim.id) for k in DEBTS)])),
+            }
+            for claim, rows in self.entries
+        ]
+        return {"text/plain": f"{len(rows)} claims by resolution", "text/markdown": table(rows).markdown}
 
 
 def _entries(notebooks):
@@ -213,12 +219,17 @@ def _link(claim):
 
 
 def _overview(entries):
-    lines = ["| claim | where | verdict | checks | resolution |", "|---|---|---|---|---|"]
-    lines += [
-        f"| {_link(claim)} | {claim.place} | **{claim.verdict}** | {len(rows) or '–'} | {_resolution(rows)} |"
+    rows = [
+        {
+            "claim": _link(claim),
+            "where": claim.place,
+            "verdict": f"**{claim.verdict}**",
+            "checks": len(rows) or None,
+            "resolution": _resolution(rows),
+        }
         for claim, rows in entries
     ]
-    return "\n".join(lines)
+    return table(rows).markdown
 
 
 def _block(claim, rows):
@@ -244,16 +255,16 @@ def _code(claim):
 
 
 def _evidence(claim, rows):
-    lines = ["| case | prediction | measured | text's own form | resolution | outcome |", "|---|---|---|---|---|---|"]
-    for row in rows:
-        case = html.escape(row.label or "the check").replace("|", "&#124;")
-        cells = [
-            f'<a href="{claim.chapter}.html#{forms.anchor(row.id, row.label)}">{case}</a>',
-            f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}",
-            forms.numbers(row.measured),
-            forms.excluded(row),
-            forms.percent(row.resolution),
-            row.outcome,
-        ]
-        lines.append(f"| {' | '.join(cells)} |")
-    return "\n".join(lines)
+    return table([_checked(claim.chapter, row) for row in rows]).markdown
+
+
+def _checked(chapter, row):
+    place = f"{chapter}.html#{forms.anchor(row.id, row.label)}"
+    return {
+        "case": f'<a href="{place}">{html.escape(row.label or "the check")}</a>',
+        "prediction": f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}",
+        "measured": forms.numbers(row.measured),
+        "text's own form": forms.excluded(row),
+        "resolution": forms.percent(row.resolution),
+        "outcome": row.outcome,
+    }

@@ -127,9 +127,13 @@ def cell(value, form=""):
 
 
 def _unbarred(text):
-    """A bar would end the cell; in a formula it needs another name, since a backslash makes a norm of it."""
+    """A bar would end the cell: in a formula it gets its other name, elsewhere a backslash."""
     parts = re.split(r"(\$[^$]*\$)", text.replace("\n", " "))
-    return "".join(part.replace("|", r"\vert " if part.startswith("$") else r"\|") for part in parts)
+    return "".join(_formula(part) if part.startswith("$") else re.sub(r"(?<!\\)\|", r"\\|", part) for part in parts)
+
+
+def _formula(text):
+    return text.replace(r"\|", r"\Vert ").replace("|", r"\vert ")
 
 
 def _number(value, form):
