@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Annotated
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, ValidationInfo
+from pydantic.fields import FieldInfo
 
 from superposition.ranges import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
 
@@ -37,7 +38,7 @@ class UpTo:
     other: str
     factor: Fraction = Fraction(1)
 
-    def __call__(self, value, info):
+    def __call__(self, value: float, info: ValidationInfo) -> float:
         """Return ``value``, or refuse it; nothing is compared with a field that was refused itself."""
         if self.other in info.data and value > self.factor * info.data[self.other]:
             given = info.data[self.other]
@@ -51,14 +52,14 @@ class Even:
 
     because: str
 
-    def __call__(self, value):
+    def __call__(self, value: int) -> int:
         """Return ``value``, or refuse it."""
         if value % 2:
             raise ValueError(self.because)
         return value
 
 
-def allowed(field):
+def allowed(field: FieldInfo) -> str:
     """What a field takes, in words made from its constraints.
 
     Parameters

@@ -1,13 +1,29 @@
 """Moving pictures that need no script: animated PNG, which browsers and JupyterLab show as a picture."""
 
+from __future__ import annotations
+
 import io
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from IPython.display import Image
+    from matplotlib.figure import Figure
 
-def picture(draw, frames, *, size=(7.0, 3.2), dpi=80, seconds=0.12, colours=32):
+
+def picture(
+    draw: Callable[[Figure, Any], object],
+    frames: Sequence,
+    *,
+    size: tuple[float, float] = (7.0, 3.2),
+    dpi: int = 80,
+    seconds: float = 0.12,
+    colours: int = 32,
+) -> Image:
     """Draw frames and put them into one animated PNG.
 
     Parameters

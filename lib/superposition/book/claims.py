@@ -13,6 +13,7 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from superposition import checks
 from superposition.book import forms, resolution
@@ -56,7 +57,7 @@ class Claim:
     coarse: str = ""
 
     @property
-    def text(self):
+    def text(self) -> str:
         """Which of `TEXTS` it is from."""
         return self.id.split(".")[0]
 
@@ -73,14 +74,14 @@ class Row:
     label: str
     verdict: str
     relation: str
-    predicted: tuple
-    measured: tuple
-    tolerance: tuple
-    printed: tuple
+    predicted: tuple[float, ...]
+    measured: tuple[float, ...]
+    tolerance: tuple[float, ...]
+    printed: tuple[float, ...]
     outcome: str
     resolution: float | None = None
     unit: str = ""
-    spared: tuple = ()
+    spared: tuple[int, ...] = ()
     spared_because: str = ""
 
     def _repr_mimebundle_(self, **kwargs):
@@ -91,7 +92,7 @@ class Row:
 class Table:
     """Several rows shown as one table."""
 
-    rows: tuple
+    rows: tuple[Row, ...]
 
     def _repr_mimebundle_(self, **kwargs):
         return {
@@ -102,7 +103,7 @@ class Table:
 
 
 @cache
-def declared():
+def declared() -> dict[str, Claim]:
     """Every claim of the ledger.
 
     Returns
@@ -125,22 +126,22 @@ def declared():
 
 
 def check(
-    claim_id,
-    predicted,
-    measured,
+    claim_id: str,
+    predicted: ArrayLike,
+    measured: ArrayLike,
     *,
-    se=0.0,
-    rtol=0.0,
-    atol=0.0,
-    z=4.0,
-    relation="equals",
-    printed=None,
-    printed_agrees=None,
-    rival=None,
-    scale=None,
-    label="",
-    may_be_undecided=False,
-):
+    se: ArrayLike = 0.0,
+    rtol: ArrayLike = 0.0,
+    atol: ArrayLike = 0.0,
+    z: float = 4.0,
+    relation: str = "equals",
+    printed: ArrayLike | None = None,
+    printed_agrees: tuple[ArrayLike, str] | None = None,
+    rival: tuple[str, ArrayLike] | None = None,
+    scale: tuple[str, ArrayLike] | None = None,
+    label: str = "",
+    may_be_undecided: bool = False,
+) -> Row:
     """Compare a prediction with a measurement and give the row for the ledger.
 
     The tolerance is ``atol + rtol |predicted| + z se``. With ``relation="equals"`` every
@@ -230,7 +231,7 @@ def check(
     return row
 
 
-def table(*rows):
+def table(*rows: Row) -> Table:
     """Show several rows as one table.
 
     Parameters
@@ -309,7 +310,7 @@ def _spared(printed, predicted, tolerance, printed_agrees):
         raise ValueError(
             f"printed_agrees names value {chosen[int(apart.argmax())]}, where the two forms can be told apart"
         )
-    return tuple(chosen), str(reason)
+    return tuple(chosen), str(reason) if chosen else ""
 
 
 def _agrees(relation, predicted, measured, tolerance):

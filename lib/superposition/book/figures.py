@@ -2,6 +2,7 @@
 
 import ast
 import json
+import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +17,10 @@ class Figure:
     name: str
     page: str
     caption: str
-    runs: tuple
+    runs: tuple[str, ...]
 
 
-def listing(notebook):
+def listing(notebook: str | os.PathLike) -> list[Figure]:
     """List the figures of a page in their order.
 
     A figure counts as drawn from a stored table if its cell loads it, or uses a variable that was

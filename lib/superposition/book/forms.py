@@ -1,8 +1,15 @@
 """How rows of the ledger are shown: plain text for machines, HTML for people, an anchor for links."""
 
+from __future__ import annotations
+
 import html
 import re
 import zlib
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from superposition.book.claims import Row
 
 RELATIONS = {"equals": "=", "below": "<", "above": ">"}
 MARKS = {"confirmed": "✓ confirmed", "undecided": "? undecided"}
@@ -11,7 +18,7 @@ GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line 
 MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place to break, a minus sign is not
 
 
-def numbers(values):
+def numbers(values: Sequence[float]) -> str:
     """Several numbers in few words.
 
     Parameters
@@ -38,7 +45,7 @@ def numbers(values):
     return ", ".join(f"{value:.6g}" for value in values)
 
 
-def anchor(claim_id, label=""):
+def anchor(claim_id: str, label: str = "") -> str:
     """Name the place on a page where a claim is checked.
 
     Parameters
@@ -60,7 +67,7 @@ def anchor(claim_id, label=""):
     return f"{slug}-{zlib.crc32(label.encode()):08x}" if label else slug
 
 
-def percent(resolution):
+def percent(resolution: float | None) -> str:
     """A resolution as people read it.
 
     Parameters
@@ -84,7 +91,7 @@ def percent(resolution):
     return f"{100 * resolution:.2g} %" if resolution >= 1e-5 else "< 0.001 %"
 
 
-def plain(row):
+def plain(row: Row) -> str:
     """The form that is the same on every machine: prediction and verdict, never a measured digit.
 
     Parameters
@@ -102,7 +109,7 @@ def plain(row):
     return f"{row.id}{label}: {row.verdict}; {predicted}; {row.outcome}"
 
 
-def as_html(rows):
+def as_html(rows: Sequence[Row]) -> str:
     """The form for people: one table, its rows grouped by claim, each with its `anchor`.
 
     Parameters
@@ -144,7 +151,7 @@ def _measured(row):
     return f"{numbers(row.measured)} ± {max(row.tolerance):.2g}" if max(row.tolerance) else numbers(row.measured)
 
 
-def excluded(row):
+def excluded(row: Row) -> str:
     """The text's own form, crossed out where the check excluded it, with the values that were left out and why.
 
     Parameters

@@ -1,19 +1,23 @@
 """The ledger: every claim of a text with our verdict and the evidence that the executed chapters hold."""
 
+from __future__ import annotations
+
 import html
 import json
+import os
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from superposition import checks
 from superposition.book import forms, resolution
-from superposition.book.claims import NO_CHECK_NEEDED, RECORD_TYPE, TEXTS, VERDICTS, Row, declared
+from superposition.book.claims import NO_CHECK_NEEDED, RECORD_TYPE, TEXTS, VERDICTS, Claim, Row, declared
 from superposition.book.tables import table
 
 DEBTS = ("coarse", "unscaled")
 
 
-def records(notebook):
+def records(notebook: str | os.PathLike) -> list[Row]:
     """Read the rows back from an executed notebook, papermill's included.
 
     Parameters
@@ -41,7 +45,7 @@ def _row(stored):
     return replace(row, resolution=sharp, unit=name)
 
 
-def coverage(notebooks):
+def coverage(notebooks: Mapping[str, str | os.PathLike]) -> list[str]:
     """What the executed chapters leave open.
 
     Parameters
@@ -69,7 +73,7 @@ def coverage(notebooks):
     return problems
 
 
-def blunt(notebooks):
+def blunt(notebooks: Mapping[str, str | os.PathLike]) -> dict[str, list[str]]:
     """Claims whose checks are too coarse, or whose sharpness nobody knows.
 
     Parameters
@@ -90,7 +94,7 @@ def blunt(notebooks):
     return found
 
 
-def reference(code):
+def reference(code: str) -> str:
     """Where the reference describes a function.
 
     Parameters
@@ -112,7 +116,7 @@ def reference(code):
     return f"reference/{module.split('.')[1]}.html#{module}.{name}"
 
 
-def page(notebooks, text):
+def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
     """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
 
     Parameters
@@ -135,7 +139,7 @@ def page(notebooks, text):
     return Page(tuple(entry for entry in _entries(notebooks) if entry[0].text == text))
 
 
-def sharpness(notebooks):
+def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
     """All claims with checks, the bluntest first.
 
     Parameters
@@ -150,7 +154,7 @@ def sharpness(notebooks):
     return Sharpness(tuple(sorted((entry for entry in _entries(notebooks) if entry[1]), key=_bluntness)))
 
 
-def verdicts():
+def verdicts() -> dict[str, dict[str, int]]:
     """Count the declared claims of each text by verdict.
 
     Returns
@@ -168,7 +172,7 @@ def verdicts():
 class Page:
     """Claims with the rows of their checks; displays itself as an overview and one block a claim."""
 
-    entries: tuple
+    entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
 
     def _repr_mimebundle_(self, **kwargs):
         plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
@@ -180,7 +184,7 @@ class Page:
 class Sharpness:
     """Claims with the rows of their checks; displays itself as one table in the order given."""
 
-    entries: tuple
+    entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
 
     def _repr_mimebundle_(self, **kwargs):
         rows = [

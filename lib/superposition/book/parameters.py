@@ -2,6 +2,7 @@
 
 import ast
 import difflib
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Annotated
 
@@ -48,7 +49,7 @@ class Chapter(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
 
     @property
-    def at_defaults(self):
+    def at_defaults(self) -> bool:
         """Whether every parameter but the device has its default value."""
         return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
 
@@ -65,7 +66,7 @@ class LossScaling(Chapter):
     device: Device = "auto"
 
     @property
-    def nds(self):
+    def nds(self) -> list[int]:
         """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
@@ -116,7 +117,7 @@ class BeyondTheRug(Chapter):
     device: Device = "auto"
 
     @property
-    def nds(self):
+    def nds(self) -> list[int]:
         """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
@@ -172,7 +173,7 @@ class Gates(Chapter):
     seed: Seed = 0
 
 
-def check(namespace, model):
+def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     """Check the parameters cell of a chapter, and what papermill injected after it.
 
     Parameters

@@ -2,13 +2,14 @@
 
 import os
 import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
 from tqdm import tqdm
 
 
 @contextmanager
-def bar(description):
+def bar(description: str) -> Iterator[Callable[[int, int], None]]:
     """Show progress in JupyterLab, or in the terminal that runs the notebook.
 
     Parameters

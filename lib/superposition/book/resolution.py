@@ -14,6 +14,7 @@ from functools import cache
 from importlib import resources
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 # Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
 NEEDS_REASON = 0.1
@@ -21,7 +22,7 @@ DECIDES_NOTHING = 0.5
 
 
 @cache
-def debts(kind):
+def debts(kind: str) -> dict[str, str]:
     """Claims older than the rules on resolution that do not keep them yet; the list only shrinks.
 
     Parameters
@@ -38,7 +39,9 @@ def debts(kind):
     return tomllib.loads(text)[kind]
 
 
-def of(relation, predicted, measured, tolerance, unit=None):
+def of(
+    relation: str, predicted: ArrayLike, measured: ArrayLike, tolerance: ArrayLike, unit: ArrayLike | None = None
+) -> float | None:
     """Resolution of a check.
 
     Parameters
@@ -78,7 +81,15 @@ def of(relation, predicted, measured, tolerance, unit=None):
     return share if np.isfinite(share) else None
 
 
-def unit(relation, predicted, measured, printed=None, *, rival=None, scale=None):
+def unit(
+    relation: str,
+    predicted: ArrayLike,
+    measured: ArrayLike,
+    printed: ArrayLike | None = None,
+    *,
+    rival: tuple[str, ArrayLike] | None = None,
+    scale: tuple[str, ArrayLike] | None = None,
+) -> tuple[np.ndarray | None, str]:
     """What the resolution of a check is a part of.
 
     Parameters
@@ -114,7 +125,7 @@ def unit(relation, predicted, measured, printed=None, *, rival=None, scale=None)
     return instead, "the text's own form"
 
 
-def problem(resolution, coarse=""):
+def problem(resolution: float | None, coarse: str = "") -> str:
     """What is missing for a check of this resolution; a debt counts as missing too.
 
     Parameters

@@ -1,10 +1,21 @@
 """One style for the figures of the book."""
 
+from __future__ import annotations
+
 import itertools
+from typing import TYPE_CHECKING
 
 import matplotlib as mpl
 import matplotlib.colors
 import numpy as np
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.colors import Colormap
+    from matplotlib.container import ErrorbarContainer
+    from matplotlib.image import AxesImage
+    from mpl_toolkits.mplot3d import Axes3D
+    from numpy.typing import ArrayLike
 
 # Okabe and Ito's colours, told apart by colour-blind readers, and markers that differ as well
 COLOURS = {"black": "#000000", "orange": "#E69F00", "sky": "#56B4E9", "green": "#009E73",
@@ -16,7 +27,7 @@ RUG = mpl.colors.LinearSegmentedColormap.from_list(
 )
 
 
-def use_style():
+def use_style() -> None:
     """Set the style of the book's figures, as vector graphics that are the same in every run."""
     mpl.rcParams.update(
         {
@@ -41,7 +52,7 @@ def use_style():
         set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=110)
 
 
-def directions(ax, W, colour=COLOURS["blue"]):
+def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
     """Draw the columns of W as arrows from the middle of a unit circle.
 
     Parameters
@@ -66,7 +77,7 @@ def directions(ax, W, colour=COLOURS["blue"]):
     ax.spines[:].set_visible(False)
 
 
-def polyhedron(ax, W, colour=COLOURS["blue"]):
+def polyhedron(ax: Axes3D, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
     """Draw unit vectors in space as the corners of a polyhedron; edges at the back are pale.
 
     Parameters
@@ -103,7 +114,9 @@ def polyhedron(ax, W, colour=COLOURS["blue"]):
     ax.set_axis_off()
 
 
-def matrix(ax, values, *, limit=None, colours="RdBu_r", **kwargs):
+def matrix(
+    ax: Axes, values: ArrayLike, *, limit: float | None = None, colours: str | Colormap = "RdBu_r", **kwargs
+) -> AxesImage:
     """Draw a matrix as coloured squares, zero in the middle of the scale.
 
     Parameters
@@ -128,7 +141,17 @@ def matrix(ax, values, *, limit=None, colours="RdBu_r", **kwargs):
     return ax.imshow(values, cmap=colours, vmin=-limit, vmax=limit, interpolation="none", **kwargs)
 
 
-def measured(ax, x, y, error=None, *, colour="vermilion", marker="o", filled=True, **kwargs):
+def measured(
+    ax: Axes,
+    x: ArrayLike,
+    y: ArrayLike,
+    error: ArrayLike | None = None,
+    *,
+    colour: str = "vermilion",
+    marker: str = "o",
+    filled: bool = True,
+    **kwargs,
+) -> ErrorbarContainer:
     """Draw measured points with error bars; theory is a line.
 
     Parameters

@@ -2,7 +2,7 @@
 
 import numbers
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,14 +19,14 @@ class Table:
     machines, names the headings, and holds the cells only if ``exact``.
     """
 
-    headings: tuple
-    rows: tuple
+    headings: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
     before: str = ""
     after: str = ""
     exact: bool = False
 
     @property
-    def markdown(self):
+    def markdown(self) -> str:
         """The table with its paragraphs."""
         lines = [map(_unbarred, self.headings), ["---"] * len(self.headings), *self.rows]
         grid = "\n".join(f"| {' | '.join(line)} |" for line in lines)
@@ -37,7 +37,14 @@ class Table:
         return {"text/plain": "\n".join(" | ".join(line) for line in lines), "text/markdown": self.markdown}
 
 
-def table(content, formats=None, *, before="", after="", exact=False):
+def table(
+    content: Mapping[str, Sequence] | Sequence[Mapping[str, object]],
+    formats: Mapping[str, str] | None = None,
+    *,
+    before: str = "",
+    after: str = "",
+    exact: bool = False,
+) -> Table:
     """Make a table of columns or of rows.
 
     Parameters
@@ -96,7 +103,7 @@ def _transposed(rows):
     return {heading: [row[heading] for row in rows] for heading in headings}
 
 
-def cell(value, form=""):
+def cell(value: object, form: str = "") -> str:
     """One cell as text.
 
     Parameters
