@@ -79,6 +79,7 @@ def test_the_printed_form_is_excluded_at_every_value():
         ([1.0, 2.0], ([0, 1], "why not"), "printed_agrees leaves no control or gives no reason"),
         ([1.0, 2.5], ([0], ""), "printed_agrees leaves no control or gives no reason"),
         ([1.0, 2.5], ([2], "why not"), "printed_agrees = 2 is out of range"),
+        ([1.0, 2.5], ([0.5], "why not"), "printed_agrees = 0.5 is out of range"),
         (None, ([0], "why not"), "printed_agrees is given without printed"),
     ],
 )
@@ -160,6 +161,7 @@ def test_a_number_that_repeats_is_written_once():
         (lambda: claims.check("rug.eq5", 1, 1, rtol=-1), "rtol = -1 is out of range"),
         (lambda: claims.check("rug.eq5", 1, 1, se=float("nan")), "se = nan is not finite"),
         (lambda: claims.check("rug.eq5", [], []), r"measured = \[\] is empty"),
+        (lambda: claims.check("rug.eq5", [], 1), r"predicted = \[\] is empty"),
         (lambda: claims.check("rug.eq5", 0, [0] * 1001), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
         (lambda: claims.check("rug.eq5", 1, 1, scale=("unit", 0)), "scale = 0 is out of range"),
         (lambda: claims.check("rug.eq5", 1e308, 1, rtol=10), "tolerance = inf is not finite"),

@@ -274,8 +274,9 @@ def _pair(claim_id, predicted, measured):
     """Prediction and measurement in the shape of the larger."""
     pair = _finite("predicted", predicted), _finite("measured", measured)
     largest = max(pair, key=lambda array: (array.ndim, array.size))
-    if pair[1].size == 0:
-        raise ValueError(f"measured = [] is empty for {claim_id}; allowed: at least one number")
+    if 0 in (pair[0].size, pair[1].size):
+        empty = "measured" if pair[1].size == 0 else "predicted"
+        raise ValueError(f"{empty} = [] is empty for {claim_id}; allowed: at least one number")
     if largest.size > MOST_NUMBERS:
         raise ValueError(f"measured has {largest.size} numbers for {claim_id}; allowed: up to {MOST_NUMBERS}")
     return tuple(_fitting(name, array, largest.shape) for name, array in zip(("predicted", "measured"), pair))
@@ -302,7 +303,7 @@ def _spared(printed, predicted, tolerance, printed_agrees):
         raise ValueError("printed_agrees is given without printed; allowed: None")
     where, reason = np.asarray(printed_agrees[0]), printed_agrees[1]
     indices = np.flatnonzero(_fitting("printed_agrees", where, printed.shape)) if where.dtype == bool else where
-    chosen = sorted({checks.whole("printed_agrees", int(i), 0, printed.size - 1) for i in np.ravel(indices)})
+    chosen = sorted({checks.whole("printed_agrees", i, 0, printed.size - 1) for i in np.ravel(indices).tolist()})
     if len(chosen) == printed.size or not reason:
         raise ValueError("printed_agrees leaves no control or gives no reason; allowed: some of the values, and why")
     apart = np.abs(printed - predicted).ravel()[chosen] > 2 * tolerance.ravel()[chosen]
@@ -326,7 +327,7 @@ def _failures(relation, predicted, measured, tolerance, printed, spared, rival):
     found = [] if _agrees(relation, predicted, measured, tolerance).all() else ["the measurement does not agree"]
     if printed is not None:
         left = sorted(set(np.flatnonzero(np.abs(measured - printed) <= tolerance).tolist()) - set(spared))
-        found += [f"the printed form is not excluded at value {checks.shown(left)[1:-1]}"] if left else []
+        found += [f"the printed form is not excluded at value {checks.shown(left).strip('[]')}"] if left else []
     if rival is not None:
         name, value = rival
         passes = _agrees(relation, measured if relation == "equals" else predicted, value, tolerance)
