@@ -26,7 +26,7 @@ def _ratios(value):
 
 
 def _device(value):
-    from superposition.autoencoder import resolve_device  # imports torch: only when a chapter asks
+    from superposition.devices import resolve_device
 
     resolve_device(value)
     return value
