@@ -3,7 +3,8 @@
 import numpy as np
 
 from superposition import checks
-from superposition.incidental.one_feature import DEATH_LINE, _strength
+
+DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
 
 
 def loss(W, lambda_):
@@ -29,7 +30,7 @@ def loss(W, lambda_):
     -----
     Source: Incidental Polysemanticity, section 2, "Learning dynamics and loss".
     """
-    W, lambda_ = _matrix(W), _strength(lambda_)
+    W, lambda_ = _matrix(W), checked_strength(lambda_)
     gram = W @ W.T
     overlaps = _overlaps(gram)
     return float(((1 - np.diag(gram)) ** 2).sum() + (overlaps**2).sum() + lambda_ * np.abs(W).sum())
@@ -58,7 +59,7 @@ def gradient(W, lambda_):
     -----
     Source: Incidental Polysemanticity, section 2, the training dynamics, with the constants 4.
     """
-    benefit, interference, regularization = forces(W, _strength(lambda_) / 4)
+    benefit, interference, regularization = forces(W, checked_strength(lambda_) / 4)
     return -4 * (benefit + interference + regularization)
 
 
@@ -85,7 +86,7 @@ def forces(W, lambda_):
     -----
     Source: Incidental Polysemanticity, section 2.
     """
-    W, lambda_ = _matrix(W), _strength(lambda_)
+    W, lambda_ = _matrix(W), checked_strength(lambda_)
     gram = W @ W.T
     return (1 - np.diag(gram))[:, None] * W, -_overlaps(gram) @ W, -lambda_ * np.sign(W)
 
@@ -117,7 +118,7 @@ def conventions(lambda_, t, *, source):
     Source: Incidental Polysemanticity, footnote 5, read the other way round: dropping the 4
     makes lambda count four times as much.
     """
-    lambda_, t = _strength(lambda_), float(checks.real("t", t, 0, open_high=True))
+    lambda_, t = checked_strength(lambda_), float(checks.real("t", t, 0, open_high=True))
     if checks.one_of("source", source, ("loss", "simplified")) == "simplified":
         return {"loss": (4 * lambda_, t / 4), "simplified": (lambda_, t)}
     return {"loss": (lambda_, t), "simplified": (lambda_ / 4, 4 * t)}
@@ -148,7 +149,7 @@ def threshold(norm_squared, lambda_):
     Source: Incidental Polysemanticity, section 2, with sign(W_ik) for the printed sign(W_i).
     """
     room = 1 - checks.real("norm_squared", norm_squared, 0, open_high=True)
-    return np.where(room > 0, _strength(lambda_) / np.where(room > 0, room, 1), np.inf)
+    return np.where(room > 0, checked_strength(lambda_) / np.where(room > 0, room, 1), np.inf)
 
 
 def resting_weight(lambda_):
@@ -185,3 +186,8 @@ def _overlaps(gram):
     overlaps = np.maximum(gram, 0)
     np.fill_diagonal(overlaps, 0)
     return overlaps
+
+
+def checked_strength(lambda_):
+    """Return the strength of the regularization as a float, or refuse it."""
+    return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from superposition import checks
+from superposition.incidental.l1_loss import DEATH_LINE, checked_strength
 
-DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
 RTOL, ATOL = 1e-12, 1e-300  # of the two numbers that carry a trajectory; both stay above zero
 RTOL_STIFF = 1e-10  # of Radau, above MANY weights and when LSODA crawls, as it may where it sees no stiffness
 MANY = 10**6  # above it rounding in the sums disturbs LSODA
@@ -100,7 +100,7 @@ def trajectory(w0, lambda_, times):
     w0 = checks.real("w0", w0, open_low=True, open_high=True)
     if w0.ndim != 1 or not w0.size:
         raise ValueError(f"w0 has shape {w0.shape}; allowed: (m,) with at least one weight")
-    lambda_ = _strength(lambda_)
+    lambda_ = checked_strength(lambda_)
     times = np.atleast_1d(checks.real("times", times, 0, open_high=True))
     if times.ndim != 1 or not times.size:
         raise ValueError(f"times of shape {times.shape} are not allowed; allowed: at least one")
@@ -214,7 +214,3 @@ def _weights(w0, d, u):
     np.maximum(out, 0.0, out=out)
     out /= u
     return np.copysign(out, w0, out=out)
-
-
-def _strength(lambda_):
-    return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))

@@ -12,6 +12,7 @@ from scipy.integrate import quad
 from scipy.special import erfcx, ndtri
 
 from superposition import checks
+from superposition.incidental.l1_loss import checked_strength
 
 HEAD = 4000  # largest weights drawn one by one for the random end; the rest is its expectation
 
@@ -40,7 +41,7 @@ def balance(l1_norm, lambda_):
     -----
     Source: Incidental Polysemanticity, section 2, the balance condition, solved.
     """
-    pull = _strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
+    pull = checked_strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
     return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
 
 
@@ -66,7 +67,9 @@ def balance_error(l1_norm, lambda_, relative_variance):
         If an argument is outside its range.
     """
     l1_norm = checks.real("l1_norm", l1_norm, 0, open_high=True)
-    return _strength(lambda_) * l1_norm * checks.real("relative_variance", relative_variance, 0, open_high=True) / 2
+    return (
+        checked_strength(lambda_) * l1_norm * checks.real("relative_variance", relative_variance, 0, open_high=True) / 2
+    )
 
 
 def relative_variance(w):
@@ -128,7 +131,7 @@ def l1_decay(w, lambda_):
     -----
     Source: Incidental Polysemanticity, Appendix B.
     """
-    size, lambda_ = np.abs(checks.real("w", w, open_low=True, open_high=True)), _strength(lambda_)
+    size, lambda_ = np.abs(checks.real("w", w, open_low=True, open_high=True)), checked_strength(lambda_)
     size = size[size > 0]
     if not size.size:
         raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
@@ -370,7 +373,3 @@ def _slow_times(gaps, until):
     with np.errstate(divide="ignore", invalid="ignore"):
         reach = [np.arcsinh(np.sqrt(p / square) * (end - mean)) for end in (until, gaps[:, 1:])]
         return np.where(square > 0, (reach[0] - reach[1]) / np.sqrt(p), np.inf)  # equal weights stay for good
-
-
-def _strength(lambda_):
-    return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))
