@@ -106,7 +106,7 @@ def test_above_the_line_everything_dies_and_a_warning_says_so():
 
 
 def test_resting_weight_solves_its_equation():
-    lambda_ = np.array([1e-9, 0.01, 0.2, 0.3849, one_feature.DEATH_LINE])
+    lambda_ = np.array([1e-9, 0.01, 0.2, 0.3849, l1_loss.DEATH_LINE])
     w = l1_loss.resting_weight(lambda_)
     np.testing.assert_allclose((1 - w**2) * w, lambda_, rtol=1e-6)
     np.testing.assert_allclose(w[-1], 1 / np.sqrt(3), rtol=1e-7)
