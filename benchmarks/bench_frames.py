@@ -1,10 +1,11 @@
 """Applying a rug by fast transforms, against multiplying by its dense matrix."""
 
-from superposition import features, frames
+from superposition import features
+from superposition.rug import rugs
 from timing import compare
 
 for ns in (1024, 4096, 3000):
-    rug = frames.Rug(ns, ns // 5, seed=0)
+    rug = rugs.Rug(ns, ns // 5, seed=0)
     R, x = rug.dense(), features.sample(ns, 0.05, 256, seed=0)
     compare(
         f"rug of {ns} features on 256 vectors",

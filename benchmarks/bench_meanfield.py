@@ -2,7 +2,7 @@
 
 import numpy as np
 from scipy import integrate
-from superposition import meanfield
+from superposition.rug import meanfield
 from timing import compare
 
 

@@ -9,7 +9,7 @@ import signal
 import time
 
 import numpy as np  # noqa: F401 - a maths library whose threads are counted
-from superposition import runs
+from superposition import cli, runs
 
 
 class FastPoint(runs.Point):

@@ -1,24 +1,88 @@
-"""Taking a formula away is cheap: theory loads no torch, and no slow part of scipy before it is needed."""
+"""Who may know whom: the ground nobody, a wing the ground, runs and book neither a wing nor each other; no circles."""
 
+import ast
+import graphlib
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
-SLOW = (
-    "torch", "matplotlib", "pydantic", "IPython",
-    "scipy.optimize", "scipy.stats", "scipy.sparse", "scipy.integrate",
-)  # fmt: skip
+PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
+WINGS = ("toy", "rug", "incidental", "receptive")
+MAY_KNOW = {"ground": {"ground"}, "runs": {"runs", "ground"}, "book": {"book", "ground"}} | {
+    wing: {wing, "ground"} for wing in WINGS
+}
+SLOW = ("torch", "matplotlib", "pydantic", "IPython")
 
 
-ROOMS = (
-    "features", "meanfield", "frames", "bounds", "interference", "scaling", "lossbounds", "toy", "toy_linear",
-    "book.claims", "toy_optima", "cubes", "thomson",
-)  # fmt: skip
+def module_name(path):
+    parts = path.relative_to(PACKAGE.parent).with_suffix("").parts
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-@pytest.mark.parametrize("room", ROOMS)
-def test_theory_loads_nothing_slow(room):
-    program = f"import sys, superposition.{room}; print([name for name in {SLOW} if name in sys.modules])"
+SOURCES = {module_name(path): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def part_of_the_house(module):
+    top = module.split(".")[1:2]
+    return top[0] if top and (PACKAGE / top[0]).is_dir() else "ground"
+
+
+def imported(tree):
+    """Modules of the package that a module imports, anywhere in it."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "superposition":
+            for alias in node.names:
+                inner = f"{node.module}.{alias.name}"
+                yield inner if inner in SOURCES else node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in SOURCES)
+
+
+def private_names(tree):
+    modules = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "superposition":
+            yield from (alias.name for alias in node.names if is_private(alias.name))
+            modules |= {alias.asname or alias.name for alias in node.names if f"{node.module}.{alias.name}" in SOURCES}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id in modules:
+            yield from [node.attr] if is_private(node.attr) else []
+
+
+def is_private(name):
+    return name.startswith("_") and not name.startswith("__")
+
+
+@pytest.mark.parametrize("module", [m for m in SOURCES if m not in ("superposition", "superposition.cli")])
+def test_every_module_keeps_to_its_part_of_the_house(module):
+    allowed = MAY_KNOW[part_of_the_house(module)]
+    assert {other for other in imported(SOURCES[module]) if part_of_the_house(other) not in allowed} == set()
+
+
+def test_there_is_no_circle():
+    graph = {
+        module: {other for other in imported(tree) if other != module and not module.startswith(f"{other}.")}
+        for module, tree in SOURCES.items()
+    }
+    assert list(graphlib.TopologicalSorter(graph).static_order())
+
+
+@pytest.mark.parametrize("module", SOURCES)
+def test_no_private_name_crosses_a_wall(module):
+    assert list(private_names(SOURCES[module])) == []
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_a_face_loads_nothing_but_theory(wing):
+    program = f"import sys, superposition; superposition.{wing}; print([n for n in {SLOW} if n in sys.modules])"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("wing", WINGS)
+def test_no_module_bears_the_name_of_a_function_on_its_face(wing):
+    modules = {path.stem for path in (PACKAGE / wing).glob("*.py")}
+    face = next(node for node in SOURCES[f"superposition.{wing}"].body if isinstance(node, ast.Assign))
+    assert modules & set(ast.literal_eval(face.value)) == set()

@@ -1,1 +1,36 @@
-"""A book that runs: theory and training behind the chapters."""
+"""A book that runs: theory and training behind the chapters.
+
+Four wings, one a text, each with its theory on its face:
+
+* `superposition.toy`: Toy Models of Superposition
+* `superposition.rug`: The Persian Rug
+* `superposition.incidental`: Incidental Polysemanticity
+* `superposition.receptive`: localization in gated linear networks
+
+Training is imported by its own name (`superposition.rug.training`) and needs torch, the extra ``train``.
+
+Examples
+--------
+>>> import superposition
+>>> best = superposition.rug.optimum(p=0.05, r=0.2)
+>>> print(f"gain {best.a:.3f}, bias {best.b:.3f}, loss {best.loss:.5f}")
+gain 1.207, bias -0.287, loss 0.00739
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+
+WINGS = ("toy", "rug", "incidental", "receptive")
+__version__ = version("superposition")
+
+
+def __getattr__(name):
+    """Import a wing when it is first asked for."""
+    if name in WINGS:
+        return import_module(f"superposition.{name}")
+    raise AttributeError(f"module 'superposition' has no attribute {name!r}; its wings: {', '.join(WINGS)}")
+
+
+def __dir__():
+    """List the wings and the version."""
+    return ["__version__", *WINGS]

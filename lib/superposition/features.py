@@ -4,9 +4,19 @@ Source: The Persian Rug, section 2. Features are independent and identically dis
 ``p`` is the probability that a feature is on, 0 < p <= 1 (the sparsity is 1 - p).
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from superposition import checks
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A Monte Carlo mean and its standard error."""
+
+    mean: float
+    se: float
 
 
 def probability(p):

@@ -111,9 +111,12 @@ def reference(code: str) -> str:
     --------
     >>> reference("superposition.rug.meanfield:loss")
     'reference/rug.html#superposition.rug.meanfield.loss'
+    >>> reference("superposition.features:sample")
+    'reference/ground.html#superposition.features.sample'
     """
     module, name = code.split(":")
-    return f"reference/{module.split('.')[1]}.html#{module}.{name}"
+    _, *wing, _ = module.split(".")
+    return f"reference/{wing[0] if wing else 'ground'}.html#{module}.{name}"
 
 
 def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:

@@ -9,7 +9,7 @@ from superposition.points import Point, Run
 
 
 class StoppedPoint(Point):
-    """One autoencoder that the text's rule stops: what `superposition.stopping.stopped_autoencoder` takes."""
+    """One autoencoder that the text's rule stops: what `superposition.rug.experiments.stopped_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -19,7 +19,7 @@ class StoppedPoint(Point):
 
 
 class MatrixPoint(Point):
-    """One matrix to find: what `superposition.decree` and `superposition.descent` take."""
+    """One matrix to find: what `superposition.rug.gaussian_training` and `superposition.rug.walsh_descent` take."""
 
     ns: Annotated[Count, Field(ge=4, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -36,7 +36,7 @@ RUNS = (
     Run(
         name="rug-stopped",
         feeds="The Persian Rug, Figures 2 and 3: the text's learning rate and stopping rule",
-        function="superposition.stopping:stopped_autoencoder",
+        function="superposition.rug.experiments:stopped_autoencoder",
         point=StoppedPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
         full=(
@@ -52,7 +52,7 @@ RUNS = (
     Run(
         name="rug-gaussian",
         feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
-        function="superposition.decree:gaussian_autoencoder",
+        function="superposition.rug.experiments:gaussian_autoencoder",
         point=MatrixPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=({"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
@@ -62,7 +62,7 @@ RUNS = (
     Run(
         name="rug-descent",
         feeds="which rug descent on Walsh eigenvalues chooses",
-        function="superposition.descent:descended_rug",
+        function="superposition.rug.experiments:descended_rug",
         point=MatrixPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=(

@@ -9,7 +9,7 @@ from superposition.points import Point, Run
 
 
 class NoisePoint(Point):
-    """A batch of autoencoders under noise: what `superposition.noise_runs.trained_under_noise` takes."""
+    """Autoencoders under noise: what `superposition.incidental.noise_experiments.trained_under_noise` takes."""
 
     law_name: Annotated[str, Field(pattern=r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+)$")]
     sigma: Annotated[Real, Field(ge=0)]
@@ -25,7 +25,7 @@ class NoisePoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
-_NOISE = "superposition.noise_runs:trained_under_noise"
+_NOISE = "superposition.incidental.noise_experiments:trained_under_noise"
 _BIPOLAR = {"law_name": ("bipolar",), "lambda_": (0.0,), "noise": ("shared",), "draws": (1,), "relu": (True,),
             "seed": (0,)}
 _FIG = {**_BIPOLAR, "n": (8,), "m": (16,), "eta": (0.02,), "steps": (10**5,), "instances": (24,)}  # the public code's

@@ -9,7 +9,7 @@ from superposition.points import Point, Run
 
 
 class TrainedPoint(Point):
-    """One autoencoder to train: what `superposition.experiments.trained_autoencoder` takes."""
+    """One autoencoder to train: what `superposition.rug.experiments.trained_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -21,7 +21,7 @@ class TrainedPoint(Point):
 
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
-_TRAINED = "superposition.experiments:trained_autoencoder"
+_TRAINED = "superposition.rug.experiments:trained_autoencoder"
 _USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
 _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)

@@ -1,0 +1,193 @@
+"""The l1-regularised loss of tied weights, its gradient and the forces that sparsify."""
+
+import numpy as np
+
+from superposition import checks
+
+DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
+
+
+def loss(W, lambda_):
+    """Squared error on the n basis vectors, plus the l1 term.
+
+    Parameters
+    ----------
+    W : array_like, shape (n, m)
+        Encodings, finite.
+    lambda_ : float
+        Strength of the l1 term in the loss convention, above 0.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2, "Learning dynamics and loss".
+    """
+    W, lambda_ = _matrix(W), checked_strength(lambda_)
+    gram = W @ W.T
+    overlaps = _overlaps(gram)
+    return float(((1 - np.diag(gram)) ** 2).sum() + (overlaps**2).sum() + lambda_ * np.abs(W).sum())
+
+
+def gradient(W, lambda_):
+    """Gradient of `loss`, with sign(0) = 0.
+
+    Parameters
+    ----------
+    W : array_like, shape (n, m)
+        Encodings, finite.
+    lambda_ : float
+        Strength of the l1 term in the loss convention, above 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2, the training dynamics, with the constants 4.
+    """
+    benefit, interference, regularization = forces(W, checked_strength(lambda_) / 4)
+    return -4 * (benefit + interference + regularization)
+
+
+def forces(W, lambda_):
+    """Feature benefit, interference and regularization on every weight, in the simplified convention.
+
+    Parameters
+    ----------
+    W : array_like, shape (n, m)
+        Encodings, finite.
+    lambda_ : float
+        Strength of the l1 term in the simplified convention, above 0.
+
+    Returns
+    -------
+    benefit, interference, regularization : numpy.ndarray, shape (n, m)
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2.
+    """
+    W, lambda_ = _matrix(W), checked_strength(lambda_)
+    gram = W @ W.T
+    return (1 - np.diag(gram))[:, None] * W, -_overlaps(gram) @ W, -lambda_ * np.sign(W)
+
+
+def conventions(lambda_, t, *, source):
+    """Strength and time in both conventions.
+
+    Parameters
+    ----------
+    lambda_ : float
+        Strength of the l1 term in the convention it comes from, above 0.
+    t : float
+        Time in that convention, 0 or more; learning rate times steps in the loss convention.
+    source : {"loss", "simplified"}
+        The convention they come from.
+
+    Returns
+    -------
+    dict of str to tuple of float
+        ``loss`` and ``simplified``, each (lambda, t). The product lambda t is the same in both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, footnote 5, read the other way round: dropping the 4
+    makes lambda count four times as much.
+    """
+    lambda_, t = checked_strength(lambda_), float(checks.real("t", t, 0, open_high=True))
+    if checks.one_of("source", source, ("loss", "simplified")) == "simplified":
+        return {"loss": (4 * lambda_, t / 4), "simplified": (lambda_, t)}
+    return {"loss": (lambda_, t), "simplified": (lambda_ / 4, 4 * t)}
+
+
+def threshold(norm_squared, lambda_):
+    """Size above which a weight grows: lambda / (1 - |W|^2).
+
+    Parameters
+    ----------
+    norm_squared : array_like
+        |W|^2, 0 or more.
+    lambda_ : float
+        Strength of the l1 term, above 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        Infinite where |W|^2 >= 1: there every weight shrinks.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2, with sign(W_ik) for the printed sign(W_i).
+    """
+    room = 1 - checks.real("norm_squared", norm_squared, 0, open_high=True)
+    return np.where(room > 0, checked_strength(lambda_) / np.where(room > 0, room, 1), np.inf)
+
+
+def resting_weight(lambda_):
+    """Where a single weight comes to rest: the largest root of (1 - w^2) w = lambda, 0 if there is none.
+
+    Parameters
+    ----------
+    lambda_ : array_like
+        Strength of the l1 term, above 0.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If `lambda_` is not above 0.
+    """
+    lambda_ = checks.real("lambda_", lambda_, 0, open_low=True, open_high=True)
+    angle = np.arccos(-np.minimum(lambda_ / DEATH_LINE, 1)) / 3
+    return np.where(lambda_ <= DEATH_LINE, 2 / np.sqrt(3) * np.cos(angle), 0.0)
+
+
+def _matrix(W):
+    W = checks.real("W", W, open_low=True, open_high=True)
+    if W.ndim != 2 or not W.size:
+        raise ValueError(f"W has shape {W.shape}; allowed: (n, m) with at least one weight")
+    return W
+
+
+def _overlaps(gram):
+    """Positive inner products of different rows."""
+    overlaps = np.maximum(gram, 0)
+    np.fill_diagonal(overlaps, 0)
+    return overlaps
+
+
+def checked_strength(lambda_):
+    """Return the strength of the regularization as a float, or refuse it."""
+    return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))

@@ -1,0 +1,257 @@
+"""Symmetric noise laws with exact moments: small frozen objects, public in `superposition.incidental.noise_loss`.
+
+Source: Incidental Polysemanticity, section 3: every hidden neuron gets independent noise from a
+law that is symmetric about 0, with variance sigma^2 and fourth moment mu4.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import checks
+
+
+@dataclass(frozen=True)
+class Law:
+    """The law of the noise xi on one neuron. Make one with `bipolar`, `uniform`, `normal`, `laplace` or `discrete`.
+
+    ``points`` and ``probabilities`` are those of xi / sigma if the law is discrete, empty otherwise.
+    """
+
+    name: str
+    sigma: float
+    points: tuple = ()
+    probabilities: tuple = ()
+
+    def moment(self, order):
+        """E xi^order, exact.
+
+        Parameters
+        ----------
+        order : int
+            0 or more; odd moments vanish.
+
+        Returns
+        -------
+        float
+        """
+        order = checks.whole("order", order, 0)
+        if order % 2:
+            return 0.0
+        return self.sigma**order * (self._discrete_moment(order) if self.points else _MOMENTS[self.name](order))
+
+    @property
+    def variance(self):
+        """E xi^2 = sigma^2."""
+        return self.sigma**2
+
+    @property
+    def mu4(self):
+        """E xi^4."""
+        return self.moment(4)
+
+    @property
+    def excess_kurtosis(self):
+        """The number k = mu4 / sigma^4 - 3, from -2 upwards; it does not depend on sigma."""
+        unit = self._discrete_moment(4) if self.points else _MOMENTS[self.name](4)
+        return unit - 3.0
+
+    @property
+    def kappa4(self):
+        """Fourth cumulant mu4 - 3 sigma^4."""
+        return self.excess_kurtosis * self.sigma**4
+
+    def characteristic(self, t):
+        """E exp(i t xi), real because the law is symmetric.
+
+        Parameters
+        ----------
+        t : array_like
+            Real numbers, in units of 1 / xi.
+
+        Returns
+        -------
+        numpy.ndarray
+            Same shape.
+        """
+        x = self.sigma * np.asarray(t, dtype=np.float64)
+        if self.points:
+            return sum(p * np.cos(point * x) for point, p in zip(self.points, self.probabilities, strict=True))
+        return _CHARACTERISTIC[self.name](x)
+
+    def sample(self, shape, rng):
+        """Draw independent values.
+
+        Parameters
+        ----------
+        shape : tuple of int
+            How many, as an array.
+        rng : numpy.random.Generator
+            Where they come from.
+
+        Returns
+        -------
+        numpy.ndarray of float64
+        """
+        unit = self._discrete_sample(shape, rng) if self.points else _SAMPLE[self.name](shape, rng)
+        return self.sigma * unit
+
+    def _discrete_moment(self, order):
+        return math.fsum(p * point**order for point, p in zip(self.points, self.probabilities, strict=True))
+
+    def _discrete_sample(self, shape, rng):
+        if len(self.points) == 2:
+            bits = np.unpackbits(np.frombuffer(rng.bytes(-(-math.prod(shape) // 8)), dtype=np.uint8))
+            return np.array(self.points)[bits[: math.prod(shape)]].reshape(shape)
+        thresholds = np.cumsum(self.probabilities)[:-1]
+        return np.array(self.points)[np.searchsorted(thresholds, rng.random(shape), side="right")]
+
+
+def bipolar(sigma):
+    """Noise +sigma or -sigma, each with probability 1/2: excess kurtosis -2, the smallest there is.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation, 0 or more.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is negative or not finite.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 3.2.
+    """
+    return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
+
+
+def uniform(sigma):
+    """Noise uniform on [-sqrt(3) sigma, sqrt(3) sigma]: excess kurtosis -6/5.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation, 0 or more.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is negative or not finite.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 3.1.
+    """
+    return Law("uniform", _sigma(sigma))
+
+
+def normal(sigma):
+    """Gaussian noise: excess kurtosis 0.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation, 0 or more.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is negative or not finite.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 3.1.
+    """
+    return Law("normal", _sigma(sigma))
+
+
+def laplace(sigma):
+    """Two-sided exponential noise: excess kurtosis 3.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation, 0 or more.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is negative or not finite.
+
+    Notes
+    -----
+    Source: ours, a law with heavy tails beside those of Incidental Polysemanticity, section 3.
+    """
+    return Law("laplace", _sigma(sigma))
+
+
+def discrete(sigma, kurtosis):
+    """Noise on three points, 0 and +-sigma sqrt(kurtosis + 3), with any excess kurtosis there can be.
+
+    Parameters
+    ----------
+    sigma : float
+        Standard deviation, 0 or more.
+    kurtosis : float
+        Excess kurtosis, -2 or more; at -2 the law is bipolar.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `sigma` is negative, or `kurtosis` below -2: no law has that, because E xi^4 >= (E xi^2)^2.
+
+    Notes
+    -----
+    Source: ours, for Incidental Polysemanticity, section 3.
+    """
+    kurtosis = float(checks.real("kurtosis", kurtosis, -2, open_high=True))
+    if kurtosis == -2:
+        return Law("discrete", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
+    outer = math.sqrt(kurtosis + 3)
+    tail = 0.5 / (kurtosis + 3)
+    return Law("discrete", _sigma(sigma), (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
+
+
+def _sigma(sigma):
+    return float(checks.real("sigma", sigma, 0, open_high=True))
+
+
+# Of the laws with sigma = 1: moments of even order, characteristic function, draws.
+_MOMENTS = {
+    "uniform": lambda order: 3.0 ** (order // 2) / (order + 1),
+    "normal": lambda order: float(math.prod(range(order - 1, 0, -2))),
+    "laplace": lambda order: math.factorial(order) / 2.0 ** (order // 2),
+}
+_CHARACTERISTIC = {
+    "uniform": lambda x: np.sinc(math.sqrt(3) * x / math.pi),
+    "normal": lambda x: np.exp(-(x**2) / 2),
+    "laplace": lambda x: 1 / (1 + x**2 / 2),
+}
+_SAMPLE = {
+    "uniform": lambda shape, rng: rng.uniform(-math.sqrt(3), math.sqrt(3), shape),
+    "normal": lambda shape, rng: rng.standard_normal(shape),
+    "laplace": lambda shape, rng: rng.laplace(0, math.sqrt(0.5), shape),
+}

@@ -1,0 +1,244 @@
+"""Noisy gradient descent on hundreds of small autoencoders at once.
+
+The model of Incidental Polysemanticity, section 3: tied weights, one-hot inputs e_i, noise on the
+hidden layer, y = ReLU(W (W^T e_i + xi)), loss sum_i |y - e_i|^2. The matrices are tiny, so the
+cost is the number of tensor operations a step; the gradient is written out, and all instances
+share each operation, whatever their noise law, learning rate and regularisation.
+"""
+
+import math
+from dataclasses import dataclass, replace
+
+import numpy as np
+import torch
+
+from superposition import checks
+from superposition.devices import resolve_device
+from superposition.incidental.laws import Law
+
+NOISES = ("shared", "independent")
+BLOCK = 2**18  # noise values drawn at once
+DIVERGED = 1e6  # weights of this size are on their way to infinity
+
+
+@dataclass(frozen=True)
+class Trajectory:
+    """What training recorded: ``W``, shape (records, instances, n, m), after ``steps`` steps each.
+
+    An instance that diverged holds nan.
+    """
+
+    steps: np.ndarray
+    W: np.ndarray
+
+    @property
+    def S(self):
+        """Squared lengths of the rows, shape (records, instances, n)."""
+        return np.sum(self.W**2, axis=-1)
+
+    @property
+    def f(self):
+        """Fourth norms ||W_i||_4^4 of the rows, shape (records, instances, n)."""
+        return np.sum(self.W**4, axis=-1)
+
+    @property
+    def direction(self):
+        """Fourth norms of the directions W_i / ||W_i||, shape (records, instances, n)."""
+        return np.divide(self.f, self.S**2, out=np.full_like(self.f, np.nan), where=self.S > 0)
+
+
+def initial(n, m, instances, *, seed):
+    """Random weights with independent normal entries of variance 1 / m, as the text and its code have them.
+
+    Parameters
+    ----------
+    n, m : int
+        Features and neurons, at least 1.
+    instances : int
+        How many matrices, at least 1.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    numpy.ndarray, shape (instances, n, m)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2.
+    """
+    n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
+    shape = (checks.whole("instances", instances, 1), n, m)
+    return np.random.default_rng(checks.whole("seed", seed, 0)).standard_normal(shape) / np.sqrt(m)
+
+
+@torch.no_grad()
+def train(
+    W, laws, *, eta, steps, record, lambda_=0.0, relu=True, noise="shared", draws=1, seed=0, device="auto",
+    progress=None,
+):  # fmt: skip
+    """Train a batch of autoencoders under noise, by plain gradient descent in float64.
+
+    Parameters
+    ----------
+    W : array_like, shape (instances, n, m)
+        Initial weights.
+    laws : superposition.incidental.laws.Law, or a sequence of one per instance
+        Law of the noise.
+    eta : array_like
+        Learning rate, 0 or more: one number, or one per instance.
+    steps : int
+        Training steps, at least 1.
+    record : sequence of int
+        After which steps to keep the weights, 0 to `steps`; 0 is the start.
+    lambda_ : array_like
+        Coefficient of the l1 norm in the loss, 0 or more: one number, or one per instance.
+    relu : bool
+        Whether the output has its ReLU.
+    noise : {"shared", "independent"}
+        One noise vector for the n inputs of an instance, as in the public code, or one each, as
+        in the text. Instances never share.
+    draws : int
+        Noise draws whose gradients are averaged in a step, at least 1.
+    seed : int
+        Seed of the noise.
+    device : str
+        See `superposition.devices.resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` now and then.
+
+    Returns
+    -------
+    Trajectory
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 3.1 and Figures 4 to 6; gradient written out:
+    dL/dW = G^T H + G W with H = W + Xi, O = H W^T and G = 2 (ReLU(O) - I) 1[O > 0].
+    """
+    on = resolve_device(device)
+    W = _weights(W)
+    instances, n, m = W.shape
+    steps = checks.whole("steps", steps, 1)
+    record = sorted({checks.whole("record", step, 0, steps) for step in record})
+    draws = checks.whole("draws", draws, 1)
+    vectors = n if checks.one_of("noise", noise, NOISES) == "independent" else 1
+    stream = iter(_Noise(_laws(laws, instances), (draws, vectors, m), seed, on))
+    rate = _per_instance("eta", eta, instances, on)
+    shrink = _per_instance("lambda_", lambda_, instances, on)
+    step = _Step(torch.from_numpy(W).to(on), -2 * rate / draws, -rate * shrink, draws, relu)
+    kept, done = [], 0  # the noise is drawn in blocks whatever the records: these do not change the run
+    for target in record if record and record[-1] == steps else [*record, steps]:
+        while done < target:
+            step(next(stream))
+            done += 1
+            if progress is not None and done % 1000 == 0:
+                progress(done, steps)
+        kept.append(_finite(step.W.cpu().numpy()))
+    return Trajectory(np.array(record), np.array(kept[: len(record)]))
+
+
+class _Step:
+    """One step of gradient descent on all instances, in place, in buffers allocated once."""
+
+    def __init__(self, W, factor, shrink, draws, relu):
+        instances, n, m = W.shape
+        self.W, self.factor, self.draws, self.relu = W, factor, draws, relu
+        self.shrink = shrink if bool((shrink != 0).any()) else None
+        self.H = torch.empty((instances, draws, n, m), dtype=W.dtype, device=W.device)
+        self.G = torch.empty((instances, draws * n, n), dtype=W.dtype, device=W.device)
+        self.change = torch.empty_like(W)
+        self.diagonal = self.G.view(instances, draws, n, n).diagonal(dim1=2, dim2=3)
+
+    def __call__(self, xi):
+        """Take the noise of this step, shape (instances, draws, 1 or n, m)."""
+        W, G = self.W, self.G
+        torch.add(W.unsqueeze(1), xi, out=self.H)
+        H = self.H.flatten(1, 2)
+        torch.bmm(H, W.mT, out=G)
+        if self.relu:
+            G.relu_()
+            self.diagonal.sub_(self.diagonal.sign())  # ReLU(y) - 1 where y > 0, else 0
+        else:
+            self.diagonal.sub_(1)
+        G.mul_(self.factor)
+        torch.bmm(G.mT, H, out=self.change)
+        total = G if self.draws == 1 else G.view(len(W), self.draws, *G.shape[-1:], -1).sum(1)
+        self.change.baddbmm_(total, W)
+        if self.shrink is not None:
+            self.change.addcmul_(W.sign(), self.shrink)
+        W.add_(self.change)
+
+
+class _Noise:
+    """Noise in blocks of steps: one stream per kind of law, whatever its sigma."""
+
+    def __init__(self, laws, shape, seed, device):
+        self.shape, self.device = shape, device
+        units = [replace(law, sigma=1.0) for law in laws]
+        kinds = list(dict.fromkeys(units))
+        self.groups = [
+            (kind, [i for i, unit in enumerate(units) if unit == kind], rng)
+            for kind, rng in zip(kinds, _streams(seed, len(kinds)), strict=True)
+        ]
+        self.sigma = np.array([law.sigma for law in laws])[:, None, None, None]
+        self.steps_per_block = max(1, BLOCK // (len(laws) * math.prod(shape)))
+
+    def __iter__(self):
+        """Noise of one step after another, shape (instances, draws, 1 or n, m)."""
+        while True:
+            yield from self.block(self.steps_per_block)
+
+    def block(self, steps):
+        """Noise of some steps, shape (steps, instances, draws, 1 or n, m)."""
+        if len(self.groups) == 1:
+            law, _, rng = self.groups[0]
+            xi = law.sample((steps, len(self.sigma), *self.shape), rng)
+        else:
+            xi = np.empty((steps, len(self.sigma), *self.shape))
+            for law, members, rng in self.groups:
+                xi[:, members] = law.sample((steps, len(members), *self.shape), rng)
+        xi *= self.sigma
+        return torch.from_numpy(xi).to(self.device)
+
+
+def _streams(seed, count):
+    return [np.random.default_rng(s) for s in np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(count)]
+
+
+def _finite(W):
+    W = W.copy()
+    W[~(np.abs(W) < DIVERGED).all(axis=(1, 2))] = np.nan
+    return W
+
+
+def _weights(W):
+    W = np.array(W, dtype=np.float64)
+    if W.ndim != 3 or 0 in W.shape:
+        raise ValueError(f"W has shape {W.shape}; allowed: (instances, n, m), none of them 0")
+    checks.real("W", W, open_low=True, open_high=True)
+    return W
+
+
+def _laws(laws, instances):
+    laws = [laws] * instances if isinstance(laws, Law) else list(laws)
+    if len(laws) != instances:
+        raise ValueError(f"laws has {len(laws)} entries; allowed: one law, or {instances}, one per instance")
+    return laws
+
+
+def _per_instance(name, value, instances, device):
+    value = checks.real(name, value, 0, open_high=True)
+    if value.shape not in ((), (instances,)):
+        raise ValueError(f"{name} has shape {value.shape}; allowed: one number, or ({instances},), one per instance")
+    return torch.from_numpy(np.broadcast_to(value, instances).copy()).to(device).view(-1, 1, 1)

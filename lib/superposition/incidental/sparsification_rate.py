@@ -1,0 +1,375 @@
+"""How fast an encoding sparsifies: the law with its constants, its limits, and the random end.
+
+Simplified convention, one encoding without interference; m' is the number of weights left, R
+the relative variance (variance over squared mean) of their sizes.
+Source: Incidental Polysemanticity, section 2 and Appendix B. The constants are ours.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.integrate import quad
+from scipy.special import erfcx, ndtri
+
+from superposition import checks
+from superposition.incidental.l1_loss import checked_strength
+
+HEAD = 4000  # largest weights drawn one by one for the random end; the rest is its expectation
+
+
+def balance(l1_norm, lambda_):
+    """|W|^2 on the balance 1 - |W|^2 = lambda ||W||_1 / |W|^2.
+
+    Parameters
+    ----------
+    l1_norm : array_like
+        Sum of |W_k|, 0 or more.
+    lambda_ : float
+        Strength of the l1 term, above 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        The larger root; nan where lambda ||W||_1 > 1/4 and there is no balance.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2, the balance condition, solved.
+    """
+    pull = checked_strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
+    return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
+
+
+def balance_error(l1_norm, lambda_, relative_variance):
+    """Relative error of the balance condition to first order: lambda ||W||_1 R / 2.
+
+    Parameters
+    ----------
+    l1_norm, relative_variance : array_like
+        Of the weights, 0 or more.
+    lambda_ : float
+        Strength of the l1 term, above 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        By how much 1 - S exceeds lambda ||W||_1 / S, relative to it: S = |W|^2 rises while the
+        l1 norm falls, and lags behind.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    l1_norm = checks.real("l1_norm", l1_norm, 0, open_high=True)
+    return (
+        checked_strength(lambda_) * l1_norm * checks.real("relative_variance", relative_variance, 0, open_high=True) / 2
+    )
+
+
+def relative_variance(w):
+    """Variance over squared mean of the sizes of the weights that are not zero.
+
+    Parameters
+    ----------
+    w : array_like, shape (m,)
+        Weights, finite, at least one of them not zero.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    w = np.abs(checks.real("w", w, open_low=True, open_high=True))
+    w = w[w > 0]
+    if not w.size:
+        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
+    return float(w.var() / w.mean() ** 2)
+
+
+@dataclass(frozen=True)
+class Decay:
+    """Four forms of -d||W||_1 / dt: exact, by the balance, by the variance, and as printed."""
+
+    exact: float
+    balance: float
+    variance: float
+    printed: float
+
+
+def l1_decay(w, lambda_):
+    """The chain of Appendix B, link by link.
+
+    Parameters
+    ----------
+    w : array_like, shape (m,)
+        Weights of one encoding, finite, at least one of them not zero.
+    lambda_ : float
+        Strength of the l1 term, above 0.
+
+    Returns
+    -------
+    Decay
+        ``exact`` = lambda m' - (1 - S) l1; ``balance`` = (lambda / S) (m' S - l1^2);
+        ``variance`` = (lambda m'^2 / S) Var; ``printed`` has the deviations without a square.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, Appendix B.
+    """
+    size, lambda_ = np.abs(checks.real("w", w, open_low=True, open_high=True)), checked_strength(lambda_)
+    size = size[size > 0]
+    if not size.size:
+        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
+    left, l1, square = len(size), size.sum(), (size**2).sum()
+    front = lambda_ * left**2 / square
+    deviation = size - l1 / left
+    return Decay(
+        exact=lambda_ * left - (1 - square) * l1,
+        balance=lambda_ / square * (left * square - l1**2),
+        variance=front * (deviation**2).mean(),
+        printed=front * deviation.mean(),
+    )
+
+
+@dataclass(frozen=True)
+class Continuum:
+    """Infinitely many Gaussian weights: ``T`` = lambda t sqrt(m), ||W||_1 / sqrt(m), m' / m and R."""
+
+    T: np.ndarray
+    l1_norm: np.ndarray
+    survivors: np.ndarray
+    relative_variance: np.ndarray
+
+
+def continuum(x):
+    """The law for m to infinity and lambda sqrt(m) to 0, from Gaussian weights.
+
+    Parameters
+    ----------
+    x : array_like
+        Where the cut is, in standard deviations of the initial weights, from 0 to 30.
+
+    Returns
+    -------
+    Continuum
+        One value of each field for each `x`: a curve with `x` as its parameter. The standard
+        deviation of the initial weights drops out.
+
+    Raises
+    ------
+    ValueError
+        If `x` is outside its range.
+
+    Notes
+    -----
+    Where the norm is 1, lambda dt = dc / sqrt(Q(c)), with Q the sum of (|W_k(0)| - c)_+^2.
+    """
+    x = checks.real("x", x, 0, 30)
+    T = [quad(_slowness, 0, end, epsrel=1e-10, limit=200)[0] for end in np.ravel(x)]
+    left, mean, square = _excess(x)
+    density = 2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+    return Continuum(
+        np.reshape(T, x.shape), np.sqrt(density / square) * mean, density * left, square * left / mean**2 - 1
+    )
+
+
+def _excess(x):
+    """P(|Z| > x), E (|Z| - x)_+ and E (|Z| - x)_+^2, each in units of the density of |Z| at x."""
+    left = np.sqrt(np.pi / 2) * erfcx(x / np.sqrt(2))
+    return left, 1 - x * left, (1 + x**2) * left - x
+
+
+def _slowness(x):
+    """DT / dx = 1 / sqrt(E (|Z| - x)_+^2)."""
+    return np.exp(x**2 / 4) * (np.pi / 2) ** 0.25 / np.sqrt(_excess(x)[2])
+
+
+@dataclass(frozen=True)
+class TailLaw:
+    """Limits of ||W||_1 lambda t, of m' (lambda t)^2 and of R."""
+
+    l1_norm: float
+    survivors: float
+    relative_variance: float
+
+
+def tail_law(xi):
+    """The constants of the law for initial weights of tail index xi.
+
+    Parameters
+    ----------
+    xi : float
+        Tail index of |W_k(0)|, below 1/2: 0 for Gaussian and exponential weights, -1 for uniform
+        ones, 1 / df for Student's t.
+
+    Returns
+    -------
+    TailLaw
+        1 - 2 xi, (1 - 2 xi)(2 - 2 xi) and 1 / (1 - 2 xi).
+
+    Raises
+    ------
+    ValueError
+        If `xi` is not below 1/2.
+
+    Notes
+    -----
+    Excesses over a high cut follow a generalized Pareto law, whose relative variance is R.
+    """
+    xi = float(checks.real("xi", xi, -np.inf, 0.5, open_low=True, open_high=True))
+    return TailLaw(1 - 2 * xi, (1 - 2 * xi) * (2 - 2 * xi), 1 / (1 - 2 * xi))
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Relative variance when m' = 1, 2, … m - 1 weights are left: at least ``low``, at most ``high``."""
+
+    survivors: np.ndarray
+    low: np.ndarray
+    high: np.ndarray
+
+
+def relative_variance_bounds(w0):
+    """Between which values the relative variance lies while m' weights are left.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (m,)
+        Initial weights, finite, at least two.
+
+    Returns
+    -------
+    Bounds
+        ``low`` translates the m' largest sizes until the next one is zero, ``high`` until the
+        smallest of them is; nan for the latter at m' = 1, where the one weight vanishes.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, end of Appendix B and Figure 7.
+    """
+    gaps = np.abs(checks.real("w0", w0, open_low=True, open_high=True))
+    if gaps.ndim != 1 or gaps.size < 2:
+        raise ValueError(f"w0 has shape {gaps.shape}; allowed: (m,) with at least two weights")
+    gaps = np.sort(gaps.max() - gaps)  # below the largest; the order is kept by every translation
+    left = np.arange(1, gaps.size)
+    mean = np.cumsum(gaps)[:-1] / left
+    variance = np.maximum(np.cumsum(gaps**2)[:-1] / left - mean**2, 0)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return Bounds(left, variance / (gaps[1:] - mean) ** 2, variance / (gaps[:-1] - mean) ** 2)
+
+
+def percentiles(m):
+    """Sizes of m Gaussian weights that hit regular percentiles.
+
+    Parameters
+    ----------
+    m : int
+        How many, at least 2.
+
+    Returns
+    -------
+    numpy.ndarray, shape (m,)
+        Quantiles of |Z| at (k - 1/2) / m, decreasing.
+
+    Raises
+    ------
+    ValueError
+        If `m` is below 2.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, Figure 7, "an idealized version of W_i(0)".
+    """
+    m = checks.whole("m", m, 2)
+    return -ndtri((np.arange(m) + 0.5) / (2 * m))
+
+
+def end_time(w0):
+    """Lambda times the moment at which one weight is left, for lambda to 0.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (m,)
+        Initial weights, finite, at least two.
+
+    Returns
+    -------
+    float
+        The sum over p >= 2 of the integrals of dc / sqrt(Q(c)) between the p-th and the next
+        smaller size, each a difference of two inverse hyperbolic sines. Infinite if the two
+        largest are equal.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    gaps = np.abs(checks.real("w0", w0, open_low=True, open_high=True))
+    if gaps.ndim != 1 or gaps.size < 2:
+        raise ValueError(f"w0 has shape {gaps.shape}; allowed: (m,) with at least two weights")
+    largest = gaps.max()
+    gaps = np.sort(largest - gaps)
+    return float(_slow_times(gaps[None], np.append(gaps[2:], largest)[None]).sum())
+
+
+def end_times(draws, *, seed):
+    """Random draws of lambda times the end, for weights with an exponential tail, m to infinity.
+
+    Parameters
+    ----------
+    draws : int
+        How many, at least 1.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    numpy.ndarray, shape (draws,)
+
+    Raises
+    ------
+    ValueError
+        If `draws` is below 1.
+
+    Notes
+    -----
+    The largest of many such weights have gaps E_k / k with independent exponential E_k (Renyi),
+    so the law has no parameter. Gaussian weights tend to it, slowly.
+    """
+    draws, rng = checks.whole("draws", draws, 1), np.random.default_rng(seed)
+    ends = []
+    for size in [min(200, draws - first) for first in range(0, draws, 200)]:
+        spacings = rng.exponential(size=(size, HEAD)) / np.arange(1, HEAD + 1)
+        gaps = np.concatenate([np.zeros((size, 1)), np.cumsum(spacings, axis=1)], axis=1)
+        ends.append(_slow_times(gaps[:, :-1], gaps[:, 2:]).sum(axis=1))
+    return np.concatenate(ends) + np.sqrt(2 / HEAD)  # the expected rest: sum of p^(-3/2) / sqrt 2
+
+
+def _slow_times(gaps, until):
+    """Lambda times how long p = 2, 3, … weights are left: gaps (k, m) from the largest, increasing."""
+    p = np.arange(2, gaps.shape[1] + 1)
+    mean = np.cumsum(gaps, axis=1)[:, 1:] / p
+    square = np.cumsum(gaps**2, axis=1)[:, 1:] - p * mean**2  # p times the variance
+    with np.errstate(divide="ignore", invalid="ignore"):
+        reach = [np.arcsinh(np.sqrt(p / square) * (end - mean)) for end in (until, gaps[:, 1:])]
+        return np.where(square > 0, (reach[0] - reach[1]) / np.sqrt(p), np.inf)  # equal weights stay for good

@@ -1,0 +1,50 @@
+"""Receptive fields on a ring of pixels: data, gradient flow, gates, and when a field localizes.
+
+What stands here is theory, in float64. Behind it: `superposition.receptive.measures` (a field in numbers),
+`superposition.receptive.gates` (families of gates), and, with torch, `superposition.receptive.training`.
+
+Source: notes on localization in gated linear networks.
+"""
+
+from superposition.receptive.flat_field import critical_gain, flat_growth, measured_critical_gain
+from superposition.receptive.gated_networks import gdln_solution
+from superposition.receptive.least_squares import small_bump_covariance, small_bump_field
+from superposition.receptive.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
+from superposition.receptive.relu_flow import gaussian_flow, gaussian_loss
+from superposition.receptive.ring import (
+    NotACovariance,
+    circulant,
+    eigenvalues,
+    fourier_basis,
+    gaussian_covariance,
+    gaussian_sample,
+    kernel_row,
+    square_root,
+)
+from superposition.receptive.single_pulses import pulse_moment, pulse_second_moment, pulse_support
+
+__all__ = [
+    "NotACovariance",
+    "circulant",
+    "critical_gain",
+    "eigenvalues",
+    "flat_growth",
+    "fourier_basis",
+    "gaussian_covariance",
+    "gaussian_flow",
+    "gaussian_loss",
+    "gaussian_sample",
+    "gdln_solution",
+    "kernel_row",
+    "measured_critical_gain",
+    "nlgp_covariance",
+    "nlgp_sample",
+    "normalization",
+    "pulse_moment",
+    "pulse_second_moment",
+    "pulse_support",
+    "saturation",
+    "small_bump_covariance",
+    "small_bump_field",
+    "square_root",
+]

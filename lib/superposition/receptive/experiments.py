@@ -1,0 +1,384 @@
+"""What the named runs of chapter 6 compute at one point: plain functions of numbers, which return plain numbers.
+
+Source: the notes on localization, sections 1 to 3. Networks are trained as in
+`superposition.receptive.training`, several initial weights at a time. ``law`` is "nlgp", or "clone" for
+Gaussian data with the covariances of the NLGP: the control that knows nothing of higher moments.
+"""
+
+import numpy as np
+from scipy.stats import kurtosis
+
+from superposition import checks
+from superposition.receptive import flat_field, measures, relu_flow, training
+from superposition.receptive.nlgp import nlgp_covariance
+
+LAWS = ("nlgp", "clone")
+
+
+def batches(law, n, xi1, xi2, gain, batch, *, seed, device="cpu"):
+    """Endless batches of NLGP data or of its Gaussian clone.
+
+    Parameters
+    ----------
+    law : {"nlgp", "clone"}
+        Which of the two.
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    batch : int
+        Vectors in a batch, at least 2.
+    seed : int
+        Seed of the stream.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    iterator
+        As `superposition.receptive.training.nlgp_batches`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    if checks.one_of("law", law, LAWS) == "nlgp":
+        return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    clone = [nlgp_covariance(n, xi, gain) for xi in (xi1, xi2)]
+    return training.gaussian_batches(*clone, batch, seed=seed, device=device)
+
+
+def localization(*, n, xi1, xi2, gain, law, K, initials, steps, lr, batch, seed, device="auto"):
+    """Train ReLU networks and measure how localized every receptive field is.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    law : {"nlgp", "clone"}
+        Data.
+    K : int
+        Neurons, at least 1.
+    initials : int
+        Initial weights, at least 1.
+    steps, lr, batch : int, float, int
+        Training.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float or str
+        ``median``, ``lowest`` and ``highest`` of n IPR over all neurons; median ``width`` (half
+        energy) and ``frequency``; mean ``loss``; and ``values``, every n IPR in one text.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    W = training.initial_weights(initials, K, n, seed=seed)
+    data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
+    found = training.train(W, data, steps=steps, lr=lr)
+    return {**_describe(found.W), "loss": float(found.loss.mean())}
+
+
+def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, device="auto"):
+    """Train single neurons and compare where they peak with what the initial weights foretell.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 3.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    scale : float
+        Scale of the initial weights, above 0.
+    initials : int
+        Initial weights, at least 1.
+    steps, lr, batch : int, float, int
+        Training.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float
+        For each predictor the share of networks whose peak it names, ``NAME_exact``, and to
+        within one pixel, ``NAME_near``. "raw" is the peak of |w0|; "smooth" that of |C1 w0|, the
+        first step of the flow from small weights; "flow" that of the Gaussian flow after a time
+        of 1; "again" that of a second training from the same weights on other data, the
+        ceiling. Further the median ``n_ipr``, the share ``positive`` of positive peaks and the
+        share ``same_sign`` of peaks with the sign of (C1 w0) there.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    W = training.initial_weights(initials, 1, n, scale=scale, seed=seed)
+    first, second = (
+        training.train(W, batches("nlgp", n, xi1, xi2, gain, batch, seed=s, device=device), steps=steps, lr=lr).W[:, 0]
+        for s in (2 * seed, 2 * seed + 1)
+    )
+    w0 = W[:, 0]
+    C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
+    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": gaussian_forecast(w0, C0, C1), "again": second}
+    at = measures.peak(first)
+    top = first[np.arange(initials), at]
+    hits = {}
+    for name, forecast in predictors.items():
+        distance = measures.ring_distance(measures.peak(forecast), at, n)
+        hits[f"{name}_exact"], hits[f"{name}_near"] = float((distance == 0).mean()), float((distance <= 1).mean())
+    return {
+        **hits,
+        "n_ipr": float(np.median(n * measures.ipr(first))),
+        "positive": float((top > 0).mean()),
+        "same_sign": float((top * (w0 @ C1)[np.arange(initials), at] > 0).mean()),
+    }
+
+
+def gaussian_forecast(w0, C0, C1, time=1.0):
+    """Weights of single neurons after some time of the flow on Gaussian data.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (S, n)
+        Initial weights.
+    C0, C1 : array_like, shape (n, n)
+        Circulant covariances of the data with label 0 and 1.
+    time : float
+        In units of tau, above 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (S, n)
+    """
+    return np.concatenate([relu_flow.single_neuron(w, C0, C1, [time]) for w in w0])
+
+
+def onset(*, n, xi1, xi2, fraction, law, initials, steps, lr, batch, seed, device="auto"):
+    """Train single neurons at a multiple of the predicted critical gain.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 3.
+    xi1, xi2 : float
+        Correlation lengths, with a finite `superposition.receptive.flat_field.critical_gain`.
+    fraction : float
+        Gain in units of the predicted critical gain, above 0.
+    law : {"nlgp", "clone"}
+        Data.
+    initials : int
+        Initial weights, at least 1.
+    steps, lr, batch : int, float, int
+        Training.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float or str
+        As `localization`, and the ``gain`` and the median ``wave``, the share of energy that is
+        not in the flat mode.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    gain = fraction * flat_field.critical_gain(n, xi1, xi2)
+    W = training.initial_weights(initials, 1, n, seed=seed)
+    data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
+    found = training.train(W, data, steps=steps, lr=lr).W
+    return {"gain": gain, "wave": float(np.median(1 - measures.power(found)[..., 0])), **_describe(found)}
+
+
+def critical_point(*, n, xi1, xi2, samples, seed, device="auto"):
+    """Critical gain by formula and by Monte Carlo.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 3.
+    xi1, xi2 : float
+        Correlation lengths, xi1 > xi2 > 0.
+    samples : int
+        Vectors, at least 100.
+    seed : int
+        Seed of the vectors.
+    device : str
+        Not used: this is a computation in numpy.
+
+    Returns
+    -------
+    dict of str to float
+        ``predicted``, ``measured`` and its standard error ``se``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    measured, se = flat_field.measured_critical_gain(n, xi1, xi2, samples=samples, seed=seed)
+    return {"predicted": flat_field.critical_gain(n, xi1, xi2), "measured": measured, "se": se}
+
+
+def bias_sign(*, n, xi1, xi2, gain, activation, bias, K, initials, steps, lr, batch, seed, device="auto"):
+    """Train networks with erf or sigmoid neurons whose hidden biases start on one side.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    activation : {"relu", "erf", "sigmoid"}
+        Of the hidden neurons.
+    bias : float
+        Where the hidden biases start.
+    K : int
+        Neurons, at least 1.
+    initials : int
+        Initial weights, at least 1.
+    steps, lr, batch : int, float, int
+        Training.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float or str
+        As `localization`, and mean and extremes of the final hidden biases: ``bias_mean``,
+        ``bias_lowest`` and ``bias_highest``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    W = training.initial_weights(initials, K, n, seed=seed)
+    data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
+    found = training.train(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
+    return {
+        **_describe(found.W),
+        "loss": float(found.loss.mean()),
+        "bias_mean": float(found.bias.mean()),
+        "bias_lowest": float(found.bias.min()),
+        "bias_highest": float(found.bias.max()),
+    }
+
+
+def sign_flips(*, n, xi1, xi2, gain, K, initials, steps, lr, batch, keep_every, seed, device="auto"):
+    """Train ReLU networks and count how often their gates change.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    K : int
+        Neurons, at least 1.
+    initials : int
+        Initial weights, at least 1.
+    steps, lr, batch : int, float, int
+        Training.
+    keep_every : int
+        Steps between looks.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float or str
+        As `localization`; flips between looks in the first and the last tenth of the training,
+        ``early`` and ``late``, per neuron and vector; ``total``, the share of gates that differ
+        between start and end; ``cosine``, the mean cosine between a neuron's weights at start
+        and end; mean excess kurtosis of the pre-activations at the end over both labels,
+        ``kurtosis_pooled``, and over label 1 alone, ``kurtosis_1``; and the mean
+        ``kurtosis_mixture`` that Gaussian pre-activations of the same two variances would have.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    W = training.initial_weights(initials, K, n, seed=seed)
+    data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
+    found = training.train(W, data, steps=steps, lr=lr, keep_every=keep_every)
+    fresh = batches("nlgp", n, xi1, xi2, gain, 10_000, seed=seed + 1_000_000)
+    x1, x0 = (x.numpy().astype(np.float64) for x in next(fresh))
+    step, final = training.flips(found.kept, np.concatenate([x1, x0]))
+    tenth = max(1, len(step) // 10)
+    cosine = np.sum(W * found.W, axis=-1) / np.linalg.norm(W, axis=-1) / np.linalg.norm(found.W, axis=-1)
+    return {
+        **_describe(found.W),
+        "early": float(step[:tenth].mean()),
+        "late": float(step[-tenth:].mean()),
+        "total": float(final[0].mean()),
+        "cosine": float(cosine.mean()),
+        **preactivation_kurtosis(found.W.reshape(-1, n), x1, x0),
+    }
+
+
+def preactivation_kurtosis(W, x1, x0):
+    """Excess kurtosis of pre-activations, over both labels and over one.
+
+    Parameters
+    ----------
+    W : array_like, shape (m, n)
+        Weights.
+    x1, x0 : array_like, shape (B, n)
+        As many vectors with label 1 as with label 0.
+
+    Returns
+    -------
+    dict of str to float
+        Means over the m neurons: ``kurtosis_pooled``, ``kurtosis_1``, and ``kurtosis_mixture`` =
+        3 ((v1 - v0) / (v1 + v0))^2, that of an even mixture of Gaussians of the same variances.
+    """
+    h1, h0 = np.asarray(x1) @ np.transpose(W), np.asarray(x0) @ np.transpose(W)
+    v1, v0 = h1.var(axis=0), h0.var(axis=0)
+    return {
+        "kurtosis_pooled": float(kurtosis(np.concatenate([h1, h0])).mean()),
+        "kurtosis_1": float(kurtosis(h1).mean()),
+        "kurtosis_mixture": float(np.mean(3 * ((v1 - v0) / (v1 + v0)) ** 2)),
+    }
+
+
+def _describe(W):
+    n = W.shape[-1]
+    values = n * measures.ipr(W).ravel()
+    return {
+        "median": float(np.median(values)),
+        "lowest": float(values.min()),
+        "highest": float(values.max()),
+        "width": float(np.median(measures.half_energy_width(W))),
+        "frequency": float(np.median(measures.mean_frequency(W))),
+        "values": " ".join(f"{value:.2f}" for value in values),
+    }

@@ -1,0 +1,254 @@
+"""Training of networks whose neurons are lines with a slope that switches: gated, ReLU, leaky, linear.
+
+Every neuron gives ``slope * (w . x)``. A gate fixed in advance makes it a gated linear network; a
+slope that looks at the sign of its own pre-activation makes it a ReLU. One loop trains them all,
+many networks at a time on the same data, so that what differs is the gate alone.
+
+Source: the localization notes, eq. 2, 3, 37 and 39, and the headings of sections 5 and 6.
+"""
+
+import numpy as np
+
+from superposition import checks
+from superposition.receptive import gates
+from superposition.receptive.nlgp import nlgp_sample
+
+
+def task(n, xi1, xi2, gain, samples, *, seed):
+    """Labelled inputs of the nonlinear Gaussian process, each with its mirror image.
+
+    Parameters
+    ----------
+    n : int
+        Number of pixels, at least 3.
+    xi1, xi2 : float
+        Correlation lengths of the classes Y = 1 and Y = 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    samples : int
+        Independent inputs of each class, at least 1.
+    seed : int or numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    x : numpy.ndarray, shape (4 samples, n)
+        Shuffled; x and -x both occur, with the same label, so the sample is exactly symmetric.
+    y : numpy.ndarray, shape (4 samples,)
+        Labels 0 and 1, equally many.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    rng = np.random.default_rng(seed)
+    one = nlgp_sample(n, xi1, gain, samples, seed=rng)
+    return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
+
+
+def labelled(one, zero, *, seed):
+    """Join the inputs of two classes and their mirror images, shuffled.
+
+    Parameters
+    ----------
+    one, zero : array_like, shape (N, n)
+        Inputs of the classes Y = 1 and Y = 0, equally many.
+    seed : int or numpy.random.Generator
+        Seed of the order.
+
+    Returns
+    -------
+    x : numpy.ndarray, shape (4 N, n)
+    y : numpy.ndarray, shape (4 N,)
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ.
+    """
+    one, zero = checks.real("one", one), checks.real("zero", zero)
+    if one.shape != zero.shape or one.ndim != 2:
+        raise ValueError(f"one and zero have shapes {one.shape} and {zero.shape}; allowed: the same (N, n)")
+    x = np.concatenate([one, -one, zero, -zero])
+    y = np.repeat([1.0, 0.0], 2 * len(one))
+    order = np.random.default_rng(seed).permutation(len(x))
+    return x[order], y[order]
+
+
+def leaky(slope):
+    """Slope of a ReLU neuron that lets a part of the negative side through.
+
+    Parameters
+    ----------
+    slope : float
+        Slope on the negative side: 0 is a ReLU, 1 a linear neuron, -1 the absolute value.
+
+    Returns
+    -------
+    callable
+        ``slopes(h, x)``, for `train`.
+
+    Raises
+    ------
+    ValueError
+        If the slope is not a finite number.
+    """
+    slope = float(checks.real("slope", slope, open_low=True, open_high=True))
+    return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
+
+
+def relu_with_linear_pathway(h, x):
+    """Slopes of ReLU neurons of which the last of each network is linear.
+
+    Parameters
+    ----------
+    h : numpy.ndarray, shape (B, R, K)
+        Pre-activations.
+    x : numpy.ndarray, shape (B, n)
+        Inputs.
+
+    Returns
+    -------
+    numpy.ndarray, shape (B, R, K)
+    """
+    slopes = (h > 0).astype(h.dtype)
+    slopes[..., -1] = 1
+    return slopes
+
+
+def half_spaces(directions):
+    """Slopes of neurons with fixed half-space gates.
+
+    Parameters
+    ----------
+    directions : array_like, shape (K, n)
+        Gate k is open where directions[k] . x > 0; the same for all networks.
+
+    Returns
+    -------
+    callable
+        ``slopes(h, x)``, for `train`.
+
+    Raises
+    ------
+    ValueError
+        If a direction is zero.
+    """
+    gates.opened(directions, directions)  # refuses zero vectors
+    directions = np.asarray(directions, dtype=np.float32)
+    return lambda h, x: (x @ directions.T > 0).astype(np.float32)[:, None, :]
+
+
+def train(w0, x, y, slopes, *, steps, lr, batch=1000, readout=None, turn=False, seed=0, record=None, progress=None):
+    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on eq. 3's loss.
+
+    The learning rate is constant for the first half and then falls linearly to zero, so that the
+    noise of the batches dies out.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (R, K, n)
+        Initial weights of R networks with K neurons.
+    x : array_like, shape (N, n)
+        Inputs; batches are slices of them, so they must be shuffled.
+    y : array_like, shape (N,) or (N, R)
+        Labels, for each network its own if there is a second axis.
+    slopes : callable
+        ``slopes(h, x)`` gives the slopes for pre-activations h of shape (B, R, K), in a shape that
+        broadcasts to it.
+    steps : int
+        Number of steps, at least 1.
+    lr : float
+        Learning rate, above 0: the time of one step in units of tau.
+    batch : int
+        Size of a batch, 1 to N; N makes it full-batch descent.
+    readout : float, optional
+        Weight of each neuron in the output; 1/K (the mean) if not given.
+    turn : bool
+        Whether each batch is turned round the ring by a random number of pixels. Where no label
+        depends on the place this makes the sample as translation-invariant as the law.
+    seed : int
+        Seed of the batches.
+    record : callable, optional
+        Called as ``record(step, w)`` before each step and after the last one.
+    progress : callable, optional
+        Called as ``progress(done, total)`` every 100 steps.
+
+    Returns
+    -------
+    numpy.ndarray, shape (R, K, n)
+        Final weights.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    FloatingPointError
+        If the weights grow without bound.
+    """
+    w, x, y = (np.array(value, dtype=np.float32) for value in (w0, x, y))
+    R, K, n = _shape_of(w, x, y)
+    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1, len(x))
+    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    readout = 1 / K if readout is None else float(readout)
+    y, rng = y.reshape(len(x), -1), np.random.default_rng(seed)
+    for step in range(steps):
+        if record is not None:
+            record(step, w)
+        start = rng.integers(len(x) - batch + 1)
+        part = x[start : start + batch]
+        if turn:
+            part = np.roll(part, rng.integers(n), axis=1)
+        rate = lr * min(1.0, 2 * (1 - step / steps))
+        w -= np.float32(rate) * _gradient(w, part, y[start : start + batch], slopes, np.float32(readout))
+        if progress is not None and (step + 1) % 100 == 0:
+            progress(step + 1, steps)
+    if record is not None:
+        record(steps, w)
+    if not np.all(np.isfinite(w)):
+        raise FloatingPointError(f"the weights grew without bound at lr = {lr:g}; a smaller learning rate may help")
+    return w.astype(np.float64)
+
+
+def outputs(w, x, slopes, *, readout=None):
+    """What networks predict.
+
+    Parameters
+    ----------
+    w : array_like, shape (R, K, n)
+        Weights.
+    x : array_like, shape (N, n)
+        Inputs.
+    slopes : callable
+        See `train`.
+    readout : float, optional
+        See `train`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (N, R)
+    """
+    w, x = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    h = np.einsum("bn,rkn->brk", x, w, optimize=True)
+    return (slopes(h, x) * h).sum(axis=-1) * (1 / w.shape[1] if readout is None else readout)
+
+
+def _gradient(w, x, y, slopes, readout):
+    """Gradient of ``E(yhat - Y)^2 / 2`` over a batch."""
+    R, K, n = w.shape
+    h = (x @ w.reshape(R * K, n).T).reshape(len(x), R, K)
+    slope = slopes(h, x)
+    error = readout * (slope * h).sum(axis=-1) - y
+    pull = (readout * slope) * error[..., None]
+    return (pull.reshape(len(x), R * K).T @ x).reshape(R, K, n) / np.float32(len(x))
+
+
+def _shape_of(w, x, y):
+    if w.ndim != 3 or x.ndim != 2 or w.shape[-1] != x.shape[1] or len(y) != len(x) or w.size == 0:
+        raise ValueError(
+            f"w0, x and y have shapes {w.shape}, {x.shape}, {y.shape}; allowed: (R, K, n), (N, n) and (N,) or (N, R)"
+        )
+    if y.ndim > 2 or (y.ndim == 2 and y.shape[1] not in (1, w.shape[0])):
+        raise ValueError(f"y has shape {y.shape}; allowed: (N,) or (N, {w.shape[0]})")
+    return w.shape

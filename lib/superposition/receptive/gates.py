@@ -1,0 +1,267 @@
+"""Families of gates for a gated linear network, and the moments that are known in closed form.
+
+A half-space gate is open where ``a . x > 0``. Inputs are a mixture of two laws, Y = 1 and Y = 0
+with probability 1/2 each, and each law is symmetric: x and -x are equally likely. Then every
+half-space gate has the same E[g x x'] = (C0 + C1)/4, whatever its direction a.
+
+Source: the localization notes, section 4.1.1 (a TODO there) and 4.1.2; the formulas are ours.
+"""
+
+import numpy as np
+
+from superposition import checks
+from superposition.receptive.nlgp import normalization, saturation
+
+NODES = 48  # Gauss-Legendre nodes of the orthant integral
+LARGEST_GAIN = 100  # beyond, the four signs are too strongly correlated for so few nodes
+
+
+def directions(family, n, K, *, seed=0):
+    """Directions a_k of K half-space gates.
+
+    Parameters
+    ----------
+    family : str
+        "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps":
+        Gaussian bumps with standard deviation 2 pixels. "Mexican hats": the negative second
+        derivative of such a bump with standard deviation 1.5. "waves": cosines and sines of the
+        lowest frequencies, from the constant on. "opposite pairs": random ones, each with its
+        negative.
+    n : int
+        Number of pixels, at least 3.
+    K : int
+        Number of gates, 1 to n; even for "opposite pairs".
+    seed : int
+        Seed of the random ones.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K, n)
+
+    Raises
+    ------
+    ValueError
+        If the family is unknown or a number is out of range.
+    """
+    checks.one_of("family", family, FAMILIES)
+    n = checks.whole("n", n, 3)
+    K = checks.whole("K", K, 1, n)
+    if family == "waves":
+        return _waves(n, K)
+    if family == "opposite pairs":
+        if K % 2:
+            raise ValueError(f"K = {K} is out of range for opposite pairs; allowed: even numbers")
+        half = np.random.default_rng(seed).standard_normal((K // 2, n))
+        return np.concatenate([half, -half])
+    if family == "random":
+        return np.random.default_rng(seed).standard_normal((K, n))
+    profile = {"small bumps": _pixel, "wide bumps": _bump, "Mexican hats": _hat}[family]
+    return np.stack([np.roll(profile(n), centre) for centre in centres(n, K)])
+
+
+FAMILIES = ("random", "small bumps", "wide bumps", "Mexican hats", "waves", "opposite pairs")
+
+
+def centres(n, K):
+    """Pixels of K evenly spaced gates on a ring.
+
+    Parameters
+    ----------
+    n : int
+        Number of pixels, at least 1.
+    K : int
+        Number of gates, 1 to n.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (K,)
+        Different pixels, starting at 0.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range.
+    """
+    n = checks.whole("n", n, 1)
+    K = checks.whole("K", K, 1, n)
+    return np.arange(K) * n // K
+
+
+def opened(directions, x):
+    """Which half-space gates are open for which inputs.
+
+    Parameters
+    ----------
+    directions : array_like, shape (K, n)
+        Directions a_k, none of them zero.
+    x : array_like, shape (N, n)
+        Inputs.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (N, K)
+
+    Raises
+    ------
+    ValueError
+        If a direction is zero: a . x > 0 never happens, and a . x >= 0 always.
+    """
+    directions = _nonzero(directions)
+    return checks.real("x", x) @ directions.T > 0
+
+
+def gaussian_second_moment(directions, C):
+    """``E[1(a_k . x > 0) 1(a_l . x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
+
+    Parameters
+    ----------
+    directions : array_like, shape (K, n)
+        Directions a_k, none of them zero.
+    C : array_like, shape (n, n)
+        Covariance of x.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K n, K n)
+        In blocks. For a mixture of classes take the average of both.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a direction is zero.
+
+    Notes
+    -----
+    With a = C a_k/sqrt(rho_kk), b = C a_l/sqrt(rho_ll) and their correlation gamma the block is
+    1/4 (C (1 + (2/pi) arcsin gamma) + (2/pi)(1 - gamma^2)^(-1/2) (ab' + ba' - gamma (aa' + bb'))).
+    """
+    directions, C = _nonzero(directions), checks.real("C", C)
+    K, n = directions.shape
+    if C.shape != (n, n):
+        raise ValueError(f"C has shape {C.shape}; allowed: ({n}, {n})")
+    image = directions @ C
+    scale = np.sqrt(np.sum(image * directions, axis=1))
+    unit = image / scale[:, None]
+    gamma = np.clip(unit @ (directions / scale[:, None]).T, -1, 1)
+    np.fill_diagonal(gamma, 1)
+    blocks = [[_gaussian_block(C, unit[k], unit[m], gamma[k, m]) for m in range(K)] for k in range(K)]
+    return np.block(blocks)
+
+
+def small_bump_second_moment(pixels, latent, gain):
+    """``E[1(x_i > 0) 1(x_k > 0) x x']`` for x = erf(gain z)/Z and single-pixel gates i, k.
+
+    Parameters
+    ----------
+    pixels : sequence of int, shape (K,)
+        The gates' pixels, different from each other.
+    latent : array_like, shape (n, n)
+        Correlation matrix of the Gaussian z, with ones on its diagonal.
+    gain : float
+        Gain, from 1e-6 to 100.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K n, K n)
+        In blocks, to about 1e-14 at gains up to 10 and 1e-6 at 100.
+
+    Raises
+    ------
+    ValueError
+        If a pixel is repeated or outside the ring, or the gain is out of range.
+
+    Notes
+    -----
+    erf(gain z) is the mean of sign(sqrt(2) gain z + noise), so the moment is one of four signs of
+    Gaussians. It is integrated along the path from uncorrelated to correlated ones (Plackett).
+    """
+    latent = checks.real("latent", latent, -1, 1)
+    gain = float(checks.real("gain", gain, 1e-6, LARGEST_GAIN))
+    n = len(latent)
+    pixels = [checks.whole("pixels", int(i), 0, n - 1) for i in pixels]
+    if len(set(pixels)) != len(pixels) or not pixels:
+        raise ValueError(f"pixels = {pixels} has repetitions or is empty; allowed: different pixels")
+    q, variance = saturation(gain), normalization(gain) ** 2
+    signs = 2 / np.pi * np.arcsin(q * latent) / variance
+    K = len(pixels)
+    A = np.empty((K, n, K, n))
+    for k, i in enumerate(pixels):
+        A[k, :, k] = signs / 2
+        for m in range(k + 1, K):
+            A[k, :, m] = A[m, :, k] = (signs + _four_signs(latent, i, pixels[m], q) / variance) / 4
+    return A.reshape(K * n, K * n)
+
+
+def _four_signs(latent, i, k, q):
+    """E[s_i s_k s_j s_l] for all j and l, s_i = sign z_i, s_j = sign of the noisy pixel."""
+    n = len(latent)
+    ik = np.full((n, n), latent[i, k])
+    near, far = np.sqrt(q) * latent[i], np.sqrt(q) * latent[k]
+    r = {(0, 1): ik, (2, 3): q * latent}
+    for gate, values in ((0, near), (1, far)):
+        r[gate, 2] = np.broadcast_to(values[:, None], (n, n))
+        r[gate, 3] = np.broadcast_to(values[None, :], (n, n))
+    # nodes crowd at the end of the path, where the correlations are strongest: s = sin(angle)
+    node, weight = np.polynomial.legendre.leggauss(NODES)
+    angle = np.pi / 4 * (node + 1)
+    return sum(w * np.pi / 4 * np.cos(a) * _path_slope(r, np.sin(a)) for a, w in zip(angle, weight, strict=True)) * (
+        4 / np.pi**2
+    )
+
+
+def _path_slope(r, s):
+    """Sum over pairs of r/sqrt(1 - s^2 r^2) arcsin(correlation of the other two, given that both are 0)."""
+    total = 0.0
+    for (a, b), pair in r.items():
+        c, d = sorted({0, 1, 2, 3} - {a, b})
+        rest = [s * r[tuple(sorted(edge))] for edge in ((a, c), (b, c), (a, d), (b, d), (c, d))]
+        total = total + pair / np.sqrt(1 - (s * pair) ** 2) * np.arcsin(_partial(s * pair, *rest))
+    return total
+
+
+def _partial(ab, ac, bc, ad, bd, cd):
+    free = 1 - ab**2
+    cross = cd - (ac * ad + bc * bd - ab * (ac * bd + ad * bc)) / free
+    var_c = 1 - (ac**2 + bc**2 - 2 * ab * ac * bc) / free
+    var_d = 1 - (ad**2 + bd**2 - 2 * ab * ad * bd) / free
+    return np.clip(cross / np.sqrt(var_c * var_d), -1, 1)
+
+
+def _gaussian_block(C, a, b, gamma):
+    side = np.sqrt(max(1 - gamma**2, 0.0))
+    block = C * (1 + 2 / np.pi * np.arcsin(gamma))
+    if side > 1e-7:  # below, the rest is smaller than rounding in the difference b - gamma a
+        d = (b - gamma * a) / side
+        cross = np.outer(a, d) + np.outer(d, a)
+        block = block + 2 / np.pi * side * (gamma * (np.outer(a, a) - np.outer(d, d)) + side * cross)
+    return block / 4
+
+
+def _nonzero(directions):
+    array = np.atleast_2d(checks.real("directions", directions))
+    if not array.any(axis=1).all():
+        raise ValueError("directions holds a zero vector: its gate never opens; allowed: vectors other than zero")
+    return array
+
+
+def _offset(n):
+    index = np.arange(n)
+    return np.minimum(index, n - index).astype(float)
+
+
+def _pixel(n):
+    return np.eye(1, n)[0]
+
+
+def _bump(n):
+    return np.exp(-(_offset(n) ** 2) / 8)
+
+
+def _hat(n):
+    u = (_offset(n) / 1.5) ** 2
+    return (1 - u) * np.exp(-u / 2)
+
+
+def _waves(n, K):
+    phase = 2 * np.pi / n * np.arange(n)
+    return np.stack([np.cos((k + 1) // 2 * phase - (k % 2 == 0) * (k > 0) * np.pi / 2) for k in range(K)])

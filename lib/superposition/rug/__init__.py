@@ -1,0 +1,35 @@
+"""The Persian Rug: how many sparse features one layer holds, and what beats the text's answer.
+
+What stands here is theory, in float64. Behind it: `superposition.rug.rugs` (weights of every size),
+`superposition.rug.scaling` and `superposition.rug.loss_bounds` (how the loss vanishes), `superposition.rug.mixtures`
+(phases), and, with torch, `superposition.rug.training`.
+
+Source: The Persian Rug (Cowsik, Dolev and Infanger).
+"""
+
+from superposition.rug.bayes import bayes_loss
+from superposition.rug.jumprelu import JumpOptimum, jumprelu_optimum
+from superposition.rug.meanfield import Gradient, Optimum, linear_loss, loss, loss_grad, noise_std, optimum
+from superposition.rug.mixtures import hull
+from superposition.rug.partners import antipodal_loss, antipodal_optimum, best_digon, digon
+from superposition.rug.rugs import Rug, row_loss
+
+__all__ = [
+    "Gradient",
+    "JumpOptimum",
+    "Optimum",
+    "Rug",
+    "antipodal_loss",
+    "antipodal_optimum",
+    "bayes_loss",
+    "best_digon",
+    "digon",
+    "hull",
+    "jumprelu_optimum",
+    "linear_loss",
+    "loss",
+    "loss_grad",
+    "noise_std",
+    "optimum",
+    "row_loss",
+]

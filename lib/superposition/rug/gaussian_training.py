@@ -1,0 +1,306 @@
+"""Training with Gaussian interference by decree, and ordinary training from given weights.
+
+The text's theory replaces the interference of every output by a Gaussian of the same variance.
+Here weights are trained as if that were so, on the closed-form loss (`train`) or on samples
+(`train_on_samples`): a control, which tells what of a trained model's loss is not in the theory.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+import torch
+
+from superposition import checks, features
+from superposition.rug import training
+from superposition.rug.model import TrainedModel
+from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.training import checked_settings
+
+PROTOCOL = "gaussian"  # of the settings of models trained here
+SMALLEST = 1e-24  # variance below which a row counts as free of interference
+
+
+def row_losses(a, b, variance, p):
+    """Closed-form loss of rows, and its derivatives, for any real gain.
+
+    Parameters
+    ----------
+    a : array_like
+        Gain (diagonal of W), any real number.
+    b : array_like
+        Effective bias, any real number.
+    variance : array_like
+        Variance of the interference after the gain, above 0: Var[x] times the row's sum of
+        squared off-diagonal weights.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    loss, by_a, by_b, by_variance : numpy.ndarray
+        Each of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 5, with d/dm M_k = k M_{k-1} and d/ds^2 M_k = k (k-1)/2 M_{k-2}.
+    `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p.
+    """
+    p = float(features.probability(p))
+    a, b, variance = np.broadcast_arrays(
+        checks.real("a", a, open_low=True, open_high=True),
+        checks.real("b", b, open_low=True, open_high=True),
+        checks.real("variance", variance, 0, open_low=True, open_high=True),
+    )
+    s = np.sqrt(variance)
+
+    def ramp(j, k):
+        return ramp_moment(j, k, b, a, s)
+
+    overlap, power = ramp(1, 1), ramp(0, 2)
+    return (
+        (1 - p) * moment(2, b, s) + p * (1 / 3 - 2 * overlap + power),
+        2 * p * (overlap - ramp(2, 0)),
+        2 * (1 - p) * moment(1, b, s) + 2 * p * (ramp(0, 1) - ramp(1, 0)),
+        (1 - p) * moment(0, b, s) + p * (ramp(0, 0) - ramp(1, -1)),
+    )
+
+
+def closed_form_loss(model):
+    """Mean over the rows of the closed-form loss of a model's weights.
+
+    Parameters
+    ----------
+    model : superposition.rug.model.TrainedModel
+        Anybody's autoencoder.
+
+    Returns
+    -------
+    float
+        What its loss per feature would be if every interference were Gaussian.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 4 and 5.
+    """
+    with torch.no_grad():
+        rows = _rows(*(torch.from_numpy(w.astype(np.float64)) for w in (model.W_in, model.W_out)), model.settings.p)
+        b = torch.from_numpy(model.bias.astype(np.float64)) + float(features.mean(model.settings.p)) * rows[1]
+        return float(row_losses(rows[0].numpy(), b.numpy(), rows[2].numpy(), model.settings.p)[0].mean())
+
+
+def train(settings, progress=None):
+    """Minimise the closed-form loss of the weights: no samples, O(ns nd^2) a step.
+
+    Parameters
+    ----------
+    settings : superposition.rug.model.Settings
+        What to train; ``batch`` and ``schedule`` are not used.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    superposition.rug.model.TrainedModel
+        ``loss`` is the closed-form loss of the weights, ``loss_se`` 0.
+
+    Raises
+    ------
+    FloatingPointError
+        If the loss is no longer finite.
+    """
+
+    def loss(weights, rows):
+        return _RowLosses.apply(rows[0], weights[2], rows[2], settings.p).mean()
+
+    return _descend(settings, loss, torch.float64, progress)
+
+
+def train_on_samples(settings, progress=None):
+    """The same by the recipe: batches of feature vectors, and a fresh Gaussian for every interference.
+
+    Parameters
+    ----------
+    settings : superposition.rug.model.Settings
+        What to train, and how.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    superposition.rug.model.TrainedModel
+        ``loss`` is the closed-form loss of the weights, ``loss_se`` 0.
+
+    Raises
+    ------
+    FloatingPointError
+        If the loss is no longer finite.
+    """
+    on = torch.device(settings.device)
+    data_rng, noise_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([settings.seed, 1]).spawn(2))
+
+    def loss(weights, rows):
+        x = training.draw(settings, data_rng, on)
+        z = torch.from_numpy(noise_rng.standard_normal(x.shape, dtype=np.float32)).to(on)
+        output = torch.relu(x * rows[0] + weights[2] + z * torch.sqrt(rows[2]))
+        return torch.mean((output - x) ** 2)
+
+    return _descend(settings, loss, torch.float32, progress)
+
+
+def continue_training(model, *, steps, lr, seed=0, eval_samples=None, progress=None):
+    """Hand weights to ordinary training: batches of feature vectors, the recipe's cosine.
+
+    Parameters
+    ----------
+    model : superposition.rug.model.TrainedModel
+        Where to start.
+    steps : int
+        Adam steps, 0 or more; with 0 the weights stay and are only evaluated.
+    lr : float
+        First learning rate, above 0.
+    seed : int
+        Seed of the training data and the evaluation.
+    eval_samples : int, optional
+        Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    superposition.rug.model.TrainedModel
+        ``loss`` on fresh feature vectors with its standard error.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    settings = replace(
+        model.settings,
+        steps=checks.whole("steps", steps, 0),
+        lr=float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
+        seed=checks.whole("seed", seed, 0),
+        batch=model.settings.batch,
+        schedule="cosine",
+        protocol="recipe",
+    )
+    on = torch.device(settings.device)
+    data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2]).spawn(2))
+    weights = [
+        torch.tensor(w, dtype=torch.float32, device=on, requires_grad=True)
+        for w in (model.W_in, model.W_out, model.bias)
+    ]
+
+    def loss():
+        x = training.draw(settings, data_rng, on)
+        return torch.mean((training.forward(weights, x) - x) ** 2)
+
+    history = _adam(weights, loss, settings, progress)
+    found, se = training.evaluate(weights, settings, eval_rng, on, eval_samples)
+    arrays = (w.detach().cpu().numpy() for w in weights)
+    return TrainedModel(settings, *arrays, history, found, se, False)
+
+
+class _RowLosses(torch.autograd.Function):
+    """The closed-form losses of the rows, computed by numpy in float64 on the CPU: only ns numbers travel."""
+
+    @staticmethod
+    def forward(context, a, b, variance, p):
+        arrays = (value.detach().cpu().numpy() for value in (a, b, variance))
+        found, *slopes = (torch.from_numpy(np.asarray(value)).to(a) for value in row_losses(*arrays, p))
+        context.save_for_backward(*slopes)
+        return found
+
+    @staticmethod
+    def backward(context, gradient):
+        return (*(gradient * slope for slope in context.saved_tensors), None)
+
+
+def _rows(W_in, W_out, p):
+    """Diagonal, off-diagonal sum and variance of the interference of each row, without forming W."""
+    diagonal = torch.sum(W_out * W_in.T, dim=1)
+    total = W_out @ W_in.sum(dim=1)
+    squares = torch.sum((W_out @ (W_in @ W_in.T)) * W_out, dim=1)
+    return diagonal, total - diagonal, torch.clamp(float(features.variance(p)) * (squares - diagonal**2), min=SMALLEST)
+
+
+def _descend(settings, loss, dtype, progress):
+    """Adam on ``loss(weights, rows)``, from the recipe's initial weights; the bias is the effective one."""
+    on = torch.device(settings.device)
+    init_rng = np.random.default_rng(np.random.SeedSequence(settings.seed).spawn(3)[0])
+    start = training.initial_weights(settings, init_rng, on)
+    weights = [w.detach().to(dtype).requires_grad_() for w in start]
+    history = _adam(weights, lambda: loss(weights, _rows(weights[0], weights[1], settings.p)), settings, progress)
+    with torch.no_grad():
+        shift = float(features.mean(settings.p)) * _rows(weights[0], weights[1], settings.p)[1]
+        arrays = [w.cpu().float().numpy() for w in (weights[0], weights[1], weights[2] - shift)]
+    model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)
+    return replace(model, loss=closed_form_loss(model))
+
+
+def _adam(weights, loss, settings, progress):
+    optimiser = torch.optim.Adam(weights, lr=settings.lr)
+    history = np.zeros(settings.steps)
+    for step in range(settings.steps):
+        value = loss()
+        optimiser.zero_grad()
+        value.backward()
+        optimiser.param_groups[0]["lr"] = settings.lr * (1 + np.cos(np.pi * step / settings.steps)) / 2
+        optimiser.step()
+        history[step] = value.detach()
+        if not np.isfinite(history[step]):
+            raise FloatingPointError(
+                f"the loss is not finite at step {step + 1} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
+            )
+        if progress is not None:
+            progress(step + 1, settings.steps)
+    return history
+
+
+def train_meanfield(ns, nd, p, *, steps=800, lr=None, seed=0, device="auto", progress=None):
+    """Train one autoencoder on the closed-form loss of its weights, without any feature vectors.
+
+    The loss of every row follows from its diagonal entry, the mean and the sum of squares of its
+    off-diagonal entries, as if the interference were Gaussian. A step costs O(ns nd^2).
+
+    Parameters
+    ----------
+    ns, nd : int
+        Features (2 to 16384) and hidden dimensions (1 to ns).
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int
+        Adam steps in float64, at least 1; the rate falls to zero along a cosine.
+    lr : float, optional
+        First learning rate, 1e-2 if not given; at 2e-2 small models drop a feature now and then.
+    seed : int
+        Seed of the initial weights, which are those of `train`.
+    device : str
+        See `resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    TrainedModel
+        ``loss`` is the closed-form loss of the weights and ``loss_se`` is 0; what they do to
+        feature vectors is `superposition.rug.gaussian_training.continue_training` with ``steps=0``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    FloatingPointError
+        If the loss is no longer finite.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
+    """
+    lr = 1e-2 if lr is None else lr
+    return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "recipe", seed, device), progress)

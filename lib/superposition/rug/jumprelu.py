@@ -1,0 +1,108 @@
+"""JumpReLU outputs: a threshold beside gain and bias.
+
+Source: our answer to The Persian Rug, abstract and section 5.2.1.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import features
+from superposition.rug.meanfield import checked_ratio, loss, noise_std, optimum
+from superposition.rug.moments import moment, ramp_moment
+
+
+@dataclass(frozen=True)
+class JumpOptimum:
+    """The best gain ``a``, bias ``b`` and threshold ``theta`` at the smallest ``sigma``, and their ``loss``."""
+
+    a: np.ndarray
+    b: np.ndarray
+    theta: np.ndarray
+    sigma: np.ndarray
+    loss: np.ndarray
+
+
+def jumprelu_optimum(p, r):
+    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
+
+    The output is the pre-activation ``y = a (x + nu) + b`` where it exceeds ``theta``, and 0 elsewhere;
+    ``theta = 0`` is the ReLU.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on; tested for 1e-12 <= p <= 1.
+    r : array_like
+        Compression ratio nd / ns, in (0, 1]; r = 1 is sigma = 0, solved exactly.
+
+    Returns
+    -------
+    JumpOptimum
+        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump
+        helps, it is the ReLU of `optimum`, with ``theta`` 0.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
+    At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
+    """
+    from scipy.optimize.elementwise import find_minimum
+
+    p, r = np.broadcast_arrays(features.probability(p), checked_ratio(r))
+    sigma = noise_std(p, r)
+    noisy = np.where(sigma > 0, sigma, 1.0)
+    grid_loss = _jump_profile(_JUMPS, noisy[..., None], p[..., None])[2]
+    inner = grid_loss[..., 1:-1]
+    is_minimum = (inner <= grid_loss[..., :-2]) & (inner <= grid_loss[..., 2:])
+    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
+    jump, lowest = _JUMPS[np.argmin(grid_loss, axis=-1)], grid_loss.min(axis=-1)
+    for rank in range(int(is_minimum.sum(axis=-1).max(initial=0))):
+        bracket = tuple(_JUMPS[order[..., rank] + step] for step in (-1, 0, 1))
+        found = find_minimum(lambda z, s, q: _jump_profile(z, s, q)[2], bracket, args=(noisy, p))
+        wins = found.f_x < lowest
+        jump, lowest = np.where(wins, found.x, jump), np.where(wins, found.f_x, lowest)
+    a, theta, lowest = _jump_profile(jump, noisy, p)
+    relu = optimum(p, r)
+    helps = lowest < relu.loss * (1 - 1e-9)
+    with_jump, without = (a, theta - a * jump * noisy, theta, lowest), (relu.a, relu.b, 0.0, relu.loss)
+    a, b, theta, lowest = (np.where(helps, f, g)[()] for f, g in zip(with_jump, without, strict=True))
+    return JumpOptimum(a, b, theta, sigma[()], lowest)
+
+
+_JUMPS = np.concatenate([-np.geomspace(12, 0.05, 40), np.linspace(-0.04, 0.04, 5), np.geomspace(0.05, 40, 100)])
+
+
+def _jump_profile(z, sigma, p):
+    """Best gain and height of a decoder that jumps at x + nu = z sigma, and the loss there."""
+    z, sigma, p = np.broadcast_arrays(z, sigma, p)
+    place, one = z * sigma, np.ones_like(sigma)
+
+    def ramp(j, k):
+        return ramp_moment(j, k, -place, one, sigma)
+
+    passed = (1 - p) * moment(0, -place, sigma) + p * ramp(0, 0)
+    alive = passed > 1e-290
+    share = np.where(alive, passed, 1)
+    mean = ((1 - p) * moment(1, -place, sigma) + p * ramp(0, 1)) / share  # of what lies above the jump, once passed
+    power = ((1 - p) * moment(2, -place, sigma) + p * ramp(0, 2)) / share
+    alive = alive & (power > mean**2)
+    overlap = p * (ramp(1, 1) / share - ramp(1, 0) / share * mean)
+    a = np.where(alive, overlap / np.where(alive, power - mean**2, 1), 1.0)
+    alive = alive & (a > 0)
+    a = np.where(alive, a, 1.0)
+    missing = p * _missing_at_the_jump(a, place, sigma) - a * (1 - p) * moment(1, -place, sigma)
+    value = loss(a, -a * place, sigma, p) - missing * (missing / share)
+    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment(p))
+
+
+def _missing_at_the_jump(a, place, sigma):
+    """E[u - a ReLU(u + nu - place)] over those above the jump: how much higher the output should be."""
+    direct = ramp_moment(1, 0, -place, np.ones_like(a), sigma) - a * ramp_moment(0, 1, -place, np.ones_like(a), sigma)
+    below = ramp_moment(1, 0, place, -np.ones_like(a), sigma) + a * ramp_moment(0, 1, place, -np.ones_like(a), sigma)
+    return np.where(place < 0.5, (1 - a) / 2 + a * place - below, direct)

@@ -1,0 +1,287 @@
+"""How small the interference of a low-rank matrix can be: the bound on sigma, link by link.
+
+Source: The Persian Rug, section 4.2.1 and Appendix C. The matrix W (ns, ns) of rank nd is
+divided row by row by its diagonal; the noise of row i is then V sum_{j != i} W_ij^2, with V the
+variance of a feature. Here everything is in units of V, so no law of the features enters.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import checks
+from superposition.rug.tight_frames import checked_sizes, unit_vectors
+
+
+@dataclass(frozen=True)
+class Chain:
+    """The links of the proof, each a mean over rows; no link is above the one before.
+
+    ``entries`` = ||W||^2 / ns, ``schur`` = sum |lambda|^2 / ns, ``cauchy_schwarz`` =
+    (sum |lambda|)^2 / (nd ns) and ``trace`` = |sum lambda|^2 / (nd ns) = ns / nd.
+    """
+
+    entries: float
+    schur: float
+    cauchy_schwarz: float
+    trace: float
+
+    @property
+    def losses(self):
+        """What each inequality gives away: Schur, Cauchy-Schwarz, triangle."""
+        return (self.entries - self.schur, self.schur - self.cauchy_schwarz, self.cauchy_schwarz - self.trace)
+
+
+@dataclass(frozen=True)
+class Descent:
+    """``W``, where the descent ended, and ``history``, the mean noise before and after every step."""
+
+    W: np.ndarray
+    history: np.ndarray
+
+
+def smallest_noise(ns, nd):
+    """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix of rank nd with unit diagonal.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 1.
+    nd : int
+        Rank, from 1 to ns.
+
+    Returns
+    -------
+    float
+        ns / nd - 1; times Var[x] it is the smallest sigma^2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 6 and 21.
+    """
+    ns, nd = checked_sizes(ns, nd)
+    return ns / nd - 1
+
+
+def normalised(W):
+    """Divide every row by its diagonal entry; rank and pre-activations in units of the gain stay.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        A matrix without a zero on its diagonal.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns, ns)
+
+    Raises
+    ------
+    ValueError
+        If W is no square matrix of finite numbers, or has a zero on its diagonal.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.1 ("rescale so that the diagonals are exactly 1").
+    """
+    W = _square(W)
+    diagonal = np.diag(W)
+    if np.any(diagonal == 0):
+        raise ValueError("W has a zero on its diagonal; allowed: no zero there")
+    return W / diagonal[:, None]
+
+
+def row_noise(W):
+    """Noise of every row in units of Var[x]: sum_{j != i} (W_ij / W_ii)^2.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        A matrix without a zero on its diagonal.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns,)
+        Times Var[x] it is sigma_i^2.
+
+    Raises
+    ------
+    ValueError
+        If W is no square matrix of finite numbers, or has a zero on its diagonal.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 19 (the sum over j).
+    """
+    return (normalised(W) ** 2).sum(axis=1) - 1
+
+
+def chain(W, nd):
+    """Follow the proof of the bound for one matrix.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        A matrix of rank nd at most, without a zero on its diagonal.
+    nd : int
+        The rank it may have.
+
+    Returns
+    -------
+    Chain
+        Of the matrix with unit diagonal, `normalised`.
+
+    Raises
+    ------
+    ValueError
+        If W is no such matrix, or its rank is above `nd`.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 18 and 20. For complex eigenvalues the text's last step hides a
+    third inequality, |sum lambda| <= sum |lambda|.
+    """
+    W = normalised(W)
+    ns, nd = checked_sizes(len(W), nd)
+    singular = np.linalg.svd(W, compute_uv=False)
+    rank = int(np.sum(singular > 1e-6 * singular[0]))  # float32 weights are of rank nd to 1e-7 only
+    if rank > nd:
+        raise ValueError(f"W has rank {rank}; allowed: up to nd = {nd}")
+    sizes = np.abs(np.linalg.eigvals(W))
+    return Chain(
+        entries=float(np.sum(W**2) / ns),
+        schur=float(np.sum(sizes**2) / ns),
+        cauchy_schwarz=float(np.sum(sizes) ** 2 / nd / ns),
+        trace=float(np.trace(W) ** 2 / nd / ns),
+    )
+
+
+def welch(ns, nd):
+    """Least coherence: some pair of ns unit vectors in nd dimensions has |cosine| at least this.
+
+    Parameters
+    ----------
+    ns : int
+        Number of vectors, at least 2.
+    nd : int
+        Dimensions, from 1 to ns.
+
+    Returns
+    -------
+    float
+        sqrt((ns / nd - 1) / (ns - 1)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.1 (Welch 1974): the largest entry of a row is at least
+    the root mean square that eq. 6 leaves to it.
+    """
+    return float(np.sqrt(smallest_noise(checks.whole("ns", ns, 2), nd) / (ns - 1)))
+
+
+def symmetrised(W, nd):
+    """Nearest symmetric matrix of rank nd without negative eigenvalues, scaled to unit diagonal.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        Any square matrix, such as W_out W_in of a trained model.
+    nd : int
+        Rank, from 1 to ns.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns, ns)
+        A Gram matrix of unit vectors.
+
+    Raises
+    ------
+    ValueError
+        If W is no square matrix of finite numbers, or the result has a zero on its diagonal.
+    """
+    W = _square(W)
+    _, nd = checked_sizes(len(W), nd)
+    values, vectors = np.linalg.eigh((W + W.T) / 2)
+    frame = vectors[:, -nd:] * np.sqrt(np.maximum(values[-nd:], 0))
+    length = np.linalg.norm(frame, axis=1, keepdims=True)
+    if np.any(length == 0):
+        raise ValueError("W has a feature that is not represented; allowed: none")
+    frame /= length
+    return frame @ frame.T
+
+
+def descend(ns, nd, *, seed, steps=200):
+    """Minimise the mean noise over all W = W_out W_in by gradient descent (L-BFGS).
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 1.
+    nd : int
+        Rank, from 1 to ns.
+    seed : int
+        Seed of the start: a random frame and a different decoder.
+    steps : int
+        Largest number of steps, at least 1.
+
+    Returns
+    -------
+    Descent
+        W has unit diagonal.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 6; the minimum is `smallest_noise`.
+    """
+    from scipy.optimize import minimize
+
+    ns, nd = checked_sizes(ns, nd)
+    rng = np.random.default_rng(seed)
+    W_in = unit_vectors(ns, nd, seed=rng).T
+    start = np.stack([W_in.T + rng.standard_normal((ns, nd)) / np.sqrt(nd), W_in.T])
+    start[0] /= np.sum(start[0] * start[1], axis=1, keepdims=True)  # unit diagonal
+    history = [_mean_noise(start.ravel(), ns, nd)[0]]
+    found = minimize(
+        _mean_noise,
+        start.ravel(),
+        args=(ns, nd),
+        jac=True,
+        method="L-BFGS-B",
+        options={"maxiter": checks.whole("steps", steps, 1), "ftol": 1e-15, "gtol": 1e-10},
+        callback=lambda intermediate_result: history.append(intermediate_result.fun),
+    )
+    W_out, W_in = found.x.reshape(2, ns, nd)
+    return Descent(normalised(W_out @ W_in.T), np.array(history))
+
+
+def _mean_noise(parameters, ns, nd):
+    """Mean over rows of sum_{j != i} (W_ij / W_ii)^2, and its gradient."""
+    W_out, W_in = parameters.reshape(2, ns, nd)
+    W = W_out @ W_in.T
+    inverse = 1 / np.diag(W)
+    noise = (W**2).sum(axis=1) * inverse**2 - 1
+    slope = 2 * W * inverse[:, None] ** 2
+    np.fill_diagonal(slope, -2 * noise * inverse)
+    return noise.mean(), np.stack([slope @ W_in, slope.T @ W_out]).ravel() / ns
+
+
+def _square(W):
+    W = checks.real("W", W, open_low=True, open_high=True)
+    if W.ndim != 2 or W.shape[0] != W.shape[1]:
+        raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns)")
+    return W

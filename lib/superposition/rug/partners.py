@@ -1,0 +1,348 @@
+"""Outputs with one strong partner: antipodal rugs and digons.
+
+One output sees ``ReLU(a (x - c x' + nu) + b)``: its own feature, one partner with weight -c, and
+Gaussian interference ``nu`` of all the others. The text's theory has no such partner; it is what
+beats the Persian rug. `superposition.rug.meanfield` has the same without the partner, and the
+antipodal rug (c = 1) under names of its own.
+"""
+
+import numpy as np
+
+from superposition import checks, features
+from superposition.rug import meanfield
+from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
+from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
+
+VALLEYS = 2  # local minima of the search that are refined
+
+
+def loss(a, b, sigma, c, p):
+    """Mean squared error of one feature whose output has a partner.
+
+    Parameters
+    ----------
+    a : array_like
+        Gain (the diagonal of W), a > 0.
+    b : array_like
+        Bias, any real number: the mean of ``nu`` is in it, that of the partner is not.
+    sigma : array_like
+        Standard deviation of all off-diagonal noise, the partner's included: sigma^2 >= c^2 Var[x].
+    c : array_like
+        Weight of the partner, W_ij = -a c, c > 0.
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, shape of the broadcast arguments.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. Four cases, own feature and partner on or off; each is an average of moments
+    E[ReLU(m + s Z)^k] over uniform strengths, and these averages are moments again, up to k = 4.
+    """
+    a, b, sigma, c, p = np.broadcast_arrays(
+        checks.real("a", a, 0, open_low=True, open_high=True),
+        checks.real("b", b, open_low=True, open_high=True),
+        checks.real("sigma", sigma, 0, open_high=True),
+        checks.real("c", c, 0, open_low=True, open_high=True),
+        features.probability(p),
+    )
+    return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
+
+
+def optimum(sigma, c, p):
+    """Gain and bias that minimise the loss of an output with a partner.
+
+    Parameters
+    ----------
+    sigma : array_like
+        Standard deviation of all off-diagonal noise, the partner's included: sigma^2 >= c^2 Var[x].
+    c : array_like
+        Weight of the partner, W_ij = -a c, c > 0.
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    superposition.rug.meanfield.Optimum
+        Fields ``a``, ``b``, ``sigma``, ``loss``, each of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: as for `superposition.rug.meanfield.optimum`, eq. 9 and 16 of The Persian Rug give the gain
+    for every ``b / a``; the search runs along that line.
+    """
+    sigma, c, p = np.broadcast_arrays(
+        checks.real("sigma", sigma, 0, open_low=True, open_high=True),
+        checks.real("c", c, 0, open_low=True, open_high=True),
+        features.probability(p),
+    )
+    noise = _gaussian_part(sigma, c, p)
+    z, found = _search(lambda z, *args: _profile(z, *args)[1], (sigma, noise, c, p))
+    a = _profile(z, sigma, noise, c, p)[0]
+    return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
+
+
+def digon(p, c=1.0):
+    """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
+
+    Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    c : array_like
+        The partner's weight in the first row; 1 / c is that in the second. c > 0.
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, averaged over both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. As p -> 0 it is p^2 (1 + c^-2) (2 - 1/c) / 12 for c >= 1: p^2 / 6 for the tied
+    digon, and least at c = 3, where it is 25/162 p^2.
+    """
+    c = checks.real("c", c, 0, open_low=True, open_high=True)
+    noise = np.sqrt(features.variance(p))
+    return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
+
+
+def best_digon(p):
+    """Best digon over the ratio of its two weights.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    c : numpy.ndarray
+        The partner's weight in the first row, from 1 to 5; 1 / c is that in the second.
+    loss : numpy.ndarray
+        The loss per feature there.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours; a grid of ratios, and a parabola through the best three.
+    """
+    p = features.probability(p)
+    grid = np.linspace(0, np.log(5), 17)
+    values = digon(p[..., None], np.exp(grid))
+    index = np.clip(values.argmin(axis=-1), 1, len(grid) - 2)
+    low, middle, high = (np.take_along_axis(values, (index + k)[..., None], -1)[..., 0] for k in (-1, 0, 1))
+    shift = np.clip((low - high) / (2 * (low - 2 * middle + high)), -1, 1)
+    c = np.exp(grid[index] + shift * grid[1])
+    return c[()], digon(p, c)
+
+
+def antipodal_loss(a, b, sigma, p):
+    """Mean squared error of one feature of an antipodal rug, L(a, b, sigma).
+
+    The output sees ``ReLU(a (x - x' + nu) + b)``: its feature, one partner with weight -1, and
+    Gaussian interference ``nu`` of all other features.
+
+    Parameters
+    ----------
+    a : array_like
+        Gain (the diagonal of W), a > 0.
+    b : array_like
+        Bias, any real number. The mean of ``nu`` is in it, that of the partner is not: the
+        effective bias, as `loss` has it, is b - a p/2.
+    sigma : array_like
+        Standard deviation of all off-diagonal noise, as in `loss`. The partner is part of it, so
+        that ``nu`` has variance sigma^2 - Var[x], which must not be negative.
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, shape of the broadcast arguments.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature.
+    """
+    return loss(a, b, sigma, 1.0, p)
+
+
+def antipodal_optimum(p, r):
+    """Gain and bias that minimise the loss of an antipodal rug.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    r : array_like
+        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug falls apart into digons.
+
+    Returns
+    -------
+    Optimum
+        Fields ``a``, ``b`` (as in `antipodal_loss`), ``sigma`` (the same as that of `optimum`)
+        and ``loss``, each of the broadcast shape.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug,
+    and saturates The Persian Rug's eq. 6; only the law of the interference differs.
+    """
+    p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
+    return optimum(noise_std(p, r), 1.0, p)
+
+
+def _gaussian_part(sigma, c, p):
+    """Standard deviation of what is not the partner."""
+    partner = c**2 * features.variance(p)
+    rest = sigma**2 - partner
+    if np.any(rest < -1e-12 * partner):
+        index = np.argmin(rest)
+        raise ValueError(
+            f"sigma = {sigma.flat[index]:g} is out of range; allowed: the partner's own noise or more, "
+            f"{np.sqrt(partner.flat[index]):g}"
+        )
+    return np.sqrt(np.where(rest > 1e-12 * partner, rest, 0))
+
+
+def _loss(a, b, noise, c, p):
+    s = a * noise
+    off = (1 - p) * moment(2, b, s) + p * _one_on(b, -a * c, s)[1]
+    on = (1 - p) * meanfield.loss(a, b, noise, 1.0) + p * _both_on_loss(a, b, s, c)
+    return (1 - p) * off + p * on
+
+
+def _one_on(b, slope, s):
+    """E[u R] and E[R^2] of R = ReLU(y), y = b + slope u + s Z, with u uniform."""
+    # y+ = y + y-, y+^2 = y^2 - y-^2: where y is mostly positive its negative part is what does not cancel
+    b, slope, s = np.broadcast_arrays(b, slope, s)
+    mean = b + slope / 2
+    side = np.where(mean > 0, -1.0, 1.0)
+    product, square = (ramp_moment(j, k, side * b, side * slope, s) for j, k in ((1, 1), (0, 2)))
+    power = mean**2 + slope**2 / 12 + s**2
+    return np.where(mean > 0, mean / 2 + slope / 12 + product, product), np.where(mean > 0, power - square, square)
+
+
+def _both_on(a, b, s, c):
+    """E[u R] and E[R^2] of R = ReLU(y), y = b + a u - a c u' + s Z, with u and u' uniform."""
+    mean = b + a * (1 - c) / 2
+    product, square = _both_on_smaller_part(a, b, s, c, mean)
+    power = mean**2 + a**2 * (1 + c**2) / 12 + s**2
+    return np.where(mean > 0, mean / 2 + a / 12 + product, product), np.where(mean > 0, power - square, square)
+
+
+def _both_on_loss(a, b, s, c):
+    """E[(u - ReLU(y))^2] for the same y."""
+    mean = b + a * (1 - c) / 2
+    product, square = _both_on_smaller_part(a, b, s, c, mean)
+    linear = (1 / 2 - mean) ** 2 + ((1 - a) ** 2 + (a * c) ** 2) / 12 + s**2
+    return np.where(mean > 0, linear - 2 * product - square, 1 / 3 - 2 * product + square)
+
+
+def _both_on_smaller_part(a, b, s, c, mean):
+    """E[u R] and E[R^2] of the positive part of y where its mean is negative, of the negative part elsewhere."""
+    side = np.where(mean > 0, -1.0, 1.0)
+    m, own, partner, s = np.broadcast_arrays(side * b, side * a, -side * a * c, s)
+    smooth = (s > 0.5 * np.abs(own)) | (np.abs(partner) < 0.05 * np.abs(own))  # differences of fourth moments cancel
+    product, square = np.empty(m.shape), np.empty(m.shape)
+    for chosen, function in ((smooth, _both_on_by_quadrature), (~smooth, _both_on_closed)):
+        if chosen.any():
+            product[chosen], square[chosen] = function(*(value[chosen] for value in (m, own, partner, s)))
+    return product, square
+
+
+def _both_on_by_quadrature(m, own, partner, s):
+    nodes, weights = gauss_legendre(64)
+    shifted = m[..., None] + partner[..., None] * nodes
+    wide = [np.broadcast_to(value[..., None], shifted.shape) for value in (own, s)]
+    return tuple(ramp_moment(j, k, shifted, *wide) @ weights for j, k in ((1, 1), (0, 2)))
+
+
+def _both_on_closed(m, own, partner, s):
+    upper, lower = (_ramps_of_the_pair(own, shifted, s) for shifted in (m + partner, m))
+    return (upper[0] - lower[0]) / (2 * partner), (upper[1] - lower[1]) / (3 * partner)
+
+
+def _ramps_of_the_pair(slope, m, s):
+    """Integrals over u in [0, 1] of u M_2(m + slope u) and of M_3(m + slope u)."""
+    cubes = (_fourth_moment(m + slope, s) - _fourth_moment(m, s)) / (4 * slope)
+    return (moment(3, m + slope, s) - cubes) / (3 * slope), cubes
+
+
+def _fourth_moment(m, s):
+    """M_4 = m M_3 + 3 s^2 M_2; in the lower tail by the continued fraction of the others."""
+    positive = np.where(s > 0, s, 1.0)
+    z = np.clip(np.where(s > 0, m / positive, np.copysign(np.inf, m)), -40, 40)
+    return piecewise(z < -2.5, moment_tail, _fourth_moment_direct, 4, m, s, z)
+
+
+def _fourth_moment_direct(k, m, s, z):
+    return m * moment_direct(k - 1, m, s, z) + 3 * s**2 * moment_direct(k - 2, m, s, z)
+
+
+def _profile(z, sigma, noise, c, p):
+    """Best gain at b = z a sigma, and the loss there."""
+    z, sigma, noise, c, p = np.broadcast_arrays(z, sigma, noise, c, p)
+    one, shift = np.ones(z.shape), z * sigma
+    both, own = _both_on(one, shift, noise, c), _one_on(shift, one, noise)
+    overlap = p * ((1 - p) * own[0] + p * both[0])
+    power = (1 - p) * ((1 - p) * moment(2, shift, noise) + p * _one_on(shift, -c, noise)[1])
+    power = power + p * ((1 - p) * own[1] + p * both[1])
+    alive = (power > 0) & (overlap > 1e-150)
+    a = np.where(alive, overlap / np.where(alive, power, 1), 1.0)
+    value = _loss(a, a * shift, noise, c, p)
+    return a, np.where(alive, value, features.second_moment(p))
+
+
+def _search(value, args):
+    """Lowest minimum over the grid of thresholds, each of the best valleys refined."""
+    from scipy.optimize.elementwise import find_minimum
+
+    grid = value(THRESHOLDS, *(x[..., None] for x in args))
+    inner = grid[..., 1:-1]
+    is_minimum = (inner <= grid[..., :-2]) & (inner <= grid[..., 2:])
+    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
+    z, best = np.zeros(args[0].shape), np.full(args[0].shape, np.inf)
+    for rank in range(min(VALLEYS, max(1, int(is_minimum.sum(axis=-1).max(initial=1))))):
+        index = np.clip(order[..., rank], 1, THRESHOLDS.size - 2)
+        found = find_minimum(value, (THRESHOLDS[index - 1], THRESHOLDS[index], THRESHOLDS[index + 1]), args=args)
+        better = found.success & (found.f_x < best)
+        z, best = np.where(better, found.x, z), np.where(better, found.f_x, best)
+    missed = ~np.isfinite(best)  # no bracket: a flat or monotone line, the best point of the grid stands
+    z = np.where(missed, THRESHOLDS[grid.argmin(axis=-1)], z)
+    return z, np.where(missed, grid.min(axis=-1), best)

@@ -1,0 +1,71 @@
+"""When does training stop? The text's protocol, and what its stopping rule leaves undone.
+
+Source: The Persian Rug, section 2: "training continues as long as the average loss over the past
+100 batches is lower than the average loss over the 100 batches prior to that one".
+"""
+
+import numpy as np
+
+from superposition import checks
+from superposition.rug import training
+
+
+def first_pause(history, window=training.WINDOW):
+    """Step at which the text's rule, looked at after every batch, stops.
+
+    Parameters
+    ----------
+    history : array_like, shape (steps,)
+        One batch loss a step.
+    window : int
+        Batches in each of the two windows that are compared.
+
+    Returns
+    -------
+    int
+        Number of steps done, or ``len(history)`` if the rule never fires.
+
+    Raises
+    ------
+    ValueError
+        If `history` is no list of finite numbers or `window` is below 1.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2. `superposition.rug.training.train` looks every 100 batches.
+    """
+    means = _window_means(history, window)
+    fired = np.flatnonzero(means[window:] >= means[:-window])
+    return int(fired[0]) + 2 * window if len(fired) else len(history)
+
+
+def first_below(history, level, window=training.WINDOW):
+    """Step at which the mean of the last batches first lies at or below a level.
+
+    Parameters
+    ----------
+    history : array_like, shape (steps,)
+        One batch loss a step.
+    level : float
+        The level.
+    window : int
+        Batches in the mean.
+
+    Returns
+    -------
+    int
+        Number of steps done; 0 if it never happens.
+
+    Raises
+    ------
+    ValueError
+        If `history` is no list of finite numbers or `window` is below 1.
+    """
+    below = np.flatnonzero(_window_means(history, window) <= level)
+    return int(below[0]) + window if len(below) else 0
+
+
+def _window_means(history, window):
+    window = checks.whole("window", window, 1)
+    total = np.cumsum(np.concatenate([[0.0], checks.real("history", history, open_low=True, open_high=True)]))
+    return (total[window:] - total[:-window]) / window if len(total) > window else np.empty(0)

@@ -1,0 +1,136 @@
+"""Tight frames: projectors with constant diagonal, the Welch bound and the frame potential."""
+
+import numpy as np
+
+from superposition import checks
+
+
+def frame_potential(vectors):
+    """Sum of the squares of all inner products, the square of the norm of the Gram matrix.
+
+    Parameters
+    ----------
+    vectors : array_like, shape (n, d)
+        One vector a row.
+
+    Returns
+    -------
+    float
+        At least n^2 / d for unit vectors, with equality for tight frames only.
+
+    Raises
+    ------
+    ValueError
+        If `vectors` is not two-dimensional or holds an infinity.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.1 ("variational characterization of tight frames").
+    """
+    vectors = checks.real("vectors", vectors, open_low=True, open_high=True)
+    if vectors.ndim != 2:
+        raise ValueError(f"vectors has shape {vectors.shape}; allowed: (number, dimensions)")
+    return float(np.sum((vectors.T @ vectors) ** 2))  # the same for V V^T and V^T V, and this one is small
+
+
+def unit_vectors(ns, nd, *, seed):
+    """Random unit vectors, uniform on the sphere.
+
+    Parameters
+    ----------
+    ns : int
+        Number of vectors, at least 1.
+    nd : int
+        Dimensions, from 1 to ns.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns, nd)
+        The mean noise of their Gram matrix is (ns - 1) / nd on average.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    ns, nd = checked_sizes(ns, nd)
+    vectors = np.random.default_rng(seed).standard_normal((ns, nd))
+    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+
+
+def projector(ns, nd, *, seed):
+    """Random orthogonal projector O P O^T, with O uniform on the orthogonal group.
+
+    Parameters
+    ----------
+    ns : int
+        Size, at least 1.
+    nd : int
+        Rank, from 1 to ns.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns, ns)
+        Its diagonal is nd / ns on average only; the mean `row_noise` is (ns - nd) / (nd - 2) on
+        average, for nd above 2.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 7 and 22.
+    """
+    ns, nd = checked_sizes(ns, nd)
+    basis, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((ns, nd)))
+    return basis @ basis.T
+
+
+def tight_frame(ns, nd, *, seed, rounds=500):
+    """Unit vectors that form a tight frame, from random ones by alternating projection.
+
+    Parameters
+    ----------
+    ns : int
+        Number of vectors, at least 1.
+    nd : int
+        Dimensions, from 1 to ns.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+    rounds : int
+        How often the frame is made tight and its vectors unit, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns, nd)
+        Its Gram matrix meets eq. 6 with equality, up to what `rounds` leaves (1e-12 of it at
+        the default for nd below 0.9 ns).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.1 (tight frames); the method is that of Tropp, Dhillon,
+    Heath and Strohmer (2005).
+    """
+    vectors = unit_vectors(ns, nd, seed=seed)
+    for _ in range(checks.whole("rounds", rounds, 1)):
+        left, _, right = np.linalg.svd(vectors, full_matrices=False)
+        vectors = left @ right  # nearest tight frame, up to a factor
+        vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
+    return vectors
+
+
+def checked_sizes(ns, nd):
+    """Return both sizes as ints, or refuse them."""
+    ns = checks.whole("ns", ns, 1)
+    return ns, checks.whole("nd", nd, 1, ns)

@@ -1,0 +1,298 @@
+"""The trained autoencoder ReLU(W_out W_in x + b), and the statistics of its weights.
+
+Source: The Persian Rug, sections 2 and 3. The feature vectors come from
+`superposition.features`, drawn on the CPU and moved, so that a seed means the same run on
+every device up to rounding.
+"""
+
+import time
+
+import numpy as np
+import torch
+
+from superposition import checks, features
+from superposition.devices import resolve_device
+from superposition.rug.model import Settings, TrainedModel
+
+PROTOCOLS = ("recipe", "text")
+SCHEDULES = ("cosine", "constant")
+WINDOW = 100  # batches in a window of the text's stopping rule
+COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
+LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
+
+
+def default_lr(ns, protocol="recipe"):
+    """Learning rate of a protocol at a given size.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 2.
+    protocol : {"recipe", "text"}
+        The recipe takes 1e-2 up to ns = 256 and then falls as 1 / ns, because a larger rate
+        collapses to an all-zero output at large ns; the text takes 3e-3 / sqrt(ns).
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If `ns` is below 2 or `protocol` is unknown.
+
+    Notes
+    -----
+    Source: the text's rate is that of the public code of The Persian Rug.
+    """
+    ns = checks.whole("ns", ns, 2)
+    checks.one_of("protocol", protocol, PROTOCOLS)
+    return 3e-3 / ns**0.5 if protocol == "text" else 1e-2 * min(1.0, 256 / ns)
+
+
+def train(
+    ns,
+    nd,
+    p,
+    *,
+    steps=None,
+    batch=1024,
+    lr=None,
+    schedule=None,
+    protocol="recipe",
+    seed=0,
+    device="auto",
+    eval_samples=None,
+    progress=None,
+):
+    """Train one autoencoder on sparse features and evaluate it on fresh ones.
+
+    Weights start uniform within 1 / sqrt(fan-in), the bias at zero.
+
+    Parameters
+    ----------
+    ns, nd : int
+        Features (2 to 16384) and hidden dimensions (1 to ns).
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int, optional
+        Adam steps; 2000 under the recipe, an upper limit of 100000 under the text's protocol.
+    batch : int
+        Feature vectors a step.
+    lr : float, optional
+        Learning rate, `default_lr` if not given.
+    schedule : {"cosine", "constant"}, optional
+        Cosine to zero, or constant; the protocol's own if not given.
+    protocol : {"recipe", "text"}
+        "recipe" runs all its steps, cosine to zero. "text" keeps the rate constant and stops
+        when the mean loss of the last 100 batches is not below that of the 100 before, looking
+        every 100 batches.
+    seed : int
+        Seed of the initial weights, the training data and the evaluation, in streams of its own each.
+    device : str
+        See `resolve_device`.
+    eval_samples : int, optional
+        Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    TrainedModel
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    FloatingPointError
+        If the loss is no longer finite or the output collapses to zero; the message names step,
+        learning rate and what to try.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2; the recipe is ours.
+    """
+    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device)
+    on = torch.device(settings.device)
+    init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
+    weights = initial_weights(settings, init_rng, on)
+    optimiser = torch.optim.Adam(weights, lr=settings.lr, fused=True)
+    history = torch.zeros(settings.steps, device=on)
+    stopped, done = False, 0
+    for step in range(settings.steps):
+        x = draw(settings, data_rng, on)
+        output = forward(weights, x)
+        loss = torch.mean((output - x) ** 2)
+        optimiser.zero_grad()
+        loss.backward()
+        if settings.schedule == "cosine":
+            optimiser.param_groups[0]["lr"] = settings.lr * (1 + np.cos(np.pi * step / settings.steps)) / 2
+        optimiser.step()
+        history[step] = loss.detach()
+        done = step + 1
+        if progress is not None:
+            progress(done, settings.steps)
+        if done % WINDOW == 0 or done == settings.steps:
+            _refuse_collapse(history[:done], output, settings)
+            stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
+        if stopped:
+            break
+    loss, loss_se = evaluate(weights, settings, eval_rng, on, eval_samples)
+    W_in, W_out, bias = (w.detach().cpu().numpy() for w in weights)
+    return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
+
+
+def affordable_steps(ns, nds, *, seconds, steps=2000, p=0.05, batch=1024, device="auto"):
+    """Steps that a time budget allows to every one of several models, the same for each.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features.
+    nds : sequence of int
+        Hidden dimensions of the models that share the budget.
+    seconds : float
+        The budget for all of them together, above 0.
+    steps : int
+        Steps wanted; never exceeded.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    batch : int
+        Feature vectors a step.
+    device : str
+        See `resolve_device`.
+
+    Returns
+    -------
+    steps : int
+        Between 1 and the steps wanted.
+    seconds : float
+        What they will take, measured on a few steps of each model.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    seconds = float(checks.real("seconds", seconds, 0, open_low=True))
+    cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
+    affordable = int(max(1, min(steps, seconds / cost)))
+    return affordable, affordable * cost
+
+
+def draw(settings, rng, device):
+    """A batch of feature vectors in float32 on a device.
+
+    Parameters
+    ----------
+    settings : Settings
+        Gives ns, p and batch.
+    rng : numpy.random.Generator
+        Where the numbers come from.
+    device : torch.device
+        Where they go.
+
+    Returns
+    -------
+    torch.Tensor, shape (batch, ns)
+    """
+    flat, values = features.nonzeros(settings.ns, settings.p, settings.batch, seed=rng)
+    x = torch.zeros(settings.batch * settings.ns, device=device)
+    x[torch.from_numpy(flat).to(device)] = torch.from_numpy(values).float().to(device)
+    return x.view(settings.batch, settings.ns)
+
+
+def forward(weights, x):
+    """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1).
+
+    Parameters
+    ----------
+    weights : tuple of torch.Tensor
+        W_in (nd, ns), W_out (ns, nd) and bias (ns,).
+    x : torch.Tensor, shape (batch, ns)
+        Feature vectors.
+
+    Returns
+    -------
+    torch.Tensor, shape (batch, ns)
+    """
+    W_in, W_out, bias = weights
+    return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
+
+
+def checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device):
+    """Fill in what was not given and refuse what is not allowed, as `train` says."""
+    ns = checks.whole("ns", ns, 2, LIMIT)
+    is_text = checks.one_of("protocol", protocol, PROTOCOLS) == "text"
+    schedule = schedule or ("constant" if is_text else "cosine")
+    if is_text and schedule != "constant":
+        raise ValueError(f"schedule = {schedule!r} does not go with protocol 'text'; allowed: constant")
+    return Settings(
+        ns=ns,
+        nd=checks.whole("nd", nd, 1, ns),
+        p=float(features.probability(p)),
+        steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
+        batch=checks.whole("batch", batch, 1),
+        lr=default_lr(ns, protocol) if lr is None else float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
+        schedule=checks.one_of("schedule", schedule, SCHEDULES),
+        protocol=protocol,
+        seed=checks.whole("seed", seed, 0),
+        device=str(resolve_device(device)),
+    )
+
+
+def initial_weights(settings, rng, device):
+    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
+    ns, nd = settings.ns, settings.nd
+    W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
+    W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
+    return tuple(
+        torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
+    )
+
+
+def _refuse_collapse(history, output, settings):
+    what = None
+    if not bool(torch.isfinite(history).all()):
+        what = "the loss is not finite"
+    elif float(output.detach().mean()) < COLLAPSED * float(features.mean(settings.p)):
+        what = "the output has collapsed to zero"
+    if what:
+        raise FloatingPointError(
+            f"{what} at step {len(history)} with lr = {settings.lr:g} (ns = {settings.ns}, nd = {settings.nd}, "
+            f"p = {settings.p:g}); try a smaller learning rate: lr = {settings.lr / 4:g}"
+        )
+
+
+def _no_longer_falls(history):
+    if len(history) < 2 * WINDOW:
+        return False
+    return bool(history[-WINDOW:].mean() >= history[-2 * WINDOW : -WINDOW].mean())
+
+
+@torch.no_grad()
+def evaluate(weights, settings, rng, device, samples):
+    """Loss on fresh feature vectors, and its standard error."""
+    samples = checks.whole("eval_samples", max(4096, 2**24 // settings.ns) if samples is None else samples, 2)
+    errors = [
+        torch.mean((forward(weights, x) - x) ** 2, dim=1)
+        for x in (draw(settings, rng, device) for _ in range(-(-samples // settings.batch)))
+    ]
+    errors = torch.cat(errors)[:samples].double()
+    return float(errors.mean()), float(errors.std() / samples**0.5)
+
+
+def _step_seconds(ns, nd, p, batch, device, steps=4):
+    ticks = []
+    train(
+        ns,
+        nd,
+        p,
+        steps=steps + 2,
+        batch=batch,
+        seed=0,
+        device=device,
+        eval_samples=2,
+        progress=lambda done, total: ticks.append(time.perf_counter()),
+    )
+    return (ticks[-1] - ticks[1]) / steps

@@ -1,0 +1,230 @@
+"""Let gradient descent choose the rug: matrices that a Hadamard matrix diagonalises.
+
+Every W = H diag(eigenvalues) H / ns has a constant diagonal, and rows that are permutations of
+each other. Descent on its eigenvalues, while the smallest are cut until nd are left, is a search
+over all index sets and all weights on them.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from superposition import checks, devices, features
+from superposition.rug import rugs
+
+
+@dataclass(frozen=True)
+class Descent:
+    """Where a descent ended: ``eigenvalues`` (ns,), nd of them not 0, ``bias``, and the loss with its standard error.
+
+    ``ranks`` and ``partners`` have, after each step, the number of eigenvalues left and the
+    largest share of them that lies in one odd coset: 1 for an antipodal rug.
+    """
+
+    eigenvalues: np.ndarray
+    bias: float
+    loss: float
+    loss_se: float
+    ranks: np.ndarray
+    partners: np.ndarray
+
+
+def partner_share(indices, ns):
+    """Largest share of an index set that lies in one odd coset {k: k AND e has an odd number of ones}.
+
+    Parameters
+    ----------
+    indices : array_like of int
+        Different numbers from 0 to ns - 1.
+    ns : int
+        A power of two.
+
+    Returns
+    -------
+    float
+        1 if the rug of the set is antipodal: its most negative entry is 1 - 2 times the share.
+
+    Raises
+    ------
+    ValueError
+        If `ns` is no power of two or the set is empty.
+    """
+    kept = np.zeros(checks.whole("ns", ns, 2))
+    kept[np.asarray(indices)] = 1
+    if not kept.any():
+        raise ValueError("indices = [] is empty; allowed: at least one number")
+    return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
+
+
+def layered_indices(ns, nd, bits, seed=0):
+    """An index set in layers: numbers with many ones among their lowest bits first, ties at random.
+
+    Parameters
+    ----------
+    ns : int
+        A power of two.
+    nd : int
+        Size of the set, from 1 to ns.
+    bits : int
+        How many of the lowest bits count, from 1 to log2(ns). With one bit and nd up to ns / 2
+        the rug of the set is antipodal.
+    seed : int
+        Seed of the ties.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (nd,)
+        Increasing.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    ns = checks.whole("ns", ns, 2)
+    if ns & (ns - 1):
+        raise ValueError(f"ns = {ns} is out of range; allowed: powers of two")
+    nd = checks.whole("nd", nd, 1, ns)
+    bits = checks.whole("bits", bits, 1, ns.bit_length() - 1)
+    weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
+    tie = np.random.default_rng(seed).random(ns)
+    return np.sort(np.lexsort((tie, -weight))[:nd])
+
+
+def decoded_loss(rug, p, *, samples, seed):
+    """Loss per feature of a rug with the gain and bias that suit it best.
+
+    Half of the feature vectors choose gain and bias, the other half measures.
+
+    Parameters
+    ----------
+    rug : superposition.rug.rugs.Rug
+        Anything with ``ns`` and ``apply``, and a diagonal of 1.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    samples : int
+        Feature vectors in each half, at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    superposition.features.Estimate
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    x = features.sample(rug.ns, p, samples, seed=rng)
+    y = rug.apply(x)
+    noise = float(np.std(y - x))
+    grid = np.linspace(-5, 1, 61) * noise
+    fits = [_gain_and_loss(x, y, shift) for shift in grid]
+    shift = _lowest(grid, np.array([fit[1] for fit in fits]))
+    a = _gain_and_loss(x, y, shift)[0]
+    x = features.sample(rug.ns, p, samples, seed=rng)
+    error = np.mean((x - a * np.maximum(rug.apply(x) + shift, 0)) ** 2, axis=1)
+    return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
+
+
+def descend(ns, nd, p, *, steps=1000, lr=0.02, batch=512, seed=0, device="auto", progress=None):
+    """Gradient descent on the eigenvalues, their number annealed from ns to nd.
+
+    The eigenvalues start near 1, so that W is nearly the identity. Their number falls
+    geometrically over the first 70 % of the steps: at each step the smallest in absolute value
+    are set to zero and stay there.
+
+    Parameters
+    ----------
+    ns : int
+        A power of two, from 4.
+    nd : int
+        Eigenvalues left in the end, from 1 to ns.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int
+        Adam steps, at least 1; the rate falls to zero along a cosine.
+    lr : float
+        First learning rate, above 0.
+    batch : int
+        Feature vectors a step.
+    seed : int
+        Seed of the first eigenvalues and of the feature vectors.
+    device : str
+        See `superposition.devices.resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    Descent
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    ns = checks.whole("ns", ns, 4)
+    nd, steps = checks.whole("nd", nd, 1, ns), checks.whole("steps", steps, 1)
+    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    on = devices.resolve_device(device)
+    H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0))
+    eigenvalues = torch.tensor(1 + 0.1 * rng.standard_normal(ns), dtype=torch.float32, device=on, requires_grad=True)
+    bias = torch.zeros(1, device=on, requires_grad=True)
+    optimiser = torch.optim.Adam([eigenvalues, bias], lr=lr)
+    mask, ranks, partners = torch.ones(ns, device=on), np.zeros(steps, dtype=int), np.zeros(steps)
+    for step in range(steps):
+        ranks[step] = round(nd * (ns / nd) ** max(0.0, 1 - (step + 1) / (0.7 * steps)))
+        mask = _largest(eigenvalues.detach() * mask, ranks[step])
+        x = torch.from_numpy(features.sample(ns, p, batch, seed=rng)).float().to(on)
+        loss = torch.mean((_output(x, eigenvalues * mask, bias, H) - x) ** 2)
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.param_groups[0]["lr"] = lr * (1 + np.cos(np.pi * step / steps)) / 2
+        optimiser.step()
+        partners[step] = partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
+        if progress is not None:
+            progress(step + 1, steps)
+    kept = (eigenvalues * mask).detach()
+    mean, se = _fresh_loss(kept, bias.detach(), H, p, rng)
+    return Descent(kept.cpu().numpy().astype(float), bias.item(), mean, se, ranks, partners)
+
+
+def _output(x, eigenvalues, bias, H):
+    return torch.relu(((x @ H) * eigenvalues) @ H / len(H) + bias)
+
+
+def _largest(eigenvalues, count):
+    mask = torch.zeros_like(eigenvalues)
+    mask[torch.topk(eigenvalues.abs(), int(count)).indices] = 1
+    return mask
+
+
+@torch.no_grad()
+def _fresh_loss(eigenvalues, bias, H, p, rng, batches=32):
+    errors = []
+    for _ in range(batches):
+        x = torch.from_numpy(features.sample(len(H), p, 1024, seed=rng)).float().to(H.device)
+        errors.append(torch.mean((_output(x, eigenvalues, bias, H) - x) ** 2, dim=1))
+    errors = torch.cat(errors).double()
+    return float(errors.mean()), float(errors.std() / len(errors) ** 0.5)
+
+
+def _gain_and_loss(x, y, shift):
+    """Best gain for ReLU(y + shift), and the loss with it (The Persian Rug, eq. 9)."""
+    out = np.maximum(y + shift, 0)
+    overlap, power = np.mean(x * out), np.mean(out**2)
+    a = overlap / power if power > 0 else 0.0
+    return a, np.mean(x**2) - a * overlap
+
+
+def _lowest(grid, values):
+    """Where a parabola through the three lowest neighbours of a grid has its minimum."""
+    i = int(np.clip(values.argmin(), 1, len(grid) - 2))
+    low, middle, high = values[i - 1 : i + 2]
+    bend = low - 2 * middle + high
+    return grid[i] + (np.clip((low - high) / (2 * bend), -1, 1) if bend > 0 else 0) * (grid[1] - grid[0])

@@ -1,0 +1,90 @@
+"""Geometry of a toy model: overlaps, feature dimensionality, interference, and the phase of a feature."""
+
+import numpy as np
+
+
+def gram(W):
+    """Overlaps W_i . W_j of all features, W^T W.
+
+    Parameters
+    ----------
+    W : array_like, shape (..., m, n)
+        Weights.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n, n)
+    """
+    W = np.asarray(W)
+    return np.swapaxes(W, -1, -2) @ W
+
+
+def feature_dimensionality(W):
+    """How much of a dimension each feature has for itself, D_i = |W_i|^2 / sum_j (What_i . W_j)^2.
+
+    Parameters
+    ----------
+    W : array_like, shape (..., m, n)
+        Weights.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n)
+        In [0, 1]; 0 for a feature without weight. The sum over features is at most m.
+
+    Notes
+    -----
+    Source: Toy Models of Superposition (the full text), on the geometry of superposition.
+    """
+    overlaps = gram(W)
+    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
+    crowd = (overlaps**2).sum(axis=-1)
+    return np.divide(norms**2, crowd, out=np.zeros(norms.shape), where=crowd > 0)
+
+
+def interference(W):
+    """How much a feature shares with the others, sum over j != i of (What_i . W_j)^2.
+
+    Parameters
+    ----------
+    W : array_like, shape (..., m, n)
+        Weights.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., n)
+        0 for a feature with a direction of its own, or without weight.
+
+    Notes
+    -----
+    Source: Toy Models of Superposition (the full text), the colour of its figures.
+    """
+    overlaps = gram(W)
+    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
+    shared = (overlaps**2).sum(axis=-1) - norms**2
+    return np.divide(shared, norms, out=np.zeros(norms.shape), where=norms > 0)
+
+
+def phase(W, feature):
+    """What became of a feature: dropped, in a dimension of its own, or in superposition.
+
+    Parameters
+    ----------
+    W : array_like, shape (m, n)
+        Weights.
+    feature : int
+        Which column.
+
+    Returns
+    -------
+    str
+        "dropped" if |W_i|^2 < 1/4, else "superposed" if `interference` exceeds 1/4, else "own".
+
+    Notes
+    -----
+    Source: Toy Models of Superposition (the full text), on phase changes. The thresholds are
+    ours; most models are far from them.
+    """
+    if gram(W)[feature, feature] < 0.25:
+        return "dropped"
+    return "superposed" if interference(W)[feature] > 0.25 else "own"

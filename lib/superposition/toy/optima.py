@@ -1,0 +1,140 @@
+"""Best weights of the ReLU output model by its exact loss, for few features.
+
+Minima are the best of many starts, with all of them reported, and not certified.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import checks, features
+from superposition.toy import loss as toy_loss
+from superposition.toy.loss import k_sparse_loss, population_loss
+
+SHIFT = 1e-5  # of the central differences: truncation and rounding are both about 1e-11
+TOLERANCE = 1e-6  # relative: losses this close are the same minimum
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """Best of many minimisations: ``W`` (m, n), ``b`` (n,), ``loss``, and the ``losses`` of all starts.
+
+    ``hits`` starts came within the relative tolerance 1e-6 of the best.
+    """
+
+    W: np.ndarray
+    b: np.ndarray
+    loss: float
+    losses: np.ndarray
+
+    @property
+    def hits(self):
+        """Number of starts that reached the lowest loss within the tolerance."""
+        return int((self.losses <= self.loss * (1 + TOLERANCE) + 1e-12).sum())
+
+
+def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
+    """Lowest exact population loss over all weights and biases, best of many starts.
+
+    Parameters
+    ----------
+    n : int
+        Number of features, at most 12 (4 take a second a start).
+    m : int
+        Number of hidden dimensions, from 1 to n.
+    importance : array_like, shape (n,) or scalar
+        Positive factors of the squared errors.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    starts : int
+        Number of random starts, 0 or more.
+    seed : int
+        Seed of the random starts.
+    first : sequence of array_like, shape (m, n)
+        Weights to start from as well, with zero bias.
+
+    Returns
+    -------
+    Optimum
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or there is no start at all.
+
+    Notes
+    -----
+    Source: Toy Models, the loss of the ReLU output model.
+    """
+    n, m = toy_loss.sizes(n, m)
+    starts = checks.whole("starts", starts, 0 if len(first) else 1)
+    rng = np.random.default_rng(seed)
+    begin = [np.append(toy_loss.model(W, 0.0)[0].ravel(), np.zeros(n)) for W in first]
+    begin += [np.append(rng.standard_normal(m * n) * 0.7, np.full(n, features.mean(p) / 2)) for _ in range(starts)]
+
+    def loss(flat):
+        W = flat[..., : m * n].reshape(*flat.shape[:-1], m, n)
+        return population_loss(W, flat[..., m * n :], importance, p)
+
+    found = [_descend(loss, start) for start in begin]
+    losses = np.array([result.fun for result in found])
+    best = found[losses.argmin()].x
+    return Optimum(best[: m * n].reshape(m, n), best[m * n :], float(losses.min()), losses)
+
+
+def best_scale(directions, importance=1.0, p=None):
+    """Lowest loss of given directions with a common length and a common bias.
+
+    Parameters
+    ----------
+    directions : array_like, shape (m, n)
+        Unit columns; a zero column is a feature that is dropped.
+    importance : array_like, shape (n,) or scalar
+        Positive factors of the squared errors.
+    p : float, optional
+        Probability that a feature is on. Without it the loss is L_1, of exactly one feature on.
+
+    Returns
+    -------
+    length : float
+        Common norm |W_i|.
+    bias : float
+        Common bias of the features that are represented; a dropped one has its own best bias.
+    loss : float
+        The smallest loss found, from several starts.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Toy Models, the terms L_k, with norms and bias free.
+    """
+    directions = toy_loss.model(directions, 0.0, importance)[0]
+    kept = np.linalg.norm(directions, axis=0) > 0
+    dropped_bias = 0.0 if p is None else float(features.mean(p))
+
+    def loss(flat):
+        W = flat[..., 0, None, None] * directions
+        b = np.where(kept, flat[..., 1, None], dropped_bias)
+        return k_sparse_loss(W, b, importance, 1) if p is None else population_loss(W, b, importance, p)
+
+    found = [_descend(loss, np.array(start)) for start in ((1.0, 0.0), (1.2, -0.3), (1.5, -1.0), (0.7, 0.0))]
+    best = min(found, key=lambda result: result.fun)
+    return abs(float(best.x[0])), float(best.x[1]), float(best.fun)
+
+
+def _descend(loss, start):
+    """Descent with central differences, all evaluated in one call."""
+    from scipy.optimize import minimize  # slow to import
+
+    shifts = np.concatenate([np.zeros((1, start.size)), SHIFT * np.eye(start.size), -SHIFT * np.eye(start.size)])
+
+    def objective(flat):
+        values = loss(flat + shifts)
+        up, down = values[1:].reshape(2, -1)
+        return values[0], (up - down) / (2 * SHIFT)
+
+    return minimize(objective, start, jac=True, method="L-BFGS-B", options={"gtol": 1e-10, "ftol": 1e-15})

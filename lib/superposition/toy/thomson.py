@@ -1,0 +1,240 @@
+"""The Thomson problem of the toy model: directions that share as little positive overlap as possible.
+
+With unit norms, equal importance and no bias, L_1 of the ReLU output model is a third of the
+energy below. Minima are the best of many starts: reported with their tolerance and with the
+number of starts that reached them, and not certified.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from superposition import checks
+from superposition.toy import geometry, loss
+
+ENERGIES = ("overlap", "coulomb")
+TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
+
+
+@dataclass(frozen=True)
+class Packing:
+    """Best of many minimisations: ``W`` (m, n) with unit columns, its ``energy``, all ``energies``.
+
+    ``hits`` of the ``starts`` came within ``tolerance`` of the best.
+    """
+
+    W: np.ndarray
+    energy: float
+    energies: np.ndarray
+    tolerance: float
+
+    @property
+    def starts(self):
+        """Number of starts."""
+        return len(self.energies)
+
+    @property
+    def hits(self):
+        """Number of starts that reached the lowest energy within the tolerance."""
+        return int((self.energies <= self.energy + self.tolerance).sum())
+
+
+def thomson_energy(W, threshold=0.0):
+    """Energy sum over i != j of ReLU(What_i . What_j - threshold)^2.
+
+    Parameters
+    ----------
+    W : array_like, shape (m, n)
+        Columns are directions; their lengths do not matter, but none may be zero.
+    threshold : float
+        Overlap that is free, in [-1, 1]: a negative bias of that size.
+
+    Returns
+    -------
+    float
+        Every pair counts twice, as in the text's double sum.
+
+    Raises
+    ------
+    ValueError
+        If a column is zero, m > n or `threshold` is out of range.
+
+    Notes
+    -----
+    Source: Toy Models, "a generalized Thomson problem"; L_1 of such a model is a third of it.
+    """
+    threshold = float(checks.real("threshold", threshold, -1, 1))
+    return _overlap_energy(_directions(W), threshold)[0]
+
+
+def coulomb_energy(W):
+    """Energy of the classical Thomson problem, sum over pairs of 1 / |What_i - What_j|.
+
+    Parameters
+    ----------
+    W : array_like, shape (m, n)
+        Columns are directions; their lengths do not matter, but none may be zero.
+
+    Returns
+    -------
+    float
+        Every pair counts once; infinite if two directions coincide.
+
+    Raises
+    ------
+    ValueError
+        If a column is zero or m > n.
+
+    Notes
+    -----
+    Source: Thomson's problem, to which Toy Models compares.
+    """
+    W = _directions(W)
+    squares = 2 - 2 * geometry.gram(W)[np.triu_indices(W.shape[1], 1)]
+    return float(np.sum(1 / np.sqrt(squares))) if np.all(squares > 0) else np.inf
+
+
+def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
+    """Place n unit vectors in m dimensions with the lowest energy, best of many random starts.
+
+    Parameters
+    ----------
+    n : int
+        Number of vectors, at least 2.
+    m : int
+        Number of dimensions, from 2 to n.
+    starts : int
+        Number of random starts, at least 1.
+    seed : int
+        Seed of the starts.
+    energy : {"overlap", "coulomb"}
+        `thomson_energy` or `coulomb_energy`.
+    threshold : float
+        Overlap that is free, in [-1, 1]; for the energy "overlap" only.
+
+    Returns
+    -------
+    Packing
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Toy Models, the analogy with the Thomson problem. Descent by L-BFGS.
+    """
+    from scipy.optimize import minimize  # slow to import
+
+    n = checks.whole("n", n, 2)
+    m = checks.whole("m", m, 2, n)
+    starts = checks.whole("starts", starts, 1)
+    checks.one_of("energy", energy, ENERGIES)
+    threshold = float(checks.real("threshold", threshold, -1, 1))
+    rng, found = np.random.default_rng(seed), []
+
+    def objective(flat):
+        W = flat.reshape(m, n)
+        norms = np.linalg.norm(W, axis=0)
+        unit = W / norms
+        value, slope = _coulomb(unit) if energy == "coulomb" else _overlap_energy(unit, threshold)
+        return value, ((slope - unit * (unit * slope).sum(axis=0)) / norms).ravel()
+
+    options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-10}
+    for _ in range(starts):
+        start = rng.standard_normal(m * n)
+        found.append(minimize(objective, start, jac=True, method="L-BFGS-B", options=options))
+    energies = np.array([result.fun for result in found])
+    W = _directions(found[energies.argmin()].x.reshape(m, n))
+    lowest = float(energies.min())
+    return Packing(W, lowest, energies, TOLERANCE * (1 + lowest))
+
+
+def polygon(n):
+    """A regular polygon, as directions in the plane.
+
+    Parameters
+    ----------
+    n : int
+        Number of corners, at least 2 (2 is a digon).
+
+    Returns
+    -------
+    numpy.ndarray, shape (2, n)
+        Unit columns.
+
+    Raises
+    ------
+    ValueError
+        If `n` is below 2.
+    """
+    angle = 2 * np.pi * np.arange(checks.whole("n", n, 2)) / n
+    return np.array([np.cos(angle), np.sin(angle)])
+
+
+def simplex(m):
+    """Corners of a regular simplex, m + 1 directions with equal overlaps -1 / m: triangle, tetrahedron.
+
+    Parameters
+    ----------
+    m : int
+        Number of dimensions, at least 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (m, m + 1)
+        Unit columns.
+
+    Raises
+    ------
+    ValueError
+        If `m` is below 1.
+    """
+    m = checks.whole("m", m, 1)
+    centred = np.eye(m + 1) - 1 / (m + 1)
+    W = np.linalg.svd(centred)[2][:m]  # an orthonormal basis of the vectors that sum to zero
+    return W / np.linalg.norm(W, axis=0)
+
+
+def sum_of_parts(*parts):
+    """Directions that live in orthogonal spaces, such as two digons for a square.
+
+    Parameters
+    ----------
+    *parts : array_like, shape (m_i, n_i)
+        Directions of each part.
+
+    Returns
+    -------
+    numpy.ndarray, shape (sum of m_i, sum of n_i)
+    """
+    parts = [np.asarray(part, dtype=np.float64) for part in parts]
+    W = np.zeros(np.sum([part.shape for part in parts], axis=0))
+    row = column = 0
+    for part in parts:
+        W[row : row + part.shape[0], column : column + part.shape[1]] = part
+        row, column = row + part.shape[0], column + part.shape[1]
+    return W
+
+
+def _directions(W):
+    W = loss.model(W, 0.0)[0]
+    norms = np.linalg.norm(W, axis=-2)
+    checks.real("norm of a column of W", norms, 0, open_low=True)
+    return W / norms
+
+
+def _overlap_energy(W, threshold):
+    """Energy and gradient for unit columns."""
+    excess = np.maximum(geometry.gram(W) - threshold, 0)
+    np.fill_diagonal(excess, 0)
+    return float((excess**2).sum()), 4 * W @ excess
+
+
+def _coulomb(W):
+    """Energy and gradient for unit columns."""
+    squares = 2 - 2 * geometry.gram(W)
+    np.fill_diagonal(squares, np.inf)
+    squares = np.maximum(squares, 1e-300)
+    return float((squares**-0.5).sum() / 2), W @ squares**-1.5

@@ -1,0 +1,173 @@
+"""Many toy models trained at once, in one batched computation.
+
+Models that differ in sparsity and importance (groups), and copies that differ in their first
+weights (instances), all see the same random numbers, so they form one stack of small matrices.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+import torch
+
+from superposition import checks
+from superposition.devices import resolve_device
+from superposition.toy import loss
+from superposition.toy import loss as toy_loss
+from superposition.toy.loss import population_loss
+
+EXACT = 6  # features up to which the loss of a trained model is exact; beyond, Monte Carlo
+SAMPLES = 2**15  # feature vectors of that Monte Carlo
+REPORT = 50  # training steps between two calls of the progress callback
+
+
+@dataclass(frozen=True)
+class Trained:
+    """Trained models, g groups of B instances: ``W`` (g, B, m, n) and ``b`` (g, B, n) in float64.
+
+    ``sparsity`` (g,) and ``importance`` (g, n) are those of the groups. ``loss`` (g, B) is the
+    population loss, exact for up to six features (``loss_se`` is then 0) and by Monte Carlo
+    on common feature vectors beyond.
+    """
+
+    W: np.ndarray
+    b: np.ndarray
+    sparsity: np.ndarray
+    importance: np.ndarray
+    loss: np.ndarray
+    loss_se: np.ndarray
+
+    @property
+    def best(self):
+        """Index of the instance with the lowest loss in each group, shape (g,)."""
+        return self.loss.argmin(axis=1)
+
+    @property
+    def best_W(self):
+        """Weights of the best instance of each group, shape (g, m, n)."""
+        return self.W[np.arange(len(self.W)), self.best]
+
+    @property
+    def best_b(self):
+        """Biases of the best instance of each group, shape (g, n)."""
+        return self.b[np.arange(len(self.b)), self.best]
+
+    @property
+    def best_loss(self):
+        """Loss of the best instance of each group, shape (g,)."""
+        return self.loss.min(axis=1)
+
+
+def train(
+    n,
+    m,
+    *,
+    sparsity,
+    importance=1.0,
+    instances=8,
+    steps=2000,
+    batch=512,
+    lr=0.01,
+    seed=0,
+    device="auto",
+    progress=None,
+):
+    """Train ReLU(W^T W x + b) by Adam, a stack of models at once.
+
+    Weights start Gaussian with variance 2 / (m + n), biases at zero; the learning rate falls
+    to zero along a cosine. One uniform number u gives a feature at every sparsity:
+    x = max(0, (u - S) / (1 - S)).
+
+    Parameters
+    ----------
+    n : int
+        Number of features, at least 1.
+    m : int
+        Number of hidden dimensions, from 1 to n.
+    sparsity : array_like, shape (g,) or scalar
+        Sparsity S of each group, in [0, 1).
+    importance : array_like, shape (g, n), (n,) or scalar
+        Positive factors of the squared errors.
+    instances : int
+        Copies with different first weights in each group, at least 1.
+    steps, batch : int
+        Training steps and feature vectors a step, at least 1.
+    lr : float
+        First learning rate, above 0.
+    seed : int
+        Seed of weights and data.
+    device : str
+        See `superposition.devices.resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` every 50 steps and at the end.
+
+    Returns
+    -------
+    Trained
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Toy Models of Superposition, the ReLU output model; the recipe is ours.
+    """
+    n, m = toy_loss.sizes(n, m)
+    instances, steps, batch = (
+        checks.whole(name, value, 1) for name, value in (("instances", instances), ("steps", steps), ("batch", batch))
+    )
+    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    on, importance = _groups(n, sparsity, importance)
+    device = resolve_device(device)
+    rng = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    W = torch.randn(len(on), instances, m, n, generator=rng) * (2 / (m + n)) ** 0.5
+    W = W.to(device).requires_grad_()
+    b = torch.zeros(len(on), instances, 1, n, device=device, requires_grad=True)
+    factor = torch.tensor(importance, dtype=torch.float32, device=device)[:, None, None, :]
+    p = torch.tensor(on, dtype=torch.float32, device=device)[:, None, None, None]
+    optimiser = torch.optim.Adam([W, b], lr=lr)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for step in range(steps):
+        x = _features(torch.rand(batch, n, generator=rng).to(device), p)
+        loss = (factor * (x - torch.relu(x @ W.mT @ W + b)) ** 2).sum() / batch
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+        if progress is not None and ((step + 1) % REPORT == 0 or step + 1 == steps):
+            progress(step + 1, steps)
+    W, b = W.detach().cpu().numpy().astype(np.float64), b.detach().cpu().numpy().astype(np.float64)[:, :, 0]
+    return Trained(W, b, 1 - on, importance, *_losses(W, b, importance, on, seed))
+
+
+def _groups(n, sparsity, importance):
+    """Probability (g,) and importance (g, n) of each group."""
+    on = loss.probability(np.atleast_1d(sparsity))
+    importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
+    if on.ndim > 1 or importance.ndim > 2 or (importance.ndim and importance.shape[-1] != n):
+        raise ValueError(
+            f"sparsity and importance have shapes {on.shape} and {importance.shape}; allowed: (g,) and (g, {n})"
+        )
+    g = max(len(on), len(importance) if importance.ndim == 2 else 1)
+    return np.broadcast_to(on, (g,)), np.broadcast_to(importance, (g, n))
+
+
+def _features(u, p):
+    """Feature vectors at every probability p from the same uniform numbers."""
+    return torch.relu(1 - (1 - u) / p)
+
+
+def _losses(W, b, importance, on, seed):
+    """Population loss of every instance, and its standard error."""
+    if W.shape[-1] <= EXACT:
+        loss = population_loss(W, b, importance[:, None], on[:, None])
+        return loss, np.zeros_like(loss)
+    u = np.random.default_rng((seed, 1)).random((SAMPLES, W.shape[-1]))
+    loss, se = np.empty(W.shape[:2]), np.empty(W.shape[:2])
+    for group, instance in np.ndindex(loss.shape):
+        x = np.maximum(1 - (1 - u) / on[group], 0)
+        weights = W[group, instance]
+        errors = (x - np.maximum((x @ weights.T) @ weights + b[group, instance], 0)) ** 2 @ importance[group]
+        loss[group, instance], se[group, instance] = errors.mean(), errors.std() / SAMPLES**0.5
+    return loss, se

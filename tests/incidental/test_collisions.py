@@ -1,0 +1,142 @@
+"""Collisions: expectations against sampling, two weights against an ODE solver, duplication, counts by hand."""
+
+import numpy as np
+import pytest
+from scipy.integrate import solve_ivp
+from superposition.incidental import collisions, many_features
+
+
+@pytest.mark.parametrize(("n", "m"), [(40, 40), (30, 200)])
+def test_expectations_against_sampling(n, m):
+    rng = np.random.default_rng(0)
+    pairs, opposite, independent, distinct = [], [], [], []
+    for _ in range(3000):
+        slots = rng.integers(2 * m, size=n)
+        plus, minus = (np.bincount(slots[slots % 2 == s] // 2, minlength=m) for s in (0, 1))
+        both = plus + minus
+        pairs.append((both * (both - 1) // 2).sum())
+        opposite.append((plus * minus).sum())
+        independent.append(((plus > 0) & (minus > 0)).sum())
+        chosen = np.bincount(rng.choice(2 * m, size=n, replace=False) // 2, minlength=m)
+        distinct.append((chosen == 2).sum())
+    found = collisions.expected(n, m)
+    for predicted, seen in [
+        (found.collisions, pairs),
+        (found.pairs, opposite),
+        (found.independent, independent),
+        (found.distinct, distinct),
+    ]:
+        assert np.mean(seen) == pytest.approx(predicted, abs=4 * np.std(seen) / np.sqrt(3000))
+        assert abs(np.mean(seen) - 1.1 * predicted) > 4 * np.std(seen) / np.sqrt(3000)
+
+
+def test_counts_by_hand():
+    W = np.array([[1.0, 0, 0.6, 0], [-0.9, 0, 0, 0.3], [0, 0.99, 0.7, 0], [0, 0, 0.8, -0.4]])
+    assert collisions.count_polysemantic(W) == 2
+    assert collisions.count_polysemantic(W, 0.65) == 2 and collisions.count_polysemantic(W, 0.75) == 1
+    assert collisions.count_polysemantic(W, 0.3) == 3
+    assert collisions.same_sign_pairs(W, 0.5) == 3 and collisions.same_sign_pairs(W, 0.3) == 3
+    assert collisions.opposite_tops(W) == 1
+    assert collisions.opposite_tops([[1.0, 0], [-1, 0], [-2, 0], [3, 0]]) == 4
+
+
+def test_counts_do_not_depend_on_the_threshold_at_the_end():
+    W = many_features.flow(many_features.start(24, 24, seed=0), 0.02, [400.0])[0]
+    assert len({collisions.count_polysemantic(W, x) for x in (0.1, 0.3, 0.5, 0.7, 0.9)}) == 1
+    assert collisions.count_polysemantic(W) > 0
+
+
+def test_strengths_at_start():
+    n, m, s = 60, 60, 0.9
+    found = np.array([np.mean(collisions.strengths(many_features.start(n, m, seed=k, scale=s)), 1) for k in range(40)])
+    se = found.std(axis=0) / np.sqrt(40)
+    expected = np.array(collisions.strengths_at_start(n, m, s))
+    assert np.all(np.abs(found.mean(axis=0) - expected) < 4 * se)
+    W = many_features.start(5, 9, seed=0)
+    direct = [sum(max(W[i] @ W[j], 0) ** 2 for j in range(5) if j != i) for i in range(5)]
+    np.testing.assert_allclose(collisions.strengths(W)[1], direct, atol=1e-14)
+
+
+@pytest.mark.parametrize(("x0", "y0"), [(0.8, 0.5), (0.5, 0.8), (0.7, 0.7), (0.7, 0.7 - 1e-12), (1.0, 1e-9)])
+def test_malign_against_an_ode_solver(x0, y0):
+    t = np.array([0.0, 0.5, 5.0, 60.0])
+    exact = solve_ivp(
+        lambda s, z: (-z[0] * z[1] ** 2, -(z[0] ** 2) * z[1]), (0, 60), (x0, y0), "DOP853", t, rtol=1e-12, atol=1e-15
+    ).y
+    np.testing.assert_allclose(collisions.malign(x0, y0, t), exact, rtol=1e-8, atol=1e-13)
+
+
+def test_malign_limits():
+    x, y = collisions.malign(0.8, 0.5, 1e4)
+    assert x == pytest.approx(np.sqrt(0.39), rel=1e-12) and y < 1e-300
+    assert collisions.malign(0.7, 0.7, 1e6)[0] == pytest.approx(1 / np.sqrt(1 / 0.49 + 2e6), rel=1e-9)
+
+
+def test_two_encodings_of_the_flow_obey_malign_and_benign():
+    """One neuron, two features, lambda and benefit subtracted: what is left is interference."""
+    for sign in (1, -1):
+        W = np.array([[0.8], [0.5 * sign]])
+        step = many_features.flow(W, 1e-6, [1e-4])[0] - W
+        free = 1e-4 * ((1 - W**2) * W - 1e-6 * np.sign(W))
+        pull = -1e-4 * np.array([[0.8 * 0.25], [0.64 * 0.5]]) * (sign > 0)
+        np.testing.assert_allclose(step - free, pull, atol=1e-8)
+
+
+def test_pairs_settle_as_the_flow_does():
+    """Overlaps below 1, where the flow takes the same steps."""
+    w0 = 0.5 * np.random.default_rng(0).standard_normal((6, 2, 5)) / np.sqrt(5)
+    found = collisions.settle_pairs(w0, 0.02, 60.0, step=0.1)
+    for k in range(6):
+        np.testing.assert_allclose(found[k], many_features.flow(w0[k], 0.02, [60.0], step=0.1)[0], atol=1e-3)
+
+
+def test_duplication():
+    W = np.array([[1.0, 0, 0], [-0.9, 0, 0], [0, 0.8, 0]])
+    same = collisions.duplicate(W, noise=0, seed=0)
+    assert same.shape == (3, 4)
+    np.testing.assert_allclose(same @ same.T, W @ W.T, atol=1e-15)  # what the network computes is unchanged
+    for seed in range(3):
+        loose = collisions.duplicate(W, noise=0.01, seed=seed)
+        assert np.all((loose == 0) == (same == 0)) and not np.allclose(loose[0, 0], loose[0, 3])
+        tight = collisions.duplicate(W, noise=0.01, seed=seed, matched=True)
+        assert abs(tight[0, 0]) > abs(tight[0, 3]) and abs(tight[1, 0]) < abs(tight[1, 3])
+
+
+def test_matched_noise_frees_and_independent_noise_frees_some():
+    W = many_features.flow(many_features.start(24, 24, seed=1), 0.02, [400.0])[0]
+    before = collisions.count_polysemantic(W)
+
+    def after(**kwargs):
+        return collisions.count_polysemantic(
+            many_features.flow(collisions.duplicate(W, noise=0.02, **kwargs), 0.02, [600.0])[0]
+        )
+
+    assert before >= 3
+    assert after(seed=0, matched=True) == 0
+    loose = [after(seed=s) for s in range(6)]
+    assert np.mean(loose) / before == pytest.approx(0.5, abs=4 * 0.5 / np.sqrt(6 * before))
+
+
+def test_fewer_neurons_than_features_is_a_warning():
+    with pytest.warns(UserWarning, match="m = 3 neurons for n = 7 features: the text assumes m >= n"):
+        assert np.isnan(collisions.expected(7, 3).distinct)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: collisions.expected(0, 3), "n = 0 is out of range"),
+        (lambda: collisions.count_polysemantic([1.0, 2.0]), "W has shape .2,."),
+        (lambda: collisions.count_polysemantic([[np.nan]]), "W = nan is out of range"),
+        (lambda: collisions.count_polysemantic([[1.0]], 0), "threshold = 0 is out of range"),
+        (lambda: collisions.malign(0, 1, 1), "x0 = 0 is out of range"),
+        (lambda: collisions.malign(1, 1, -1), "t = -1 is out of range"),
+        (lambda: collisions.settle_pairs(np.ones((2, 3, 4)), 0.1, 1), "w0 has shape .2, 3, 4."),
+        (lambda: collisions.settle_pairs(np.ones((2, 2, 4)), 0, 1), "lambda_ = 0 is out of range"),
+        (lambda: collisions.duplicate([[1.0]], noise=-1, seed=0), "noise = -1 is out of range"),
+        (lambda: collisions.strengths_at_start(2, 2, 0), "scale = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,147 @@
+"""Many encodings: the flow against a naive one and an ODE solver, the gradient against autograd."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.integrate import solve_ivp
+from superposition.incidental import collisions, counting_experiments, l1_loss, many_features
+
+
+def naive(w0, lambda_, until, step):
+    """The same proximal step with nothing set aside, one row at a time."""
+    W, t = np.array(w0), 0.0
+    while t < until - 1e-12:
+        overlaps = np.maximum(W @ W.T, 0) * (1 - np.eye(len(W)))
+        h = min(step / max(1, overlaps.sum(axis=1).max()), until - t)
+        moved = W + h * ((1 - (W**2).sum(axis=1))[:, None] * W - overlaps @ W)
+        W, t = np.sign(moved) * np.maximum(np.abs(moved) - h * lambda_, 0), t + h
+    return W
+
+
+@pytest.mark.parametrize(("n", "m"), [(6, 6), (12, 30)])
+def test_nothing_is_lost_by_setting_aside(n, m):
+    """The same weights as the naive flow, from dense to one weight a row; 2e-4: settled rows stop at that speed."""
+    for seed in range(3):
+        w0 = many_features.start(n, m, seed=seed)
+        times = np.array([5.0, 40.0, 100.0, 300.0])
+        found = many_features.flow(w0, 0.01, times, step=0.2)
+        for k, t in enumerate(times):
+            np.testing.assert_allclose(found[k], naive(w0, 0.01, t, 0.2), atol=2e-4)
+        assert (np.count_nonzero(found[0], axis=1) > 2).any()  # compared while it mattered
+
+
+def test_two_features_at_one_place_are_not_at_rest():
+    """Each alone would be: one weight, no force but the other's."""
+    rest = float(l1_loss.resting_weight(0.01))
+    w0 = np.array([[rest, 0.0], [rest, 0.0], [0.0, rest]])
+    found = many_features.flow(w0, 0.01, [40.0], step=0.2)[0]
+    np.testing.assert_allclose(found, naive(w0, 0.01, 40.0, 0.2), atol=2e-4)
+    assert found[0, 0] < 0.8 and found[2, 1] == pytest.approx(rest, abs=1e-4)
+
+
+def test_single_precision_and_the_step_do_not_change_the_winners():
+    same = []
+    for seed in range(4):
+        w0 = many_features.start(32, 64, seed=seed)
+        runs = [
+            many_features.flow(w0.astype(kind), 0.005, [800.0], step=step)[0]
+            for kind, step in [(np.float64, 0.05), (np.float32, 0.2), (np.float32, 0.4)]
+        ]
+        same += [np.abs(runs[0]).argmax(1) == np.abs(run).argmax(1) for run in runs[1:]]
+    # races that are nearly ties go either way; they are few
+    assert np.mean(same) > 0.97
+
+
+def test_flow_follows_the_ode():
+    """Until the first weight reaches zero the flow is smooth; first order in the step."""
+    w0 = np.array([[0.5, -0.4, 0.3], [0.3, 0.5, 0.2]])
+    lambda_ = 0.01
+
+    def force(t, flat):
+        W = flat.reshape(2, 3)
+        overlaps = np.maximum(W @ W.T, 0) * (1 - np.eye(2))
+        return ((1 - (W**2).sum(1))[:, None] * W - overlaps @ W - lambda_ * np.sign(W)).ravel()
+
+    exact = solve_ivp(force, (0, 2), w0.ravel(), rtol=1e-11, atol=1e-12).y[:, -1].reshape(2, 3)
+    errors = [np.abs(many_features.flow(w0, lambda_, [2.0], step=h)[0] - exact).max() for h in (0.02, 0.01, 0.005)]
+    assert errors[0] < 3e-3
+    assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
+    assert errors[1] / errors[2] == pytest.approx(2, rel=0.1)
+
+
+def test_gradient_against_autograd():
+    W = torch.randn(5, 7, dtype=torch.float64, requires_grad=True)
+    out = torch.relu(W @ W.T)
+    (((out - torch.eye(5)) ** 2).sum() + 0.3 * W.abs().sum()).backward()
+    assert torch.allclose(many_features._gradient(W.detach(), 0.3), W.grad, atol=1e-12)
+
+
+def test_adamw_is_that_of_torch():
+    w0 = many_features.start(4, 9, seed=0)
+    W = torch.tensor(w0, dtype=torch.float32, requires_grad=True)
+    optimiser = torch.optim.AdamW([W], lr=1e-2)
+    for _ in range(30):
+        optimiser.zero_grad()
+        (((torch.relu(W @ W.T) - torch.eye(4)) ** 2).sum() + 0.05 * W.abs().sum()).backward()
+        optimiser.step()
+    found = many_features.descend(w0, 0.05, method="adamw", steps=30, lr=1e-2)
+    np.testing.assert_allclose(found, W.detach().numpy(), atol=1e-4)  # float32, sums in another order
+
+
+def test_descent_with_small_steps_is_the_flow():
+    w0 = many_features.start(6, 8, seed=1)
+    found = many_features.descend(w0, 4 * 0.01, method="sgd", steps=2000, lr=0.0005)  # 4 t = 4
+    np.testing.assert_allclose(found, many_features.flow(w0, 0.01, [4.0], step=0.002)[0], atol=2e-3)
+
+
+def test_the_end_of_the_flow_is_a_solution_of_the_text():
+    """One weight a row, no pair with the same sign, nobody dead, whatever the threshold."""
+    for seed in range(3):
+        end = many_features.flow(many_features.start(48, 64, seed=seed), 0.01, [700.0])[0]
+        found = counting_experiments.describe(end)
+        assert found["same_sign"] == found["dead"] == found["crowded"] == 0 and found["unfinished"] <= 1
+        assert found["at_low"] - found["at_high"] <= 1 and found["polysemantic"] > 0
+
+
+def test_collision_counts_of_the_run_are_those_of_its_pieces():
+    found = counting_experiments.by_flow(n=16, m=16, lambda_=0.01, step=0.2, seed=3)
+    w0 = many_features.start(16, 16, seed=3)
+    assert found["pairs_0"] == collisions.opposite_tops(w0)
+    assert found["pairs_1"] >= found["polysemantic"] - 1
+    assert 0 < found["first_wins"] < 1
+    trained = counting_experiments.by_descent(n=8, m=16, lambda_=0.01, method="adamw", lr=0.01, steps=1500, seed=3)
+    assert trained["dead"] == 0 and set(counting_experiments.describe(w0)) <= set(trained)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: many_features.flow(np.ones((2, 3)), 0, [1]), "lambda_ = 0 is out of range"),
+        (lambda: many_features.flow(np.ones((2, 3)), -0.1, [1]), "lambda_ = -0.1 is out of range"),
+        (lambda: many_features.flow(np.ones((2, 3)), 0.1, []), "times of shape .0,. are not allowed"),
+        (lambda: many_features.flow(np.ones((2, 3)), 0.1, [2, 1]), "times of shape .2,. are not allowed"),
+        (lambda: many_features.flow([[1, np.nan]], 0.1, [1]), "w0 = nan is out of range"),
+        (lambda: many_features.flow(np.ones(3), 0.1, [1]), "w0 has shape .3,.; allowed: .n, m."),
+        (lambda: many_features.flow(np.ones((2, 3)), 0.1, [1], step=1), "step = 1 is out of range"),
+        (lambda: many_features.start(0, 3, seed=0), "n = 0 is out of range"),
+        (lambda: many_features.start(2, 3, seed=0, scale=0), "scale = 0 is out of range"),
+        (
+            lambda: many_features.descend(np.ones((2, 3)), 0.1, method="adam", steps=1, lr=1),
+            "method = 'adam' is unknown",
+        ),
+        (lambda: many_features.descend(np.ones((2, 3)), 0.1, method="sgd", steps=0, lr=1), "steps = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_divergence_is_said():
+    with pytest.raises(FloatingPointError, match="training diverged .method=sgd"):
+        many_features.descend(3 * np.ones((2, 3)), 0.1, method="sgd", steps=50, lr=1.0)
+
+
+def test_fewer_neurons_than_features_is_a_warning():
+    with pytest.warns(UserWarning, match="m = 3 neurons for n = 4 features: the text assumes m >= n"):
+        many_features.start(4, 3, seed=0)

@@ -1,0 +1,237 @@
+"""Noise laws against quadrature and draws; the expected loss against brute force, quadrature and differences."""
+
+import itertools
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from superposition.incidental import laws, noise_loss, noisy_training, tails
+
+LAWS = [
+    laws.bipolar(0.3), laws.uniform(0.3), laws.normal(0.3), laws.laplace(0.3),
+    laws.discrete(0.3, -1.5), laws.discrete(0.3, 0), laws.discrete(0.3, 3), laws.discrete(0.3, -2),
+]  # fmt: skip
+KURTOSES = [-2, -1.2, 0, 3, -1.5, 0, 3, -2]
+NAMES = [f"{law.name} {k}" for law, k in zip(LAWS, KURTOSES, strict=True)]
+DENSITIES = {
+    "uniform": lambda x: (abs(x) <= 3**0.5) / 12**0.5,
+    "normal": lambda x: np.exp(-(x**2) / 2) / (2 * np.pi) ** 0.5,
+    "laplace": lambda x: np.exp(-(2**0.5) * abs(x)) / 2**0.5,
+}
+
+
+def weights(n, m, seed=0):
+    return np.random.default_rng(seed).standard_normal((n, m)) / np.sqrt(m)
+
+
+def brute_force(W, law):
+    """Expected loss over all combinations of a discrete law, in plain loops."""
+    total = 0.0
+    choices = list(zip(law.points, law.probabilities, strict=True))
+    for combination in itertools.product(choices, repeat=W.shape[1]):
+        xi = law.sigma * np.array([point for point, _ in combination])
+        y = np.maximum((W + xi) @ W.T, 0)
+        total += np.prod([p for _, p in combination]) * ((y - np.eye(len(W))) ** 2).sum()
+    return total
+
+
+def differences(W, law, h=1e-5):
+    gradient = np.zeros_like(W)
+    for at in np.ndindex(W.shape):
+        up, down = W.copy(), W.copy()
+        up[at] += h
+        down[at] -= h
+        gradient[at] = (noise_loss.expected_loss(up, law) - noise_loss.expected_loss(down, law)) / (2 * h)
+    return gradient
+
+
+@pytest.mark.parametrize(("law", "kurtosis"), list(zip(LAWS, KURTOSES, strict=True)), ids=NAMES)
+def test_moments_are_exact(law, kurtosis):
+    assert law.excess_kurtosis == pytest.approx(kurtosis, abs=1e-14)
+    assert law.mu4 == pytest.approx((kurtosis + 3) * 0.3**4, rel=1e-13)
+    assert law.kappa4 == pytest.approx(kurtosis * 0.3**4, abs=1e-15)
+    assert law.variance == pytest.approx(0.09) and law.moment(0) == 1 and law.moment(3) == 0
+    if law.points:
+        assert sum(law.probabilities) == pytest.approx(1, abs=1e-15)
+        return
+    for order in (2, 4, 6, 8):
+        expected = 2 * quad(lambda x: x**order * DENSITIES[law.name](x), 0, 3**0.5)[0]  # noqa: B023
+        expected += 2 * quad(lambda x: x**order * DENSITIES[law.name](x), 3**0.5, 60)[0]  # noqa: B023
+        assert law.moment(order) == pytest.approx(0.3**order * expected, rel=1e-9)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=NAMES)
+def test_draws_have_the_moments_and_the_characteristic_function(law):
+    xi = law.sample((200_000,), np.random.default_rng(1))
+    for order in (1, 2, 4):
+        se = np.sqrt(max(law.moment(2 * order) - law.moment(order) ** 2, 0) / len(xi))
+        assert np.mean(xi**order) == pytest.approx(law.moment(order), abs=4 * se + 1e-15)
+    t = np.array([0.0, 1.0, 5.0, 20.0])
+    np.testing.assert_allclose(law.characteristic(t), np.cos(np.outer(t, xi)).mean(axis=1), atol=4 / np.sqrt(2e5))
+    assert abs(np.corrcoef(xi[:-1], xi[1:])[0, 1]) < 4 / np.sqrt(2e5)
+
+
+def test_laws_are_small_frozen_objects():
+    assert laws.bipolar(0.1) == laws.bipolar(0.1) != laws.bipolar(0.2)
+    assert len({laws.normal(0.1), laws.normal(0.1), laws.laplace(0.1)}) == 2
+    with pytest.raises(AttributeError):
+        laws.normal(0.1).sigma = 2.0
+
+
+@pytest.mark.parametrize("law", [law for law in LAWS if law.points], ids=lambda law: f"{law.excess_kurtosis:g}")
+def test_discrete_loss_is_that_of_brute_force(law):
+    W = weights(3, 5)
+    assert noise_loss.expected_loss(W, law) == pytest.approx(brute_force(W, law), rel=1e-13, abs=0)
+
+
+def test_bipolar_loss_is_that_of_enumeration_at_sixteen_neurons():
+    W = weights(8, 16, seed=2)
+    values, p = tails.sums(laws.bipolar(0.1), 16)
+    assert values.shape == (2**16, 16) and p.sum() == pytest.approx(1)
+    y = W @ W.T + (0.1 * values @ W.T)[:, None, :]
+    expected = ((np.maximum(y, 0) - np.eye(8)) ** 2).sum(axis=(1, 2)) @ p
+    assert noise_loss.expected_loss(W, laws.bipolar(0.1)) == pytest.approx(expected, rel=1e-12, abs=0)
+
+
+@pytest.mark.parametrize("name", ["uniform", "normal", "laplace"])
+def test_continuous_loss_of_a_single_neuron_is_a_quadrature(name):
+    W, law = np.array([[0.8], [-0.5]]), getattr(noise_loss, name)(0.4)
+    total = 0.0
+    for i, j in np.ndindex(2, 2):
+
+        def error(x, i=i, j=j):
+            return (max(W[j, 0] * (W[i, 0] + 0.4 * x), 0) - (i == j)) ** 2 * DENSITIES[name](x)
+
+        kinks = sorted({-W[i, 0] / 0.4, -(3**0.5), 3**0.5, 0.0})
+        total += quad(error, -40, 40, points=kinks, limit=400, epsabs=1e-12)[0]
+    # one uniform or Laplace noise has the slowest characteristic function there is
+    assert noise_loss.expected_loss(W, law) == pytest.approx(total, rel=1e-7)
+
+
+@pytest.mark.parametrize("law", [laws.uniform(0.1), laws.laplace(0.1), laws.normal(0.1)], ids=lambda law: law.name)
+@pytest.mark.parametrize("rows", ["dense", "near the axes"])
+def test_continuous_loss_is_that_of_draws(law, rows):
+    W = weights(4, 6) if rows == "dense" else 0.98 * np.eye(4, 6) - 0.1
+    xi = law.sample((400_000, 6), np.random.default_rng(3))
+    losses = ((np.maximum(W @ W.T + (xi @ W.T)[:, None, :], 0) - np.eye(4)) ** 2).sum(axis=(1, 2))
+    se = losses.std() / np.sqrt(len(xi))
+    assert noise_loss.expected_loss(W, law) == pytest.approx(losses.mean(), abs=4 * se)
+
+
+def test_three_points_of_small_steps_are_nearly_uniform():
+    # a sum of 2 k + 1 point laws would be; here: the discrete law with the kurtosis of the uniform, m large
+    W = weights(3, 14, seed=4)
+    gauss, flat = (noise_loss.expected_loss(W, law) for law in (laws.normal(0.2), laws.uniform(0.2)))
+    three = noise_loss.expected_loss(W, laws.discrete(0.2, -1.2))
+    assert three - gauss == pytest.approx(flat - gauss, rel=0.15)  # equal up to sixth cumulants
+    assert abs(flat - gauss) > 1e-5
+
+
+@pytest.mark.parametrize("law", LAWS, ids=NAMES)
+@pytest.mark.parametrize("rows", ["dense", "near the axes"])
+def test_gradient_is_that_of_differences(law, rows):
+    W = weights(3, 5, seed=5) if rows == "dense" else 0.98 * np.eye(3, 5) - 0.1
+    np.testing.assert_allclose(noise_loss.expected_loss_grad(W, law), differences(W, law), rtol=0, atol=1e-8)
+
+
+def test_a_step_of_training_is_a_step_along_the_gradient_on_average():
+
+    W, law, eta = weights(3, 4, seed=6), laws.laplace(0.3), 0.01
+    start = np.repeat(W[None], 100_000, axis=0)
+    found = noisy_training.train(start, law, eta=eta, steps=1, record=[1], noise="independent", seed=0).W[0]
+    se = found.std(axis=0) / np.sqrt(len(found))
+    assert np.all(abs(found.mean(axis=0) - (W - eta * noise_loss.expected_loss_grad(W, law))) < 4.5 * se)
+
+
+def test_without_noise_the_loss_is_plain():
+    W = weights(4, 6)
+    plain = ((np.maximum(W @ W.T, 0) - np.eye(4)) ** 2).sum()
+    for law in (laws.bipolar(0), laws.laplace(0)):
+        assert noise_loss.expected_loss(W, law) == pytest.approx(plain, rel=1e-14)
+    assert noise_loss.expected_loss(np.zeros((3, 4)), laws.uniform(0.1)) == 3
+
+
+def test_only_gaussian_noise_is_rotationally_symmetric():
+    W = weights(5, 8, seed=7)
+    rotation = np.linalg.qr(np.random.default_rng(0).standard_normal((8, 8)))[0]
+    change = [noise_loss.expected_loss(W @ rotation, law) - noise_loss.expected_loss(W, law) for law in LAWS[:4]]
+    assert abs(change[2]) < 1e-13
+    assert min(abs(change[i]) for i in (0, 1, 3)) > 1e-5
+
+
+def test_kurtosis_term_is_the_leading_one():
+    W = weights(4, 16, seed=8)
+    slope = (
+        noise_loss.expected_loss(W, laws.discrete(0.2, 0.02)) - noise_loss.expected_loss(W, laws.discrete(0.2, -0.02))
+    ) / 2
+    # sixth cumulants remain: they are of relative order sum w^6 / (sum w^2)^3, some per cent
+    assert slope == pytest.approx(noise_loss.kurtosis_term(W, laws.discrete(0.2, 0.02)), rel=0.2)
+    assert noise_loss.kurtosis_term(W, laws.normal(0.2)) == 0
+
+
+def test_kurtosis_term_of_one_pair():
+    # |W_j| = 1, overlap -b sigma: (k sigma^2 / 12) b phi(b) f for each of the two ordered pairs
+    sigma, b = 0.05, 1.3
+    w = np.ones(400) / 20
+    v = w.copy()
+    v[:200] = -v[:200]
+    v = -b * sigma * w + np.sqrt(1 - (b * sigma) ** 2) * v
+    W, law = np.array([w, v]), laws.discrete(sigma, -1)
+    pairs = sum(-(sigma**2) / 12 * b * np.exp(-(b**2) / 2) / np.sqrt(2 * np.pi) * np.sum(row**4) for row in W)
+    assert noise_loss.kurtosis_term(W, law) == pytest.approx(pairs, rel=1e-12, abs=0)
+
+
+def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
+    W, law, seen = weights(4, 6, seed=9), laws.bipolar(0.15), []
+    found = noise_loss.descend(W, law, eta=0.1, steps=200, record=[0, 1, 200], progress=lambda *a: seen.append(a))
+    np.testing.assert_array_equal(found[0], W)
+    np.testing.assert_allclose(found[1], W - 0.1 * noise_loss.expected_loss_grad(W, law), rtol=1e-14)
+    losses = [noise_loss.expected_loss(w, law) for w in found]
+    assert losses[0] > losses[1] > losses[2]
+    assert seen == [(100, 200), (200, 200)]
+
+
+def test_slope_of_the_fourth_norm_is_what_a_small_step_does():
+    W, law = weights(4, 6, seed=10), laws.bipolar(0.2)
+    after = noise_loss.descend(W, law, eta=1e-6, steps=1, record=[1])[0]
+
+    def direction(W):
+        return np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2)
+
+    change = (direction(after) - direction(W)) / 1e-6
+    assert noise_loss.fourth_norm_slope(W, law) == pytest.approx(change, rel=1e-4)  # second order in the step
+    with pytest.raises(ValueError, match="length of a row = 0"):
+        noise_loss.fourth_norm_slope(np.zeros((2, 2)), law)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: laws.bipolar(-0.1), r"sigma = -0.1 is out of range; allowed: \[0, inf\)"),
+        (lambda: laws.laplace(np.nan), "sigma = nan is out of range"),
+        (lambda: laws.discrete(0.1, -2.5), r"kurtosis = -2.5 is out of range; allowed: \[-2, inf\)"),
+        (lambda: laws.discrete(-1, 0), "sigma = -1 is out of range"),
+        (lambda: noise_loss.expected_loss([1.0, 2.0], laws.normal(0.1)), r"W has shape \(2,\); allowed: \(n, m\)"),
+        (lambda: noise_loss.expected_loss(np.ones((2, 34)), laws.bipolar(0.1)),
+         r"m = 34 gives 2\^17 = 131072 sums in each half; allowed: up to 65536"),
+        (lambda: noise_loss.expected_loss_grad(np.ones((2, 22)), laws.discrete(0.1, 1)), r"3\^11 = 177147 sums"),
+        (lambda: tails.sums(laws.bipolar(1), 21), r"m = 21 gives 2\^21 = 2097152 combinations"),
+        (lambda: tails.sums(laws.normal(1), 2), "law = normal cannot be enumerated"),
+        (lambda: noise_loss.kurtosis_term(np.zeros((2, 2)), laws.normal(1)), "sigma times the length of a row = 0"),
+        (lambda: noise_loss.descend(np.ones((2, 2)), laws.normal(1), eta=-1, steps=1, record=[]), "eta = -1"),
+        (lambda: noise_loss.descend(np.ones((2, 2)), laws.normal(1), eta=1, steps=1, record=[2]), "record = 2"),
+    ],
+)  # fmt: skip
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+@pytest.mark.parametrize("room", ["noise", "kurtosis", "attractors"])
+def test_theory_loads_nothing_slow(room):
+    slow = ("torch", "matplotlib", "pydantic", "IPython", "scipy.optimize", "scipy.stats", "scipy.integrate")
+    program = f"import sys, superposition.{room}; print([name for name in {slow} if name in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"

@@ -1,0 +1,188 @@
+"""One encoding: forces against autograd, the exact trajectory against a solver and brute force, limits, refusals."""
+
+import tracemalloc
+
+import numpy as np
+import pytest
+import torch
+from scipy.integrate import solve_ivp
+from superposition.incidental import l1_loss, one_feature
+
+
+def gaussian(m, seed, scale=0.9):
+    return scale / np.sqrt(m) * np.random.default_rng(seed).standard_normal(m)
+
+
+def by_solver(w0, lambda_, t):
+    """All weights by DOP853, restarted at every death, where the force jumps."""
+    w, now = np.abs(w0), 0.0
+    while now < t and (w > 0).any():
+        alive = np.flatnonzero(w)
+
+        def force(s, x):
+            return (1 - x @ x) * x - lambda_
+
+        def death(s, x):
+            return x.min()
+
+        death.terminal, death.direction = True, -1
+        part = solve_ivp(force, (now, t), w[alive], "DOP853", rtol=1e-13, atol=1e-15, events=death)
+        now, w[alive] = part.t[-1], part.y[:, -1]
+        if part.t_events[0].size:
+            w[alive[np.argmin(part.y[:, -1])]] = 0.0
+    return np.copysign(w, w0)
+
+
+@pytest.mark.parametrize(("m", "lambda_"), [(3, 0.1), (30, 0.02), (100, 0.01), (30, 0.003)])
+def test_trajectory_against_an_ode_solver(m, lambda_):
+    """To 1e-8, as asked, from the first moment until long after one weight is left."""
+    for seed in range(2):
+        w0 = gaussian(m, seed)
+        times = np.array([0.0, 0.3, 1.0, 3.0, 0.3 / lambda_, 1 / lambda_, 2 / lambda_, 6 / lambda_])
+        found = one_feature.trajectory(w0, lambda_, times)
+        for k, t in enumerate(times):
+            w = by_solver(w0, lambda_, t)
+            np.testing.assert_allclose(found.weights(t), w, rtol=0, atol=1e-8)
+            assert found.norm_squared[k] == pytest.approx(w @ w, abs=1e-8)
+            assert found.l1_norm[k] == pytest.approx(np.abs(w).sum(), abs=1e-8)
+            assert found.survivors[k] == np.count_nonzero(w)
+
+
+def test_brute_force_comes_closer_as_its_step_shrinks():
+    """Euler with clipping at zero, as in the public code: an error of first order."""
+    w0, lambda_, until = gaussian(500, 1), 0.005, 60.0
+    exact = one_feature.trajectory(w0, lambda_, [until])
+    errors = []
+    for h in (0.2, 0.1, 0.05):
+        w = np.abs(w0)
+        for _ in range(round(until / h)):
+            w = np.maximum(w + h * ((1 - w @ w) * w - lambda_ * (w > 0)), 0)
+        errors.append(np.abs(w - np.abs(exact.weights(until))).max())
+    assert errors[0] < 0.01
+    assert errors[0] / errors[1] == pytest.approx(2, rel=0.15)
+    assert errors[1] / errors[2] == pytest.approx(2, rel=0.15)
+
+
+def test_order_signs_and_fields_agree_with_the_weights():
+    w0 = gaussian(2000, 2)
+    found = one_feature.trajectory(w0, 1e-3, [500.0, 5.0])  # any order
+    for k, t in enumerate((500.0, 5.0)):
+        w = found.weights(t)
+        assert found.survivors[k] == np.count_nonzero(w)
+        np.testing.assert_allclose([w @ w, np.abs(w).sum()], [found.norm_squared[k], found.l1_norm[k]], rtol=1e-12)
+        assert np.all(w * w0 >= 0)
+        order = np.argsort(np.abs(w0))
+        assert np.all(np.diff(np.abs(w)[order]) >= 0)
+
+
+def test_long_after_one_is_left():
+    """The form with a cut alone would be off by 3.5e-6 at lambda t = 10 and dead at 40."""
+    found = one_feature.trajectory(gaussian(50, 3), 0.01, np.array([1e3, 4e3, 1e6]))
+    np.testing.assert_allclose(found.l1_norm, l1_loss.resting_weight(0.01), rtol=1e-10)
+    assert list(found.survivors) == [1, 1, 1]
+    assert found.single < 1000
+
+
+@pytest.mark.parametrize("w0", [[0.5, -0.5], [0.3, 0.3, 0.3, 0.1], [0.5, 0.0], [0.5], [0.0, 0.0]])
+def test_ties_zeros_and_single_weights(w0):
+    """Equal weights stay equal for good: p x^2 = 1 - lambda / x."""
+    found = one_feature.trajectory(w0, 0.01, [0.0, 2000.0])
+    top = np.abs(w0) == np.max(np.abs(w0))
+    count = int(top.sum()) if np.any(w0) else 0
+    assert found.survivors[1] == count
+    np.testing.assert_allclose(found.weights(0.0), w0, atol=1e-15)
+    w = np.abs(found.weights(2000.0))
+    if count:
+        x = w[top]
+        np.testing.assert_allclose((1 - count * x**2) * x, 0.01, rtol=1e-9)
+
+
+def test_above_the_line_everything_dies_and_a_warning_says_so():
+    with pytest.warns(UserWarning, match=r"lambda_ = 0.39 is above 2 / \(3 sqrt 3\) = 0.3849"):
+        found = one_feature.trajectory([1.0, 0.5], 0.39, [0.0, 500.0])
+    assert list(found.survivors) == [2, 0] and found.l1_norm[1] == found.norm_squared[1] == 0
+    below = one_feature.trajectory([1.0, 0.5], 0.384, [2000.0])
+    assert below.l1_norm[0] == pytest.approx(l1_loss.resting_weight(0.384), rel=1e-6)
+
+
+def test_resting_weight_solves_its_equation():
+    lambda_ = np.array([1e-9, 0.01, 0.2, 0.3849, l1_loss.DEATH_LINE])
+    w = l1_loss.resting_weight(lambda_)
+    np.testing.assert_allclose((1 - w**2) * w, lambda_, rtol=1e-6)
+    np.testing.assert_allclose(w[-1], 1 / np.sqrt(3), rtol=1e-7)
+    assert np.all(w >= 1 / np.sqrt(3) - 1e-7) and l1_loss.resting_weight(0.385) == 0
+
+
+def test_both_solvers_agree(monkeypatch):
+    """Radau takes over when LSODA crawls, and above a million weights; 1e-7: its tolerance is 1e-10 a step."""
+    w0, times = gaussian(5000, 6), np.geomspace(1, 4000, 12)
+    usual = one_feature.trajectory(w0, 1e-3, times)
+    for name, value in (("PATIENCE", 50), ("MANY", 10)):
+        with monkeypatch.context() as patch:
+            patch.setattr(one_feature, name, value)
+            other = one_feature.trajectory(w0, 1e-3, times)
+        assert not np.array_equal(other.norm_squared, usual.norm_squared)
+        np.testing.assert_allclose(other.norm_squared, usual.norm_squared, atol=1e-7)
+        np.testing.assert_allclose(other.l1_norm, usual.l1_norm, rtol=1e-7)
+        np.testing.assert_array_equal(other.survivors, usual.survivors)
+
+
+def test_five_arrays_are_enough():
+    """The issue allows six arrays of length m, the input among them."""
+    w0 = gaussian(3_000_000, 4)  # large enough for the path itself not to count
+    tracemalloc.start()
+    found = one_feature.trajectory(w0, 1e-3, [1.0, 100.0])
+    found.weights(100.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak + w0.nbytes < 6 * w0.nbytes
+
+
+def test_gradient_and_loss_against_autograd():
+    W = torch.randn(5, 7, dtype=torch.float64, requires_grad=True)
+    out = torch.relu(W @ W.T)
+    value = ((out - torch.eye(5)) ** 2).sum() + 0.3 * W.abs().sum()
+    value.backward()
+    found = W.detach().numpy()
+    assert l1_loss.loss(found, 0.3) == pytest.approx(value.item(), rel=1e-13)
+    np.testing.assert_allclose(l1_loss.gradient(found, 0.3), W.grad.numpy(), atol=1e-12)
+
+
+def test_forces_add_up_and_conventions_invert():
+    W = np.random.default_rng(0).standard_normal((3, 4))
+    np.testing.assert_allclose(-4 * sum(l1_loss.forces(W, 0.05)), l1_loss.gradient(W, 0.2), atol=1e-13)
+    both = l1_loss.conventions(1e-3, 7.5, source="loss")
+    assert both == l1_loss.conventions(*both["simplified"], source="simplified")
+    assert both["simplified"] == (0.00025, 30.0)
+
+
+def test_threshold():
+    np.testing.assert_allclose(l1_loss.threshold([0.0, 0.5, 1.0, 1.2], 0.1), [0.1, 0.2, np.inf, np.inf])
+    w0 = gaussian(200, 5)
+    short = one_feature.trajectory(w0, 0.02, [1e-6]).weights(1e-6)
+    grows = np.abs(short) > np.abs(w0)
+    assert np.array_equal(grows, np.abs(w0) > l1_loss.threshold(w0 @ w0, 0.02))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: one_feature.trajectory([1.0], 0, [1]), "lambda_ = 0 is out of range"),
+        (lambda: one_feature.trajectory([1.0], -1, [1]), "lambda_ = -1 is out of range"),
+        (lambda: one_feature.trajectory([1.0], np.nan, [1]), "lambda_ = nan is out of range"),
+        (lambda: one_feature.trajectory([1.0], 0.1, []), "times of shape .0,. are not allowed; allowed: at least one"),
+        (lambda: one_feature.trajectory([1.0], 0.1, [-1]), "times = -1 is out of range"),
+        (lambda: one_feature.trajectory([1.0, np.nan], 0.1, [1]), "w0 = nan is out of range"),
+        (lambda: one_feature.trajectory([1.0, np.inf], 0.1, [1]), "w0 = inf is out of range"),
+        (lambda: one_feature.trajectory([], 0.1, [1]), "w0 has shape .0,."),
+        (lambda: one_feature.trajectory([[1.0]], 0.1, [1]), "w0 has shape .1, 1.; allowed: .m,."),
+        (lambda: one_feature.trajectory([1.0], 0.1, [1]).weights(2), "t = 2 is out of range; allowed: .0, 1."),
+        (lambda: l1_loss.loss([1.0], 0.1), "W has shape .1,."),
+        (lambda: l1_loss.gradient([[np.nan]], 0.1), "W = nan is out of range"),
+        (lambda: l1_loss.conventions(1, 1, source="text"), "source = 'text' is unknown"),
+        (lambda: l1_loss.resting_weight(0), "lambda_ = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

@@ -1,0 +1,259 @@
+"""Gated networks: flow against autograd and an ODE solver, limits against least squares, families by Monte Carlo."""
+
+import numpy as np
+import pytest
+import torch
+from scipy.integrate import solve_ivp
+from scipy.linalg import expm
+from superposition.receptive import gated_networks, gates, ring
+from superposition.receptive.nlgp import nlgp_sample
+
+
+def sample(n=5, K=3, N=400, seed=0):
+    rng = np.random.default_rng(seed)
+    x = rng.standard_normal((N, n))
+    x[: N // 2] += 0.3
+    return rng.random((N, K)) < 0.6, x, np.repeat([1.0, 0.0], N // 2), rng.standard_normal((K, n))
+
+
+def test_moments_are_averages_of_kronecker_products():
+    gates, x, y, _ = sample()
+    wide = (gates[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    A, b = gated_networks.moments(gates, x, y)
+    np.testing.assert_allclose(A, wide.T @ wide / len(x), atol=1e-13)
+    np.testing.assert_allclose(b.ravel(), y @ wide / len(x), atol=1e-13)
+
+
+def test_flow_is_the_gradient_that_autograd_finds():
+    gates, x, y, w = sample()
+    A, b = gated_networks.moments(gates, x, y)
+    weights = torch.tensor(w, requires_grad=True)
+    out = (torch.tensor(gates) * (torch.tensor(x) @ weights.T)).mean(dim=1)
+    (((out - torch.tensor(y)) ** 2).mean() / 2).backward()
+    step = 1e-6
+    later = gated_networks.gdln_solution(A, b, w, step)
+    np.testing.assert_allclose((later - w) / step, -weights.grad.numpy(), atol=1e-5)  # O(step) of a second derivative
+    assert gated_networks.loss(A, b, w) == pytest.approx(
+        float(((out.detach() - torch.tensor(y)) ** 2).mean()), rel=1e-12
+    )
+
+
+@pytest.mark.parametrize("K", [1, 2, 4])
+@pytest.mark.parametrize("twins", [False, True])
+def test_solution_against_an_ode_solver(K, twins):
+    gates, x, y, w0 = sample(K=K)
+    if twins:  # every gate twice: A is singular
+        gates, w0 = np.repeat(gates, 2, axis=1), np.concatenate([w0, -2 * w0])
+    A, b = gated_networks.moments(gates, x, y)
+    count = len(w0)
+
+    def flow(t, w):
+        return (b.ravel() - A @ w / count) / count
+
+    found = solve_ivp(flow, (0, 30), w0.ravel(), t_eval=[0, 1, 7, 30], rtol=1e-10, atol=1e-12)
+    solution = gated_networks.gdln_solution(A, b, w0, found.t)
+    np.testing.assert_allclose(solution.reshape(4, -1), found.y.T, atol=1e-7)
+    np.testing.assert_allclose(
+        gated_networks.gdln_solution(A, b, w0, 1e7), gated_networks.gdln_solution(A, b, w0, np.inf), atol=1e-6
+    )
+
+
+def test_formula_with_matrix_exponential():
+    gates, x, y, w0 = sample()
+    A, b = gated_networks.moments(gates, x, y)
+    decay = expm(-A * 11 / 9)
+    expected = decay @ w0.ravel() + 3 * np.linalg.solve(A, (np.eye(15) - decay) @ b.ravel())
+    np.testing.assert_allclose(gated_networks.gdln_solution(A, b.ravel(), w0, 11.0).ravel(), expected, atol=1e-11)
+
+
+def test_shapes_of_times():
+    gates, x, y, w0 = sample()
+    A, b = gated_networks.moments(gates, x, y)
+    assert gated_networks.gdln_solution(A, b, w0, np.zeros((2, 3))).shape == (2, 3, 3, 5)
+    mixed = gated_networks.gdln_solution(A, b, w0, [0.0, np.inf])
+    np.testing.assert_allclose(mixed[0], w0, atol=1e-14)
+    np.testing.assert_allclose(mixed[1], 3 * np.linalg.solve(A, b.ravel()).reshape(3, 5), rtol=1e-9)
+
+
+def test_directions_that_a_does_not_see_keep_their_start():
+    gates, x, y, _ = sample(K=1)
+    A, b = gated_networks.moments(np.repeat(gates, 2, axis=1), x, y)
+    w0 = np.random.default_rng(3).standard_normal((2, 5))
+    w = gated_networks.gdln_solution(A, b, w0, [3.0, np.inf])
+    np.testing.assert_allclose(w[:, 0] - w[:, 1], np.stack([w0[0] - w0[1]] * 2), atol=1e-12)
+    single = gated_networks.gdln_solution(*gated_networks.moments(gates, x, y), w0[:1], np.inf)
+    np.testing.assert_allclose(w[1].mean(axis=0), single[0], atol=1e-11)
+    np.testing.assert_allclose(gated_networks.limiting_weights(A, b)[0], single[0], atol=1e-11)
+
+
+def test_exclusive_gates_are_least_squares_on_their_own_data():
+    _, x, y, w0 = sample(K=2)
+    gates = np.stack([x[:, 0] > 0.2, x[:, 0] <= 0.2], axis=1)
+    A, b = gated_networks.moments(gates, x, y)
+    assert np.all(A[:5, 5:] == 0)
+    w = gated_networks.gdln_solution(A, b, w0, np.inf)
+    for k in range(2):
+        own = np.linalg.lstsq(x[gates[:, k]], y[gates[:, k]], rcond=None)[0]
+        np.testing.assert_allclose(w[k], 2 * own, atol=1e-10)
+
+
+def test_limiting_loss_is_the_residual_of_least_squares():
+    gates, x, y, _ = sample()
+    A, b = gated_networks.moments(gates, x, y)
+    wide = (gates[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    residual = y - wide @ np.linalg.lstsq(wide, y, rcond=None)[0]
+    assert gated_networks.limiting_loss(A, b) == pytest.approx(np.mean(residual**2), rel=1e-11)
+
+
+def test_loss_curve_from_eigenvalues_and_initial_speed():
+    gates, x, y, w0 = sample()
+    A, b = gated_networks.moments(gates, x, y)
+    t = np.array([0.0, 1.0, 10.0])
+    curve = gated_networks.loss(A, b, gated_networks.gdln_solution(A, b, 0 * w0, t))
+    values, vectors = np.linalg.eigh(A)
+    weight = (b.ravel() @ vectors) ** 2 / values
+    np.testing.assert_allclose(curve, 0.5 - (1 - np.exp(-2 * np.outer(t, values) / 9)) @ weight, atol=1e-12)
+    early = gated_networks.loss(A, b, gated_networks.gdln_solution(A, b, 0 * w0, 1e-6))
+    assert (0.5 - early) / 1e-6 == pytest.approx(gated_networks.initial_speed(b), rel=1e-5)
+
+
+def test_a_gate_that_is_always_shut_has_the_smallest_eigenvalues_and_learns_nothing():
+    A, b = np.zeros((4, 4)), np.zeros((1, 4))
+    assert gated_networks.limiting_loss(A, b) == 0.5 and gated_networks.initial_speed(b) == 0
+    np.testing.assert_array_equal(
+        gated_networks.gdln_solution(A, b, np.ones((1, 4)), [5.0, np.inf]), np.ones((2, 1, 4))
+    )
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: gated_networks.moments(np.zeros((4, 2), bool), np.ones((4, 3)), np.ones(4)), "gate 0 never opens"),
+        (lambda: gated_networks.moments(np.ones((4, 0), bool), np.ones((4, 3)), np.ones(4)), "K = 0 gates"),
+        (lambda: gated_networks.moments(np.ones((4, 1), bool), np.ones((5, 3)), np.ones(4)), "have shapes"),
+        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones((1, 3)), -1), r"t = -1 is out of range"),
+        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones(3), 1), r"w0 has shape \(3,\)"),
+        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones((0, 3)), 1), r"w0 has shape \(0, 3\)"),
+        (lambda: gated_networks.gdln_solution(np.eye(4), np.ones(3), np.ones((1, 3)), 1), "A and b have shapes"),
+        (
+            lambda: gated_networks.gdln_solution(np.triu(np.ones((3, 3))), np.ones(3), np.ones((1, 3)), 1),
+            "A is not symmetric",
+        ),
+        (lambda: gated_networks.gdln_solution(-np.eye(3), np.ones(3), np.ones((1, 3)), 1), "A has the eigenvalue -1"),
+        (
+            lambda: gated_networks.gdln_solution(np.zeros((3, 3)), np.ones(3), np.ones((1, 3)), np.inf),
+            "outside the range of A",
+        ),
+        (lambda: gated_networks.loss(np.eye(3), np.ones(3), np.ones(3)), r"w has shape \(3,\)"),
+        (lambda: gates.directions("gabor", 40, 3), "family = 'gabor' is unknown"),
+        (lambda: gates.directions("random", 2, 1), "n = 2 is out of range"),
+        (lambda: gates.directions("random", 40, 0), "K = 0 is out of range"),
+        (lambda: gates.directions("opposite pairs", 40, 3), "K = 3 is out of range for opposite pairs"),
+        (lambda: gates.opened(np.zeros((1, 3)), np.ones((2, 3))), "its gate never opens"),
+        (lambda: gates.small_bump_second_moment([1, 1], np.eye(3), 1.0), "has repetitions"),
+        (lambda: gates.small_bump_second_moment([3], np.eye(3), 1.0), "pixels = 3 is out of range"),
+        (lambda: gates.small_bump_second_moment([0], np.eye(3), 0.0), "gain = 0 is out of range"),
+        (lambda: gates.small_bump_second_moment([0], np.eye(3), 1e3), "gain = 1000 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+# ---- families -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("family", gates.FAMILIES)
+@pytest.mark.parametrize(("n", "K"), [(3, 2), (40, 12), (41, 12)])
+def test_families_have_k_different_gates_and_the_same_mean_eigenvalue(family, n, K):
+    directions = gates.directions(family, n, K, seed=1)
+    assert directions.shape == (K, n) and len(np.unique(directions.round(9), axis=0)) == K
+    rng = np.random.default_rng(0)
+    half = rng.standard_normal((50, n))
+    x = np.concatenate([half, -half])
+    A, _ = gated_networks.moments(gates.opened(directions, x), x, np.ones(100))
+    assert np.linalg.eigvalsh(A).mean() == pytest.approx(np.mean(x**2) / 2, rel=1e-12)
+
+
+def test_every_half_space_gate_of_a_symmetric_sample_has_the_same_second_moment():
+    half = np.random.default_rng(0).standard_normal((60, 6))
+    x = np.concatenate([half, -half])
+    for direction in gates.directions("random", 6, 4, seed=2):
+        A, _ = gated_networks.moments(gates.opened(direction, x), x, np.ones(120))
+        np.testing.assert_allclose(A, x.T @ x / 240, atol=1e-14)
+
+
+def test_waves_are_the_low_frequencies():
+    waves = gates.directions("waves", 40, 5)
+    np.testing.assert_allclose(waves[0], 1)
+    spectrum = np.abs(np.fft.rfft(waves, axis=1)).argmax(axis=1)
+    np.testing.assert_array_equal(spectrum, [0, 1, 1, 2, 2])
+    assert np.linalg.matrix_rank(waves) == 5
+
+
+def monte_carlo(gates, x):
+    """E[g_k g_l x x'] and its standard error, entry by entry."""
+    wide = (gates[:, :, None] * x[:, None, :]).reshape(len(x), -1)
+    mean = wide.T @ wide / len(x)
+    return mean, np.sqrt(((wide**2).T @ wide**2 / len(x) - mean**2) / len(x))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_gaussian_second_moment_against_monte_carlo(seed):
+    C = ring.gaussian_covariance(12, 1)
+    directions = np.random.default_rng(seed).standard_normal((3, 12))
+    directions[2] = -directions[1]  # the correlation -1
+    x = ring.gaussian_sample(C, 100_000, seed=seed + 10)
+    mean, se = monte_carlo(gates.opened(directions, x), x)
+    exact = gates.gaussian_second_moment(directions, C)
+    assert np.abs(exact - mean).max() < 5 * se.max()  # 1296 entries: 5 standard errors
+    np.testing.assert_allclose(exact[12:24, 24:], 0, atol=2e-8)  # an arcsine at -1 + 1e-16
+    np.testing.assert_allclose(exact[:12, :12], C / 2, atol=1e-14)
+
+
+def test_gaussian_second_moment_of_nearly_equal_gates():
+    C = ring.gaussian_covariance(12, 1)
+    a = np.random.default_rng(0).standard_normal(12)
+    for step in (1e-3, 1e-6, 1e-9):
+        block = gates.gaussian_second_moment([a, a + step], C)[:12, 12:]
+        assert np.abs(block - C / 2).max() < 3 * step  # the gates differ on a wedge of that angle
+
+
+@pytest.mark.parametrize("gain", [0.5, 3.0, 10.0])
+def test_small_bump_second_moment_against_monte_carlo(gain):
+    latent = ring.gaussian_covariance(12, 1)
+    x = nlgp_sample(12, 1, gain, 100_000, seed=4)
+    pixels = [0, 1, 5]
+    mean, se = monte_carlo(x[:, pixels] > 0, x)
+    exact = gates.small_bump_second_moment(pixels, latent, gain)
+    assert np.abs(exact - mean).max() < 5 * se.max()
+    assert np.linalg.eigvalsh(exact)[0] > 0
+
+
+def test_small_bump_second_moment_has_the_gaussian_limit():
+    latent = ring.gaussian_covariance(12, 1)
+    gaussian = gates.gaussian_second_moment(np.eye(12)[[0, 3]], latent)
+    # the difference is of order gain^2
+    np.testing.assert_allclose(gates.small_bump_second_moment([0, 3], latent, 1e-4), gaussian, atol=1e-7)
+
+
+def test_four_signs_against_an_orthant_probability():
+    from scipy.stats import multivariate_normal
+
+    latent, gain, i, k, j, m = ring.gaussian_covariance(10, 1), 2.0, 0, 2, 1, 4
+    q = 8 / 9
+    R = np.array(
+        [
+            [1, latent[i, k], q**0.5 * latent[i, j], q**0.5 * latent[i, m]],
+            [0, 1, q**0.5 * latent[k, j], q**0.5 * latent[k, m]],
+            [0, 0, 1, q * latent[j, m]],
+            [0, 0, 0, 1],
+        ]
+    )
+    R = R + np.triu(R, 1).T
+    orthant = multivariate_normal.cdf(np.zeros(4), np.zeros(4), R, abseps=1e-9, releps=1e-9, maxpts=10**6, rng=0)
+    signs = 16 * orthant - 1 - 2 / np.pi * np.arcsin(R[np.triu_indices(4, 1)]).sum()
+    expected = (2 / np.pi * np.arcsin(q * latent[j, m]) + signs) / (2 / np.pi * np.arcsin(q)) / 4
+    found = gates.small_bump_second_moment([i, k], latent, gain)[j, 10 + m]
+    assert found == pytest.approx(expected, abs=1e-6)  # the cdf is good to about 1e-7

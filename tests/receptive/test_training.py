@@ -1,0 +1,165 @@
+"""Training: against the closed-form flow, exact symmetries and limits; what the named runs return."""
+
+import itertools
+
+import numpy as np
+import pytest
+import torch
+from superposition import runs
+from superposition.receptive import experiments, measures, nlgp, relu_flow, ring, training
+
+SMALL = {"n": 12, "xi1": 1.0, "xi2": 0.5, "initials": 2, "steps": 30, "lr": 0.2, "batch": 100, "seed": 0}
+
+
+def gaussian(n, batch, seed):
+    covariances = [ring.gaussian_covariance(n, xi) for xi in (1, 0.5)]
+    return training.gaussian_batches(*covariances, batch, seed=seed)
+
+
+@pytest.mark.parametrize(("K", "lr"), [(1, 0.05), (3, 0.15)])
+def test_training_follows_the_closed_form_flow(K, lr):
+    C1, C0 = ring.gaussian_covariance(12, 1), ring.gaussian_covariance(12, 0.5)
+    W0 = training.initial_weights(2, K, 12, seed=1)
+    trials = [training.train(W0, gaussian(12, 20_000, seed), steps=100, lr=lr).W for seed in range(4)]
+    expected = W0.copy()
+    for s, _ in itertools.product(range(2), range(100)):  # the same steps without noise
+        expected[s] += lr * relu_flow.gaussian_flow(expected[s], C0, C1)
+    mean, spread = np.mean(trials, axis=0), np.std(trials, axis=0, ddof=1)
+    noise = np.sqrt(np.mean(spread**2) / 4)
+    moved = np.linalg.norm(expected - W0)
+    # all entries have about the same noise: a mean square over 24 K of them is within 60 % of its mean
+    assert np.sqrt(np.mean((mean - expected) ** 2)) < 1.6 * noise
+    assert noise * np.sqrt(W0.size) < 0.05 * moved
+
+
+def test_loss_gives_each_label_half_the_weight():
+    W = torch.zeros(1, 1, 2)
+    pair = (torch.ones(3, 2), torch.ones(7, 2))
+    losses = training._losses((W, torch.zeros(1, 1), torch.tensor([0.25])), pair, torch.relu)
+    assert float(losses[0]) == pytest.approx((0.75**2 + 0.25**2) / 4)
+
+
+def test_networks_side_by_side_do_not_disturb_each_other():
+    W0 = training.initial_weights(3, 2, 12, seed=2)
+    together = training.train(W0, gaussian(12, 200, 0), steps=20, lr=0.5)
+    alone = training.train(W0[1:2], gaussian(12, 200, 0), steps=20, lr=0.5)
+    np.testing.assert_allclose(together.W[1:2], alone.W, atol=1e-6)  # float32
+    np.testing.assert_array_equal(training.initial_weights(1, 2, 12, seed=2)[0], W0[0])
+
+
+def test_batches_have_the_law_they_promise():
+    x1, x0 = next(training.nlgp_batches(12, 1.0, 0.5, 2.0, 60_000, seed=3))
+    for x, xi in ((x1.numpy(), 1.0), (x0.numpy(), 0.5)):
+        product = np.mean(x * np.roll(x, 1, axis=1), axis=1)
+        error = product.std() / len(x) ** 0.5
+        assert abs(product.mean() - nlgp.nlgp_covariance(12, xi, 2.0)[0, 1]) < 4 * error
+    assert len(next(training.nlgp_batches(12, 1.0, 0.5, 2.0, 5, seed=0))[0]) == 3
+    again = next(training.nlgp_batches(12, 1.0, 0.5, 2.0, 60_000, seed=3))
+    assert torch.equal(again[0], x1)
+
+
+@pytest.mark.parametrize(("activation", "output"), [("erf", lambda b: 1 - b), ("sigmoid", lambda b: -b)])
+def test_swapped_labels_and_flipped_signs_are_the_same_task(activation, output):
+    generator = torch.Generator().manual_seed(0)
+    W, b1 = torch.randn(1, 4, 6, generator=generator), torch.randn(1, 4, generator=generator)
+    x1, x0 = torch.randn(9, 6, generator=generator), torch.randn(9, 6, generator=generator)
+    act, b2 = training.ACTIVATIONS[activation], torch.tensor([0.3])
+    ours = training._losses((W, b1, b2), (x1, x0), act)
+    theirs = training._losses((-W, -b1, output(b2)), (x0, x1), act)
+    assert float(ours) == pytest.approx(float(theirs), rel=1e-5)
+    relu = training._losses((W, b1, b2), (x1, x0), torch.relu)
+    assert abs(float(relu - training._losses((-W, -b1, output(b2)), (x0, x1), torch.relu))) > 0.01
+
+
+def test_biases_are_learned_only_if_asked_for():
+    W0 = training.initial_weights(2, 3, 12, seed=0)
+    without = training.train(W0, gaussian(12, 100, 0), steps=5, lr=0.1)
+    assert not without.bias.any() and not without.bias_out.any()
+    assert training.train(W0, gaussian(12, 100, 0), steps=5, lr=0.1, activation="sigmoid", bias=-1).bias.std() > 0
+
+
+def test_kept_weights_flips_and_progress():
+    seen = []
+    W0 = training.initial_weights(1, 2, 12, seed=0)
+    found = training.train(
+        W0, gaussian(12, 50, 0), steps=7, lr=0.1, keep_every=3, progress=lambda *pair: seen.append(pair)
+    )
+    assert found.kept_steps == (0, 3, 6) and found.kept.shape == (3, 1, 2, 12) and seen[-1] == (7, 7)
+    np.testing.assert_allclose(found.kept[0], W0, atol=1e-7)
+    x = np.array([[1.0, 0], [0, 1], [1, 1], [-1, 1]])
+    step, final = training.flips(np.array([[1.0, 0], [-1, 0.5], [1, 0]]), x)
+    np.testing.assert_allclose(step, [0.75, 0.75])
+    np.testing.assert_allclose(final, [0, 0.75, 0])
+
+
+def test_localization_and_its_control():
+    common = {"n": 40, "xi1": 2.0, "xi2": 1.0, "gain": 3.0, "K": 1, "initials": 6, "steps": 400, "lr": 0.5}
+    found, clone = (
+        experiments.localization(law=law, batch=2000, seed=0, device="cpu", **common) for law in ("nlgp", "clone")
+    )
+    assert found["lowest"] > clone["highest"] and found["width"] < clone["width"]
+    assert len(found["values"].split()) == 6 and found["loss"] < 0.25
+
+
+@pytest.mark.parametrize(
+    ("name", "extra"),
+    [
+        ("location", {"gain": 3.0, "scale": 1.0}),
+        ("onset", {"fraction": 1.5, "law": "clone"}),
+        ("bias_sign", {"gain": 3.0, "activation": "erf", "bias": -1.0, "K": 2}),
+        ("sign_flips", {"gain": 3.0, "K": 2, "keep_every": 10}),
+    ],
+)
+def test_points_of_the_runs_return_finite_numbers(name, extra):
+    found = getattr(experiments, name)(**SMALL, **extra, device="cpu")
+    assert all(isinstance(value, str) or np.isfinite(value) for value in found.values())
+
+
+def test_every_point_of_the_runs_is_allowed():
+    for name in ("field-gain", "field-where", "field-onset", "field-critical", "field-bias", "field-flips"):
+        for grid in runs.GRIDS:
+            assert runs.points(runs.find(name), grid)
+
+
+def test_kurtosis_of_a_mixture_of_gaussians():
+    rng = np.random.default_rng(0)
+    x1, x0 = 3 * rng.standard_normal((400_000, 1)), rng.standard_normal((400_000, 1))
+    found = experiments.preactivation_kurtosis([[1.0]], x1, x0)
+    assert found["kurtosis_mixture"] == pytest.approx(3 * 0.8**2, rel=0.02)
+    # standard error of the kurtosis of 4e5 values of a law with this much: below 0.03
+    assert found["kurtosis_pooled"] == pytest.approx(3 * 0.8**2, abs=0.12)
+    assert found["kurtosis_1"] == pytest.approx(0, abs=0.04)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: training.initial_weights(0, 1, 5), "initials = 0 is out of range"),
+        (lambda: training.initial_weights(1, 1, 5, scale=0), "scale = 0 is out of range"),
+        (lambda: next(training.nlgp_batches(40, 2, 1, 0, 10, seed=0)), "gain = 0 is out of range"),
+        (lambda: next(training.nlgp_batches(40, 5, 1, 1, 10, seed=0)), "xi = 5 is too large for n = 40"),
+        (lambda: next(gaussian(12, 1, 0)), "batch = 1 is out of range"),
+        (lambda: training.train(np.ones((2, 12)), gaussian(12, 10, 0), steps=1, lr=1), "W has shape"),
+        (lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=0, lr=1), "steps = 0"),
+        (lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=0), "lr = 0"),
+        (
+            lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=1, activation="tanh"),
+            "activation = 'tanh' is unknown; allowed: relu, erf, sigmoid",
+        ),
+        (lambda: experiments.batches("cauchy", 12, 1, 0.5, 1, 10, seed=0), "law = 'cauchy' is unknown"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_a_training_that_blows_up_says_so():
+    W0 = training.initial_weights(1, 1, 12, seed=0)
+    with pytest.raises(FloatingPointError, match="try lr = 25"):
+        training.train(W0, gaussian(12, 50, 0), steps=60, lr=100)
+
+
+def test_fields_of_a_trained_network_do_not_depend_on_how_they_are_scaled():
+    w = training.initial_weights(3, 2, 12, seed=5)
+    np.testing.assert_allclose(measures.ipr(w), measures.ipr(-7 * w))

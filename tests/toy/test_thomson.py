@@ -1,0 +1,93 @@
+"""Thomson's problem, old and new: closed forms, gradients, published energies."""
+
+import numpy as np
+import pytest
+from superposition.toy import geometry, loss, thomson
+
+# Minimal Coulomb energies on the sphere, as every table of Thomson's problem has them
+CLASSICAL = {4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8: 19.675287861, 12: 49.165253058}
+
+
+@pytest.mark.parametrize("n", CLASSICAL)
+def test_classical_energies(n):
+    found = thomson.minimise(n, 3, starts=12, energy="coulomb")
+    assert found.energy == pytest.approx(CLASSICAL[n], abs=1e-8)
+    assert found.energy == pytest.approx(thomson.coulomb_energy(found.W), rel=1e-12)
+
+
+def test_energy_is_the_double_sum():
+    W = np.random.default_rng(0).standard_normal((3, 6))
+    unit = W / np.linalg.norm(W, axis=0)
+    for threshold in (-0.3, 0.0, 0.4):
+        total = sum(max(unit[:, i] @ unit[:, j] - threshold, 0) ** 2 for i in range(6) for j in range(6) if i != j)
+        assert thomson.thomson_energy(W, threshold) == pytest.approx(total, rel=1e-13)
+    pairs = [1 / np.linalg.norm(unit[:, i] - unit[:, j]) for i in range(6) for j in range(i)]
+    assert thomson.coulomb_energy(W) == pytest.approx(sum(pairs), rel=1e-13)
+    assert thomson.coulomb_energy([[1.0, 1.0], [0.0, 0.0]]) == np.inf
+
+
+def test_one_sparse_loss_is_a_third_of_the_energy():
+    W = np.random.default_rng(1).standard_normal((3, 7))
+    W /= np.linalg.norm(W, axis=0)
+    assert loss.k_sparse_loss(W, 0.0, 1.0, 1) == pytest.approx(thomson.thomson_energy(W) / 3, rel=1e-12)
+
+
+def test_known_minima():
+    assert thomson.thomson_energy(thomson.polygon(5)) == pytest.approx(5 * (3 - 5**0.5) / 4, rel=1e-13)
+    found = thomson.minimise(5, 2, starts=6, seed=3)
+    assert found.energy == pytest.approx(5 * (3 - 5**0.5) / 4, abs=1e-9) and found.hits >= 1
+    assert found.starts == 6 and found.energies.min() == found.energy
+    np.testing.assert_allclose(np.linalg.norm(found.W, axis=0), 1, rtol=1e-14)
+    assert thomson.minimise(6, 3, starts=3).energy == pytest.approx(0, abs=1e-12)  # n = 2 m: octahedron
+    assert thomson.minimise(7, 3, starts=6).energy > 0.9
+
+
+def test_a_threshold_makes_spherical_codes_free():
+    # the pentagon has largest cosine cos 72 degrees = 0.3090, and no five points do better
+    assert thomson.minimise(5, 2, starts=8, threshold=0.3091).energy == pytest.approx(0, abs=1e-12)
+    assert thomson.minimise(5, 2, starts=8, threshold=0.305).energy > 1e-5
+
+
+@pytest.mark.parametrize("energy", thomson.ENERGIES)
+def test_gradients(energy):
+    rng = np.random.default_rng(2)
+    W = rng.standard_normal((3, 5))
+    W /= np.linalg.norm(W, axis=0)
+    parts = {"overlap": lambda W: thomson._overlap_energy(W, 0.1), "coulomb": thomson._coulomb}[energy]
+    for at in np.ndindex(W.shape):
+        # along the sphere: the formulas hold for unit columns
+        shift = np.zeros_like(W)
+        shift[at] = 1
+        shift[:, at[1]] -= W[:, at[1]] * W[at]
+
+        def moved(step, shift=shift):
+            V = W + step * shift
+            return parts(V / np.linalg.norm(V, axis=0))[0]
+
+        slope = (moved(1e-6) - moved(-1e-6)) / 2e-6
+        assert (parts(W)[1] * shift).sum() == pytest.approx(slope, abs=1e-7)
+
+
+def test_figures():
+    np.testing.assert_allclose(geometry.gram(thomson.simplex(3)), 4 / 3 * np.eye(4) - 1 / 3, atol=1e-14)
+    assert thomson.simplex(1).shape == (1, 2)
+    np.testing.assert_allclose(thomson.polygon(2), [[1, -1], [0, 0]], atol=1e-15)
+    square = thomson.sum_of_parts([[1, -1]], [[1, -1]])
+    np.testing.assert_allclose(square, [[1, -1, 0, 0], [0, 0, 1, -1]])
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: thomson.thomson_energy([[1.0, 0.0], [0.0, 0.0]]), "norm of a column of W = 0 is out of range"),
+        (lambda: thomson.thomson_energy(np.eye(2), 2), r"threshold = 2 is out of range; allowed: \[-1, 1\]"),
+        (lambda: thomson.minimise(3, 4), "m = 4 is out of range; allowed: whole numbers from 2 to 3"),
+        (lambda: thomson.minimise(3, 2, starts=0), "starts = 0 is out of range"),
+        (lambda: thomson.minimise(3, 2, energy="gravity"), "energy = 'gravity' is unknown; allowed: overlap, coulomb"),
+        (lambda: thomson.polygon(1), "n = 1 is out of range"),
+        (lambda: thomson.simplex(0), "m = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
