@@ -5,7 +5,7 @@ import json
 
 import numpy as np
 import pytest
-from superposition.book import claims, resolution
+from superposition.book import claims, resolution, rows
 
 
 def test_declarations_are_complete():
@@ -112,7 +112,7 @@ def test_a_check_that_would_not_notice_a_half_is_undecided():
 
 def test_the_record_holds_the_resolution():
     bundle = claims.check("rug.eq5", 0.5, 0.51, se=0.005)._repr_mimebundle_()
-    stored = json.loads(json.dumps(bundle[claims.RECORD_TYPE], allow_nan=False))["rows"][0]
+    stored = json.loads(json.dumps(bundle[rows.RECORD_TYPE], allow_nan=False))["rows"][0]
     assert (stored["resolution"], stored["unit"]) == (0.04, "prediction")
 
 

@@ -8,7 +8,7 @@ executed notebook can be read back with `superposition.book.ledger.records`.
 
 import difflib
 import tomllib
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
@@ -17,8 +17,8 @@ from numpy.typing import ArrayLike
 
 from superposition import checks
 from superposition.book import forms, resolution
+from superposition.book.rows import Row, Table
 
-RECORD_TYPE = "application/vnd.superposition.claim+json"
 KINDS = ("equation", "definition", "figure", "claim", "open question")
 VERDICTS = (
     "holds", "holds with conditions", "misprint", "corrected", "refuted", "completed", "open", "not reproduced",
@@ -60,46 +60,6 @@ class Claim:
     def text(self) -> str:
         """Which of `TEXTS` it is from."""
         return self.id.split(".")[0]
-
-
-@dataclass(frozen=True)
-class Row:
-    """The outcome of one check, "confirmed" or "undecided"; displays itself as a `Table` of one.
-
-    ``resolution`` is a part of ``unit``, see `superposition.book.resolution`. ``spared`` are the
-    values at which the text's own form need not be excluded.
-    """
-
-    id: str
-    label: str
-    verdict: str
-    relation: str
-    predicted: tuple[float, ...]
-    measured: tuple[float, ...]
-    tolerance: tuple[float, ...]
-    printed: tuple[float, ...]
-    outcome: str
-    resolution: float | None = None
-    unit: str = ""
-    spared: tuple[int, ...] = ()
-    spared_because: str = ""
-
-    def _repr_mimebundle_(self, **kwargs):
-        return table(self)._repr_mimebundle_()
-
-
-@dataclass(frozen=True)
-class Table:
-    """Several rows shown as one table."""
-
-    rows: tuple[Row, ...]
-
-    def _repr_mimebundle_(self, **kwargs):
-        return {
-            "text/plain": "\n".join(map(forms.plain, self.rows)),
-            "text/html": forms.as_html(self.rows),
-            RECORD_TYPE: {"rows": [asdict(row) for row in self.rows]},
-        }
 
 
 @cache

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from superposition import checks
 from superposition.book import forms, resolution
-from superposition.book.claims import NO_CHECK_NEEDED, RECORD_TYPE, TEXTS, VERDICTS, Claim, Row, declared
+from superposition.book.claims import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
+from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
 DEBTS = ("coarse", "unscaled")
@@ -27,7 +28,7 @@ def records(notebook: str | os.PathLike) -> list[Row]:
 
     Returns
     -------
-    list of superposition.book.claims.Row
+    list of superposition.book.rows.Row
         In the order of the page.
     """
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
@@ -271,7 +272,7 @@ def _checked(chapter, row):
         "case": f'<a href="{place}">{html.escape(row.label or "the check")}</a>',
         "prediction": f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}",
         "measured": forms.numbers(row.measured),
-        "text's own form": forms.excluded(row),
+        "text's own form": excluded(row),
         "resolution": forms.percent(row.resolution),
         "outcome": row.outcome,
     }
