@@ -71,11 +71,13 @@ def percent(resolution: float | None) -> str:
 
     Examples
     --------
-    >>> percent(0.0123), percent(0.0), percent(1e-12), percent(None)
-    ('1.2 %', 'exact', '< 0.001 %', '–')
+    >>> percent(0.0123), percent(0.0), percent(1e-12), percent(7.0), percent(None)
+    ('1.2 %', 'exact', '< 0.001 %', '> 100 %', '–')
     """
     if resolution is None:
         return "–"
     if resolution == 0:
         return "exact"
+    if resolution > 1:
+        return "> 100 %"
     return f"{100 * resolution:.2g} %" if resolution >= 1e-5 else "< 0.001 %"

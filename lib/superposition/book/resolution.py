@@ -16,6 +16,8 @@ from importlib import resources
 import numpy as np
 from numpy.typing import ArrayLike
 
+from superposition.book import forms
+
 # Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
 NEEDS_REASON = 0.1
 DECIDES_NOTHING = 0.5
@@ -143,7 +145,7 @@ def problem(resolution: float | None, coarse: str = "") -> str:
     if resolution is None:
         return "names no scale or rival"
     if resolution > DECIDES_NOTHING:
-        return f"would not notice a change of {100 * resolution:.2g} %"
+        return f"would not notice a change of {forms.percent(resolution)}"
     if resolution > NEEDS_REASON and not coarse:
-        return f"would not notice a change of {100 * resolution:.2g} %, and gives no reason"
+        return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
     return ""
