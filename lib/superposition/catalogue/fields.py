@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from superposition.parameters import Count, Real
+from superposition.inputs import Count, Real
 from superposition.points import Point, Run
 
 
