@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from fast_runs import BROKEN, FAST
-from superposition import cli, runs, tables
+from superposition import cli, runs
+from superposition.runs import tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
 
@@ -77,14 +78,14 @@ def test_unknown_run_names_the_nearest(call, command):
 
 def test_start_status_collect(call, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "folder", lambda: tmp_path)
-    assert "fast, full grid: 0 finished, 100 missing, 0 damaged" in call("status", "fast").output
+    assert "fast, full grid: results of 0 of 100 points in " in call("status", "fast").output
     refused = call("collect", "fast")
     assert refused.exit_code == 2 and "to finish: superposition runs start fast --grid full" in refused.stderr
     done = call("start", "fast", "--grid", "full", "--workers", 2)
     assert done.exit_code == 0
     assert "fast, full grid: 100 of 100 points finished, 100 of them now" in done.stdout
     assert "100/100" in done.stderr, "no progress"
-    assert "fast, full grid: 100 finished, 0 missing, 0 damaged" in call("status", "fast").output
+    assert "fast, full grid: results of 100 of 100 points in " in call("status", "fast").output
     assert call("collect", "fast").exit_code == 0
     assert len((tmp_path / "fast.csv").read_text().splitlines()) == 101 and (tmp_path / "fast.json").exists()
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 import pytest
-from superposition import attractors, noise, noise_runs, runs, tables
+from superposition import attractors, noise, noise_runs, runs
 from superposition.noisy_training import Trajectory
+from superposition.runs import tables
 
 SMALL = {
     "law_name": "bipolar", "sigma": 0.15, "n": 4, "m": 8, "eta": 0.02, "steps": 400, "lambda_": 0.0,

@@ -5,10 +5,8 @@ from contextlib import contextmanager
 
 import click
 
-GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="small", show_default=True,
+GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
                     help="A trial of seconds, or what the figure shows.")  # fmt: skip
-FULL = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
-                    help="Which of the run's grids.")  # fmt: skip
 RESULTS = click.option("--results", type=click.Path(), metavar="FOLDER",
                        help="Where the results of all runs are; by default in the user's data folder.")  # fmt: skip
 NAME = click.argument("name")
@@ -41,10 +39,11 @@ def list_runs():
 def show(name):
     """Show what a run computes, where, and at what cost."""
     with _refusals():
-        from superposition import digest, runs
+        from superposition import runs
+        from superposition.runs import fingerprint
 
         run = runs.find(name)
-        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", f"library code: {digest.of(run.function)}"]
+        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", f"library code: {fingerprint.of(run.function)}"]
         for grid in runs.GRIDS:
             lines.append(f"{grid} grid: {len(runs.points(run, grid))} points, {_cost(run, grid)}")
             for block in getattr(run, grid):
@@ -80,7 +79,7 @@ def start(name, grid, device, workers, dask, results):
 
 @runs_group.command()
 @NAME
-@FULL
+@GRID
 @RESULTS
 def status(name, grid, results):
     """Show how much of a run is finished."""
@@ -89,7 +88,9 @@ def status(name, grid, results):
 
         run, folder = _run_and_folder(name, results)
         found = runs.status(run, grid, folder)
-        click.echo(f"{name}, {grid} grid: {len(found.done)} finished, {len(found.missing)} missing, "
+        click.echo("\n".join(_about_the_table(run)))
+        total = len(found.done) + len(found.missing) + len(found.damaged)
+        click.echo(f"{name}, {grid} grid: results of {len(found.done)} of {total} points in {folder}, "
                    f"{len(found.damaged)} damaged")  # fmt: skip
         for point, reason in found.damaged.items():
             click.echo(f"damaged: {point}: {reason}")
@@ -99,12 +100,12 @@ def status(name, grid, results):
 
 @runs_group.command()
 @NAME
-@FULL
+@GRID
 @RESULTS
 def collect(name, grid, results):
     """Write the table of a finished run, and its provenance, under book/data."""
     with _refusals():
-        from superposition import tables
+        from superposition.runs import tables
 
         run, folder = _run_and_folder(name, results)
         path = tables.collect(run, grid, folder, tables.folder())
@@ -114,21 +115,41 @@ def collect(name, grid, results):
 def _run_and_folder(name, parent):
     from pathlib import Path
 
-    from superposition import results, runs
+    from superposition import runs
+    from superposition.runs import store
 
     run = runs.find(name)
-    return run, Path(parent or results.default_folder()) / run.name
+    if parent == "":
+        raise ValueError("results = '' names no folder; allowed: a folder, or no --results at all")
+    return run, Path(parent or store.default_folder()) / run.name
+
+
+def _about_the_table(run):
+    """What there is of a stored table, whether it is current, and what it was made with that differs from today."""
+    from superposition.runs import provenance, tables
+
+    try:
+        table = tables.load(run.name, run=run)
+    except FileNotFoundError:
+        return [f"{run.name} has no stored table"]
+    state = f"is not current: {table.note}" if table.note else "is what the run would give now"
+    today = provenance.versions()
+    others = tables.other_versions(table, today)
+    return [
+        f"The stored table of {run.name} has {len(table.provenance['seconds'])} points and {state}",
+        *(f"It was made with {name} {', '.join(was)}, here is {today[name]}" for name, was in others.items()),
+    ]
 
 
 def _swept(run, grid, folder, device, workers, dask):
-    from superposition import sweeps
+    from superposition.runs import executors, sweep
 
     with _bar(run.name) as progress:
         if dask is None:
-            workers = sweeps.cores() if workers is None else workers
-            return sweeps.sweep_locally(run, grid, folder, workers=workers, device=device, progress=progress)
-        with sweeps.dask_pool(dask) as (executor, in_flight):
-            return sweeps.sweep(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
+            workers = executors.cores() if workers is None else workers
+            return sweep.locally(run, grid, folder, workers=workers, device=device, progress=progress)
+        with executors.dask_pool(dask) as (executor, in_flight):
+            return sweep.on_executor(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
 
 
 @contextmanager

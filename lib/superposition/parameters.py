@@ -6,18 +6,14 @@ from typing import Annotated
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from superposition.inputs import Count, Real
+
 
 class ParameterError(ValueError):
     """A parameter that a chapter cannot run with; a notebook shows the sentence alone."""
 
     def _render_traceback_(self):
         return [f"{type(self).__name__}: {self}"]
-
-
-def _refuse_bool(value):
-    if isinstance(value, bool):
-        raise ValueError("true and false are no numbers")
-    return value
 
 
 def _ratios(value):
@@ -30,10 +26,6 @@ def _device(value):
 
     resolve_device(value)
     return value
-
-
-Count = Annotated[int, BeforeValidator(_refuse_bool)]
-Real = Annotated[float, BeforeValidator(_refuse_bool), Field(allow_inf_nan=False)]
 
 
 class Chapter(BaseModel):

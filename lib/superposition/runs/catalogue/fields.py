@@ -4,8 +4,8 @@ from typing import Annotated
 
 from pydantic import Field
 
-from superposition.parameters import Count, Real
-from superposition.points import Point, Run
+from superposition.inputs import Count, Real
+from superposition.runs.point import Point, Run
 
 
 class _Field(Point):
