@@ -43,7 +43,8 @@ def show(name):
         from superposition.runs import fingerprint
 
         run = runs.find(name)
-        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", f"library code: {fingerprint.of(run.function)}"]
+        code = f"library code: {fingerprint.of(run.function)}"
+        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", code]
         for grid in runs.GRIDS:
             lines.append(f"{grid} grid: {len(runs.points(run, grid))} points, {_cost(run, grid)}")
             for block in getattr(run, grid):
@@ -110,6 +111,44 @@ def collect(name, grid, results):
         run, folder = _run_and_folder(name, results)
         path = tables.collect(run, grid, folder, tables.folder())
         click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
+
+
+@runs_group.command()
+@click.argument("name", required=False)
+@click.option("--all", "everything", is_flag=True, help="All runs that have a stored table.")
+@click.option("--points", type=int, default=3, show_default=True, metavar="N", help="Points to replay of each table.")
+@click.option("--minutes", type=float, default=60, show_default=True, metavar="M", help="For all of it together.")
+def certify(name, everything, points, minutes):
+    """Replay points of a table with the code that made it and with today's; sign it where all bits agree."""
+    with _refusals():
+        if bool(name) == everything:
+            raise ValueError("certify takes either the name of a run or --all")
+        from superposition import runs
+        from superposition.runs import certify as certifying
+        from superposition.runs import tables
+
+        chosen = [run for run in runs.RUNS.values() if tables.is_stored(run.name)] if everything else [runs.find(name)]
+        reports = []
+        with _bar("certify") as progress:
+            for report in certifying.certify(chosen, points=points, minutes=minutes, progress=progress):
+                reports.append(report)
+                _say_certified(report)
+    sys.exit(any(report.commit and not report.signed for report in reports))
+
+
+def _say_certified(report):
+    if not report.commit:
+        click.echo(f"{report.run}: valid already, nothing to replay")
+        return
+    state = "signed" if report.signed else "NOT signed"
+    click.echo(f"{report.run}: {len(report.same)} points have the same bits with {report.commit[:7]} and with today's "
+               f"code, {report.as_stored} of them those of the table; {state}")  # fmt: skip
+    for point in report.same:
+        click.echo(f"    replayed: {point}")
+    for point, difference in report.differing.items():
+        click.echo(f"    differs: {point}: {difference}")
+    for point in report.left:
+        click.echo(f"    no time for: {point}")
 
 
 def _run_and_folder(name, parent):

@@ -139,6 +139,21 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
     return Table(columns, provenance, " ".join(_differences(run, columns, provenance, text)))
 
 
+def is_stored(name: str) -> bool:
+    """Whether a run has a table.
+
+    Parameters
+    ----------
+    name : str
+        The run's name.
+
+    Returns
+    -------
+    bool
+    """
+    return (folder() / f"{name}.csv").exists()
+
+
 def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path:
     """Write the table of a finished run and its provenance.
 
