@@ -94,13 +94,17 @@ def certify(
     total, done = sum(map(len, chosen)), 0
     with _codes() as ask:
         for (run, table), rows in zip(stored, chosen, strict=True):
-            report = _replayed(
-                run, table, rows, ask, deadline, lambda n, so_far=done: progress and progress(so_far + n, total)
-            )
+            told = partial(_told, progress, done, total)
+            report = _replayed(run, table, rows, ask, deadline, told)
             done += len(rows)
-            if report.signed and report.commit:
+            if report.signed:
                 _sign(run, table, report)
             yield report
+
+
+def _told(progress: Callable[[int, int], object] | None, before: int, total: int, done: int) -> None:
+    if progress is not None:
+        progress(before + done, total)
 
 
 def _chosen(run: Run, table: tables.Table, number: int) -> list[int]:
@@ -127,10 +131,11 @@ def _replayed(run: Run, table: tables.Table, rows: list[int], ask: Callable, dea
             left.append(point)
         else:
             old, new = (ask(code, run.name, point.model_dump(mode="json")) for code in (commit, None))
-            difference = _difference(old, new)
-            differing |= {point: difference} if difference else {}
-            same += [] if difference else [point]
-            as_stored += all(table.columns[name][row] == value for name, value in new.get("values", {"": None}).items())
+            if difference := _difference(old, new):
+                differing[point] = difference
+            else:
+                same.append(point)
+                as_stored += all(table.columns[name][row] == value for name, value in new["values"].items())
         tell(number)
     return Report(run.name, commit, tuple(same), differing, tuple(left), as_stored)
 

@@ -157,18 +157,18 @@ def _concerned(statement: ast.stmt, own: dict, here: Module) -> Iterable[str]:
     """Names at the top of a module that a statement is part of."""
     if _is_silent(statement):
         return ()
-    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef)) or _is_plain(statement):
-        return _bound([statement], here)
+    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)) or _is_plain(statement):
+        return [name for name in _bound([statement], here) if name in own]
     mentioned = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)} | set(_bound([statement], here))
     return [name for name in own if name in mentioned] or own
 
 
 def _is_silent(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing at import: a text, imports, what only a type checker or a script runs."""
+    """Whether a statement does nothing at import: a text, and what only a type checker or a script runs."""
     if isinstance(statement, ast.If):
         return ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
-    texts = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return texts or isinstance(statement, (ast.Import, ast.ImportFrom, ast.Pass))
+    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
+    return text or isinstance(statement, ast.Pass)
 
 
 def _is_plain(statement: ast.stmt) -> bool:
