@@ -1,24 +1,24 @@
 """The named runs behind the figures: what is computed, on which grid, and what is there already.
 
 A run names a function, which knows nothing of it, and two grids of points. A point is a frozen
-and closed configuration; its key is a hash of the configuration together with the digest of the
+and closed configuration; its key is a hash of the run's name and the configuration together with the fingerprint of the
 library code that the function depends on, so a result is never taken for another one, nor for
-that of an older library. `superposition.catalogue` declares the runs, `superposition.sweeps`
-computes the points, `superposition.results` keeps them, `superposition.tables` makes the tables
-in ``book/data``.
+that of an older library.
 """
+
+from __future__ import annotations
 
 import difflib
 import hashlib
 import itertools
 import json
 from dataclasses import dataclass
+from pathlib import Path
 
-from superposition import checks, digest, results
-from superposition.catalogue import RUNS
-from superposition.points import Point, Run
-
-__all__ = ["GRIDS", "RUNS", "Point", "Run", "Status", "find", "key", "points", "status"]
+from superposition import checks
+from superposition.runs import fingerprint, store
+from superposition.runs.catalogue import RUNS
+from superposition.runs.point import Point, Run
 
 GRIDS = ("small", "full")
 
@@ -30,13 +30,13 @@ class Status:
     ``others`` counts files of other grids or of other library code in the same folder.
     """
 
-    done: tuple
-    missing: tuple
-    damaged: dict
+    done: tuple[Point, ...]
+    missing: tuple[Point, ...]
+    damaged: dict[Point, str]
     others: int
 
 
-def find(name):
+def find(name: str) -> Run:
     """Look up a run.
 
     Parameters
@@ -59,7 +59,7 @@ def find(name):
     return RUNS[name]
 
 
-def points(run, grid):
+def points(run: Run, grid: str) -> tuple[Point, ...]:
     """All points of a grid, each once.
 
     Parameters
@@ -91,8 +91,8 @@ def points(run, grid):
     return tuple(found)
 
 
-def key(run, point):
-    """What the result of a point is called: a hash of function, configuration and library code.
+def key(run: Run, point: Point) -> str:
+    """What the result of a point is called: a hash of run, configuration and library code.
 
     Parameters
     ----------
@@ -106,11 +106,11 @@ def key(run, point):
     str
         Thirty-two hexadecimal digits.
     """
-    text = json.dumps([run.function, point.model_dump(mode="json"), digest.of(run.function)], sort_keys=True)
+    text = json.dumps([run.name, point.model_dump(mode="json"), fingerprint.of(run.function)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
-def status(run, grid, folder):
+def status(run: Run, grid: str, folder: str | Path) -> Status:
     """Look which points of a grid are finished.
 
     Parameters
@@ -130,16 +130,16 @@ def status(run, grid, folder):
     ------
     ValueError
         If the grid is empty or unknown.
-    superposition.results.ResultError
+    superposition.runs.store.ResultError
         If the folder was written by another version, or holds something else.
     """
     wanted = {point: key(run, point) for point in points(run, grid)}
-    present = results.keys(folder)
+    present = store.keys(folder)
     done, missing, damaged = [], [], {}
     for point, name in wanted.items():
         try:
-            found = results.read(folder, name) if name in present else None
+            found = store.read(folder, name) if name in present else None
             (missing if found is None else done).append(point)
-        except results.ResultError as error:
+        except store.ResultError as error:
             damaged[point] = str(error)
     return Status(tuple(done), tuple(missing), damaged, len(present - set(wanted.values())))

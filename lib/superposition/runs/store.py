@@ -5,11 +5,14 @@ says. Whoever works on a point holds its lock, which the operating system takes 
 process dies.
 """
 
+from __future__ import annotations
+
 import errno
 import hashlib
 import json
 import os
 import uuid
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -28,7 +31,7 @@ class StorageError(OSError):
     """A disk that takes no results: full, read-only or gone."""
 
 
-def default_folder():
+def default_folder() -> Path:
     """Where results go if nobody says where: the user's data folder.
 
     Returns
@@ -38,7 +41,7 @@ def default_folder():
     return platformdirs.user_data_path("superposition") / "results"
 
 
-def prepare(folder):
+def prepare(folder: str | Path) -> Path:
     """Make a results folder ready for writing.
 
     Parameters
@@ -65,7 +68,7 @@ def prepare(folder):
     return folder
 
 
-def check(folder):
+def check(folder: str | Path) -> bool:
     """Whether a folder holds results of this version.
 
     Parameters
@@ -102,7 +105,7 @@ def check(folder):
     return True
 
 
-def keys(folder):
+def keys(folder: str | Path) -> set[str]:
     """Keys of the points that have a file, whole or damaged.
 
     Parameters
@@ -122,7 +125,7 @@ def keys(folder):
     return {path.stem for path in Path(folder).glob("*.json") if path.name != MARKER} if check(folder) else set()
 
 
-def write(folder, key, record):
+def write(folder: Path, key: str, record: dict) -> None:
     """Write the result of one point in one step.
 
     Parameters
@@ -149,7 +152,7 @@ def write(folder, key, record):
     replace(folder / f"{key}.json", text)
 
 
-def read(folder, key):
+def read(folder: str | Path, key: str) -> dict | None:
     """Read the result of one point.
 
     Parameters
@@ -188,7 +191,7 @@ def read(folder, key):
     return record
 
 
-def replace(path, text):
+def replace(path: Path, text: str) -> None:
     """Write a file in one step: whoever looks sees the old content or the new one.
 
     Parameters
@@ -218,7 +221,7 @@ def replace(path, text):
 
 
 @contextmanager
-def claim(folder, key):
+def claim(folder: Path, key: str) -> Iterator[bool]:
     """Hold the lock of one point, if no other process does.
 
     Parameters
@@ -251,7 +254,7 @@ def claim(folder, key):
 
 
 @contextmanager
-def _told_clearly(folder):
+def _told_clearly(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
@@ -262,7 +265,7 @@ def _told_clearly(folder):
         ) from error
 
 
-def _sync_folder(folder):
+def _sync_folder(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
@@ -270,6 +273,6 @@ def _sync_folder(folder):
         os.close(descriptor)
 
 
-def _checksum(content):
+def _checksum(content: object) -> str:
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -4,18 +4,22 @@ They are ``book/data`` in a source checkout and go with the library when it is i
 are found whatever the working directory is.
 """
 
+from __future__ import annotations
+
 import csv
 import hashlib
 import io
 import json
 from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
-from superposition import digest, results, runs
+from superposition.runs import fingerprint, registry, store
+from superposition.runs.point import Run
 
 
 @dataclass(frozen=True)
@@ -25,12 +29,12 @@ class Table:
     The note is empty if the table is what its run would give now, and says otherwise what differs.
     """
 
-    columns: dict
+    columns: dict[str, np.ndarray]
     provenance: dict
     note: str
 
     @property
-    def line(self):
+    def line(self) -> str:
         """The line beside a figure, in Markdown: what the table holds, and whether it is older than its run."""
         said = self.provenance
         state = f"**Not current:** {self.note}" if self.note else "It matches the current configuration of its run."
@@ -40,7 +44,7 @@ class Table:
             f"on {', '.join(said['devices'])}, with {versions}. {state}"
         )
 
-    def where(self, **values):
+    def where(self, **values: object) -> Table:
         """Rows in which each named column has the given value.
 
         Parameters
@@ -55,7 +59,7 @@ class Table:
         chosen = np.logical_and.reduce([self.columns[name] == value for name, value in values.items()])
         return Table({name: column[chosen] for name, column in self.columns.items()}, self.provenance, self.note)
 
-    def pivot(self, value, *, down, across):
+    def pivot(self, value: str, *, down: str, across: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """One column against two others, averaged over all the rest.
 
         Parameters
@@ -80,7 +84,7 @@ class Table:
         return rows, columns, np.where(count > 0, total / np.maximum(count, 1), np.nan)
 
 
-def folder():
+def folder() -> Path:
     """Where the tables are: ``book/data`` in a source checkout, a copy of it otherwise.
 
     Returns
@@ -101,7 +105,7 @@ def folder():
     return found.resolve()
 
 
-def load(name, *, run=None, where=None):
+def load(name: str, *, run: Run | None = None, where: str | Path | None = None) -> Table:
     """Read a stored table and compare it with the current configuration of its run.
 
     Parameters
@@ -124,7 +128,7 @@ def load(name, *, run=None, where=None):
     FileNotFoundError
         If the run has no table yet.
     """
-    run = run or runs.find(name)
+    run = run or registry.find(name)
     path = (Path(where) if where else folder()) / f"{name}.csv"
     if not path.exists() or not path.with_suffix(".json").exists():
         raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {name}")
@@ -135,7 +139,22 @@ def load(name, *, run=None, where=None):
     return Table(columns, provenance, " ".join(_differences(run, columns, provenance, text)))
 
 
-def collect(run, grid, source, target):
+def is_stored(name: str) -> bool:
+    """Whether a run has a table.
+
+    Parameters
+    ----------
+    name : str
+        The run's name.
+
+    Returns
+    -------
+    bool
+    """
+    return (folder() / f"{name}.csv").exists()
+
+
+def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path:
     """Write the table of a finished run and its provenance.
 
     Parameters
@@ -158,24 +177,43 @@ def collect(run, grid, source, target):
     ------
     ValueError
         If points are missing or damaged, or the grid is empty.
-    superposition.results.StorageError
+    superposition.runs.store.StorageError
         If the disk takes no more.
     """
-    found = runs.status(run, grid, source)
+    found = registry.status(run, grid, source)
     if found.missing or found.damaged:
         raise ValueError(
-            f"{run.name} is not finished: {len(found.missing)} of {len(runs.points(run, grid))} points are missing, "
-            f"{len(found.damaged)} damaged; to finish: superposition runs start {run.name} --grid {grid}"
+            f"{run.name} is not finished: {len(found.missing)} of {len(registry.points(run, grid))} points are "
+            f"missing, {len(found.damaged)} damaged; to finish: superposition runs start {run.name} --grid {grid}"
         )
-    records = [results.read(source, runs.key(run, point)) for point in found.done]
+    records = [store.read(source, registry.key(run, point)) for point in found.done]
     text = _text(records)
     path = Path(target) / f"{run.name}{'' if grid == 'full' else '-small'}.csv"
-    results.replace(path, text)
-    results.replace(path.with_suffix(".json"), json.dumps(_provenance(run, grid, records, text), indent=1) + "\n")
+    store.replace(path, text)
+    store.replace(path.with_suffix(".json"), json.dumps(_provenance(run, grid, records, text), indent=1) + "\n")
     return path
 
 
-def _text(records):
+def other_versions(table: Table, today: dict[str, str]) -> dict[str, list[str]]:
+    """Versions that a table was made with, where they are not today's alone.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    today : dict of str to str
+        Versions by name, as `superposition.runs.provenance.versions` has them.
+
+    Returns
+    -------
+    dict of str to list of str
+        By name, only what differs.
+    """
+    made = {name: sorted({versions.get(name, "?") for versions in table.provenance["versions"]}) for name in today}
+    return {name: found for name, found in made.items() if found != [today[name]]}
+
+
+def _text(records: Sequence[dict]) -> str:
     """The table as CSV: the fields of the point, then its values, each number with all its digits."""
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
@@ -185,33 +223,35 @@ def _text(records):
     return out.getvalue()
 
 
-def _provenance(run, grid, records, text):
+def _provenance(run: Run, grid: str, records: Sequence[dict], text: str) -> dict:
     return {
         "run": run.name,
         "feeds": run.feeds,
         "function": run.function,
         "grid": {"name": grid, "blocks": list(getattr(run, grid))},
-        "library_digest": digest.of(run.function),
+        "library_digest": fingerprint.of(run.function),
         "table_sha256": _sha256(text),
         "commits": _distinct(record["commit"] for record in records),
         "versions": _distinct(record["versions"] for record in records),
+        "cpus": _distinct(record["cpu"] for record in records),
+        "threads": _distinct(record["threads"] for record in records),
         "devices": dict(Counter(record["values"].get("device", "cpu") for record in records)),
         "seconds_total": round(sum(record["seconds"] for record in records), 1),
         "seconds": [round(record["seconds"], 2) for record in records],
     }
 
 
-def _distinct(values):
+def _distinct(values: Iterable[object]) -> list:
     return [json.loads(text) for text in sorted({json.dumps(value) for value in values})]
 
 
-def _differences(run, columns, provenance, text):
+def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict, text: str) -> Iterator[str]:
     """What a table lacks or has beyond the current configuration of its run, in sentences."""
     if provenance["table_sha256"] != _sha256(text):
         yield "The table was changed after it was collected."
-    if provenance["library_digest"] != digest.of(run.function):
+    if provenance["library_digest"] != fingerprint.of(run.function):
         yield "The table is older than the current library code."
-    wanted = Counter(json.dumps(point.model_dump(mode="json")) for point in runs.points(run, "full"))
+    wanted = Counter(json.dumps(point.model_dump(mode="json")) for point in registry.points(run, "full"))
     fields = list(run.point.model_fields)
     stored = Counter(
         json.dumps(dict(zip(fields, (value.item() for value in row), strict=True)))
@@ -224,7 +264,7 @@ def _differences(run, columns, provenance, text):
         )
 
 
-def _column(values):
+def _column(values: Sequence[str]) -> np.ndarray:
     if set(values) <= {"True", "False"}:
         return np.array([value == "True" for value in values])
     for kind in (int, float):
@@ -235,5 +275,5 @@ def _column(values):
     return np.array(values)
 
 
-def _sha256(text):
+def _sha256(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from superposition.inputs import Count, Real
-from superposition.points import Point, Run
+from superposition.runs.point import Point, Run
 
 
 class FieldPoint(Point):

@@ -5,20 +5,19 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
-from fast_runs import FAST
-from superposition import runs, sweeps, tables
+from fast_runs import COMMAND, FAST, ROOT, process_number
+from superposition import runs
+from superposition.runs import executors, sweep, tables
 
-HERE = Path(__file__).resolve().parent
-START = [sys.executable, str(HERE / "fast_runs.py"), "runs", "start", "fast", "--grid", "full"]
+START = [*COMMAND, "start", "fast", "--grid", "full"]
 
 
 def started(*arguments):
     """Start a part of Dask; workers find the tests' functions beside this file."""
     command = [sys.executable, "-m", "distributed.cli." + arguments[0], *arguments[1:]]
-    return subprocess.Popen(command, cwd=HERE, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return subprocess.Popen(command, cwd=ROOT / "tests", stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
 
 @pytest.fixture
@@ -53,7 +52,7 @@ def test_sweep_survives_the_death_of_a_worker(cluster, tmp_path):
     assert "fast, full grid: 100 of 100 points finished, 100 of them now" in said
     assert workers[1].poll() is None
 
-    sweeps.sweep_locally(FAST, "full", tmp_path / "alone", workers=1)
+    sweep.locally(FAST, "full", tmp_path / "alone", workers=1)
     tables_found = []
     for source in (folder, tmp_path / "alone"):
         tables_found.append(tables.collect(FAST, "full", source, tmp_path).read_bytes())
@@ -63,21 +62,13 @@ def test_sweep_survives_the_death_of_a_worker(cluster, tmp_path):
 
 def test_both_workers_compute(cluster):
     address, _ = cluster
-    with sweeps.dask_pool(address) as (executor, in_flight):
+    with executors.dask_pool(address) as (executor, in_flight):
         assert in_flight >= 2
         deadline = time.monotonic() + 30
         seen = set()
         while len(seen) < 2:
             assert time.monotonic() < deadline
-            seen |= set(executor.map(_pid, range(20)))
-
-
-def _pid(number):
-    import os
-    import time
-
-    time.sleep(0.02)
-    return os.getpid()
+            seen |= set(executor.map(process_number, range(20)))
 
 
 @pytest.mark.parametrize("listens", [False, True])
@@ -98,5 +89,8 @@ def test_address_that_does_not_answer_is_told_within_ten_seconds(tmp_path, liste
 
 def test_without_dask_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with pytest.raises(ValueError, match=r"pip install 'superposition\[dask\]'"), sweeps.dask_pool("tcp://127.0.0.1:1"):
+    with (
+        pytest.raises(ValueError, match=r"pip install 'superposition\[dask\]'"),
+        executors.dask_pool("tcp://127.0.0.1:1"),
+    ):
         pass

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from superposition.inputs import Count, Real
-from superposition.points import Point, Run
+from superposition.runs.point import Point, Run
 
 
 class StoppedPoint(Point):
@@ -19,7 +19,7 @@ class StoppedPoint(Point):
 
 
 class MatrixPoint(Point):
-    """One matrix to find: what `superposition.rug.gaussian_training` and `superposition.rug.walsh_descent` take."""
+    """One matrix to find: what `superposition.decree` and `superposition.descent` take."""
 
     ns: Annotated[Count, Field(ge=4, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]

@@ -1,5 +1,7 @@
 """What a named run is: a function, the configurations it takes, and two grids of them."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 from pydantic import BaseModel, ConfigDict
@@ -10,7 +12,7 @@ class Point(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
-    def __str__(self):
+    def __str__(self) -> str:
         """Name the fields and their values, as in "ns=128, p=0.05"."""
         return ", ".join(f"{name}={value}" for name, value in self)
 
@@ -28,8 +30,8 @@ class Run:
     name: str
     feeds: str
     function: str
-    point: type
-    small: tuple
-    full: tuple
-    hours: dict
+    point: type[Point]
+    small: tuple[dict, ...]
+    full: tuple[dict, ...]
+    hours: dict[str, float]
     hardware: str
