@@ -4,11 +4,19 @@ Source: The Persian Rug, section 2. Features are independent and identically dis
 ``p`` is the probability that a feature is on, 0 < p <= 1 (the sparsity is 1 - p).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+    from numpy.typing import ArrayLike
+    from scipy.sparse import csr_array
 
 
 @dataclass(frozen=True)
@@ -19,7 +27,7 @@ class Estimate:
     se: float
 
 
-def probability(p):
+def probability(p: ArrayLike) -> np.ndarray:
     """Return ``p`` as a float64 array, or refuse it.
 
     Parameters
@@ -39,7 +47,7 @@ def probability(p):
     return checks.real("p", p, 0, 1, open_low=True)
 
 
-def mean(p):
+def mean(p: ArrayLike) -> np.ndarray:
     """Mean of a feature, E[x] = p / 2.
 
     Parameters
@@ -64,7 +72,7 @@ def mean(p):
     return probability(p) / 2
 
 
-def second_moment(p):
+def second_moment(p: ArrayLike) -> np.ndarray:
     """Second moment of a feature, E[x^2] = p / 3.
 
     Parameters
@@ -89,7 +97,7 @@ def second_moment(p):
     return probability(p) / 3
 
 
-def variance(p):
+def variance(p: ArrayLike) -> np.ndarray:
     """Variance of a feature, Var[x] = (4 p - 3 p^2) / 12.
 
     Parameters
@@ -115,7 +123,9 @@ def variance(p):
     return p * (4 - 3 * p) / 12
 
 
-def nonzeros(ns, p, batch, *, seed):
+def nonzeros(
+    ns: int, p: float, batch: int, *, seed: int | np.random.Generator
+) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """Draw a batch of feature vectors as a list of its non-zero entries.
 
     The gaps between non-zero entries of a Bernoulli sequence are geometric, so the gaps are
@@ -162,7 +172,9 @@ def nonzeros(ns, p, batch, *, seed):
     return flat, rng.random(flat.size)
 
 
-def sample(ns, p, batch, *, seed, layout="dense"):
+def sample(
+    ns: int, p: float, batch: int, *, seed: int | np.random.Generator, layout: str = "dense"
+) -> np.ndarray | csr_array:
     """Draw a batch of feature vectors.
 
     Parameters

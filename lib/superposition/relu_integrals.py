@@ -8,16 +8,23 @@ first, and a piece is left whole as soon as the kink of the ReLU does not cross 
 integrand is a polynomial. Small entries are then never divided by.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
 
 
-def relu_power(b, c, q):
+def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
     """Integral of ReLU(b + c . x)^q over the unit cube, exact to rounding.
 
     Parameters
@@ -49,7 +56,7 @@ def relu_power(b, c, q):
     return math.factorial(q) * _integral(b, c, q)
 
 
-def relu_moment(b, c, j):
+def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     """Integral of x_j ReLU(b + c . x) over the unit cube, exact to rounding.
 
     It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a

@@ -68,7 +68,7 @@ def test_bipolar_loss_is_that_of_enumeration_at_sixteen_neurons():
 
 @pytest.mark.parametrize("name", ["uniform", "normal", "laplace"])
 def test_continuous_loss_of_a_single_neuron_is_a_quadrature(name):
-    W, law = np.array([[0.8], [-0.5]]), getattr(noise_loss, name)(0.4)
+    W, law = np.array([[0.8], [-0.5]]), getattr(laws, name)(0.4)
     total = 0.0
     for i, j in np.ndindex(2, 2):
 

@@ -4,12 +4,19 @@ A neuron is polysemantic when two features use it. W has shape (n, m): n feature
 Source: Incidental Polysemanticity, sections 1 and 2.1.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Expected:
     distinct: float
 
 
-def expected(n, m):
+def expected(n: int, m: int) -> Expected:
     """Count what chance alone gives.
 
     Parameters
@@ -61,7 +68,7 @@ def expected(n, m):
     return Expected(ordered / (2 * m), ordered / (4 * m), independent, distinct)
 
 
-def strengths(W):
+def strengths(W: ArrayLike) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """Feature benefit and interference along every encoding, before l1.
 
     Parameters
@@ -88,7 +95,7 @@ def strengths(W):
     return (1 - square) * square, (np.maximum(gram, 0) ** 2).sum(axis=1) - square**2
 
 
-def strengths_at_start(n, m, scale):
+def strengths_at_start(n: int, m: int, scale: float) -> tuple[float, float]:
     """Means of `strengths` for weights N(0, scale^2 / m).
 
     Parameters
@@ -113,7 +120,7 @@ def strengths_at_start(n, m, scale):
     return square - square**2 * (1 + 2 / m), (n - 1) * square**2 / (2 * m)
 
 
-def malign(x0, y0, t):
+def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two weights of one sign on one neuron, under their interference alone.
 
     Parameters
@@ -151,7 +158,7 @@ def malign(x0, y0, t):
     return x, y0 / x0 * np.exp(-kept * t) * x
 
 
-def settle_pairs(w0, lambda_, t, *, step=0.4):
+def settle_pairs(w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4) -> Float[np.ndarray, "b 2 m"]:
     """Gradient flow of many networks with two features each, all at once.
 
     Parameters
@@ -194,7 +201,9 @@ def settle_pairs(w0, lambda_, t, *, step=0.4):
     return W
 
 
-def duplicate(W, *, noise, seed, matched=False, threshold=0.5):
+def duplicate(
+    W: ArrayLike, *, noise: float, seed: int, matched: bool = False, threshold: float = 0.5
+) -> Float[np.ndarray, "n _"]:
     """Replace every polysemantic neuron by two copies of weight 1/sqrt(2), and disturb them.
 
     Parameters
@@ -240,7 +249,7 @@ def duplicate(W, *, noise, seed, matched=False, threshold=0.5):
     return np.concatenate([W, second], axis=1)
 
 
-def count_polysemantic(W, threshold=0.5):
+def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> int:
     """Count neurons that at least two features use.
 
     Parameters
@@ -263,7 +272,7 @@ def count_polysemantic(W, threshold=0.5):
     return int((_uses(W, threshold).sum(axis=0) >= 2).sum())
 
 
-def same_sign_pairs(W, threshold=0.5):
+def same_sign_pairs(W: ArrayLike, threshold: float = 0.5) -> int:
     """Count pairs of features that use one neuron with the same sign.
 
     Parameters
@@ -287,7 +296,7 @@ def same_sign_pairs(W, threshold=0.5):
     return int(sum((c * (c - 1) // 2).sum() for c in counts))
 
 
-def opposite_tops(W):
+def opposite_tops(W: ArrayLike) -> int:
     """Count pairs of features whose largest weights share a neuron with opposite signs.
 
     Parameters

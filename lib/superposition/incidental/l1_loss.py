@@ -1,13 +1,22 @@
 """The l1-regularised loss of tied weights, its gradient and the forces that sparsify."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 DEATH_LINE = 2 / (3 * np.sqrt(3))  # largest of (1 - w^2) w: above it even a single weight dies
 
 
-def loss(W, lambda_):
+def loss(W: ArrayLike, lambda_: float) -> float:
     """Squared error on the n basis vectors, plus the l1 term.
 
     Parameters
@@ -36,7 +45,7 @@ def loss(W, lambda_):
     return float(((1 - np.diag(gram)) ** 2).sum() + (overlaps**2).sum() + lambda_ * np.abs(W).sum())
 
 
-def gradient(W, lambda_):
+def gradient(W: ArrayLike, lambda_: float) -> Float[np.ndarray, "n m"]:
     """Gradient of `loss`, with sign(0) = 0.
 
     Parameters
@@ -63,7 +72,9 @@ def gradient(W, lambda_):
     return -4 * (benefit + interference + regularization)
 
 
-def forces(W, lambda_):
+def forces(
+    W: ArrayLike, lambda_: float
+) -> tuple[Float[np.ndarray, "n m"], Float[np.ndarray, "n m"], Float[np.ndarray, "n m"]]:
     """Feature benefit, interference and regularization on every weight, in the simplified convention.
 
     Parameters
@@ -91,7 +102,7 @@ def forces(W, lambda_):
     return (1 - np.diag(gram))[:, None] * W, -_overlaps(gram) @ W, -lambda_ * np.sign(W)
 
 
-def conventions(lambda_, t, *, source):
+def conventions(lambda_: float, t: float, *, source: str) -> dict[str, tuple[float, float]]:
     """Strength and time in both conventions.
 
     Parameters
@@ -124,7 +135,7 @@ def conventions(lambda_, t, *, source):
     return {"loss": (lambda_, t), "simplified": (lambda_ / 4, 4 * t)}
 
 
-def threshold(norm_squared, lambda_):
+def threshold(norm_squared: ArrayLike, lambda_: float) -> np.ndarray:
     """Size above which a weight grows: lambda / (1 - |W|^2).
 
     Parameters
@@ -152,7 +163,7 @@ def threshold(norm_squared, lambda_):
     return np.where(room > 0, checked_strength(lambda_) / np.where(room > 0, room, 1), np.inf)
 
 
-def resting_weight(lambda_):
+def resting_weight(lambda_: ArrayLike) -> np.ndarray:
     """Where a single weight comes to rest: the largest root of (1 - w^2) w = lambda, 0 if there is none.
 
     Parameters
@@ -188,6 +199,6 @@ def _overlaps(gram):
     return overlaps
 
 
-def checked_strength(lambda_):
+def checked_strength(lambda_: float) -> float:
     """Return the strength of the regularization as a float, or refuse it."""
     return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))

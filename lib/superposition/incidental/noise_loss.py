@@ -5,13 +5,25 @@ outputs: L = sum_i |ReLU(W (W_i + xi)) - e_i|^2. Output j on input i is the ReLU
 W_i . W_j + W_j . xi, so the expectation needs the law of W_j . xi alone, one row at a time.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.incidental.tails import tails
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def expected_loss(W, law):
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.laws import Law
+
+
+def expected_loss(W: ArrayLike, law: Law) -> float:
     """Expected loss, summed over the n inputs and the n outputs.
 
     Parameters
@@ -44,7 +56,7 @@ def expected_loss(W, law):
     return float(total)
 
 
-def expected_loss_grad(W, law):
+def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
     """Gradient of `expected_loss` in W.
 
     Parameters
@@ -78,7 +90,7 @@ def expected_loss_grad(W, law):
     return (by_overlap + by_overlap.T) @ W + direct
 
 
-def kurtosis_term(W, law):
+def kurtosis_term(W: ArrayLike, law: Law) -> float:
     """Leading term of the expected loss in the excess kurtosis of the noise.
 
     Parameters
@@ -116,7 +128,7 @@ def kurtosis_term(W, law):
     return float(law.kappa4 / 24 * np.sum(fourth * np.sum(W**4, axis=1)))
 
 
-def fourth_norm_slope(W, law):
+def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
     """Rate at which descent on the expected loss changes the mean directional fourth norm.
 
     Parameters
@@ -147,7 +159,15 @@ def fourth_norm_slope(W, law):
     return float(np.mean(np.sum(-4 * u**3 * sideways / lengths, axis=1)))
 
 
-def descend(W, law, *, eta, steps, record, progress=None):
+def descend(
+    W: ArrayLike,
+    law: Law,
+    *,
+    eta: float,
+    steps: int,
+    record: Sequence[int],
+    progress: Callable[[int, int], object] | None = None,
+) -> Float[np.ndarray, "records n m"]:
     """Gradient descent on the expected loss: training with its noise averaged out.
 
     Parameters

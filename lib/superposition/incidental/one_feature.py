@@ -9,16 +9,24 @@ The text uses two conventions. The **loss** convention follows the gradient of `
 Source: Incidental Polysemanticity, section 2 and Appendix B.
 """
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import warnings
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from superposition import checks
 from superposition.incidental.l1_loss import DEATH_LINE, checked_strength
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 RTOL, ATOL = 1e-12, 1e-300  # of the two numbers that carry a trajectory; both stay above zero
 RTOL_STIFF = 1e-10  # of Radau, above MANY weights and when LSODA crawls, as it may where it sees no stiffness
@@ -43,7 +51,7 @@ class Trajectory:
     _w0: np.ndarray = field(repr=False)
     _path: object = field(repr=False)
 
-    def weights(self, t):
+    def weights(self, t: float) -> Float[np.ndarray, " m"]:
         """All weights at one time.
 
         Parameters
@@ -64,7 +72,7 @@ class Trajectory:
         return _weights(self._w0, *self._path(t))
 
 
-def trajectory(w0, lambda_, times):
+def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     """Exact evolution of one encoding without interference.
 
     Parameters
@@ -127,7 +135,7 @@ class _Gaps:
         np.cumsum(self.second, out=self.second)
         self.tied = int(self.sorted.searchsorted(0.0, side="right"))
 
-    def sums(self, d):
+    def sums(self, d: float) -> tuple[int, float, float]:
         """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
         p = self.sorted.searchsorted(d).item()
         if p == 0:
@@ -135,7 +143,7 @@ class _Gaps:
         first, second = self.first.item(p - 1), self.second.item(p - 1)  # floats are faster than array scalars
         return p, p * d - first, (p * d - 2 * first) * d + second
 
-    def describe(self, d, u):
+    def describe(self, d: float, u: float) -> tuple[float, int, float]:
         """|W|^2, number and l1 norm of the survivors."""
         p, first, second = self.sums(d)
         return second / u**2, p, first / u

@@ -8,6 +8,8 @@ and x_k the wave in it. For Gaussian data this is negative for every k; at finit
 not be.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from superposition import checks
@@ -17,7 +19,7 @@ from superposition.receptive.ring import eigenvalues, gaussian_covariance, squar
 LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
 
 
-def critical_gain(n, xi1, xi2, kernel="periodic"):
+def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> float:
     """Gain above which the flat receptive field of one neuron is unstable, to first order in q.
 
     The growth rate of frequency k is
@@ -61,7 +63,10 @@ def critical_gain(n, xi1, xi2, kernel="periodic"):
     return float(np.sqrt(q / (2 * (1 - q)))) if q < 1 else float("inf")
 
 
-def flat_growth(n, xi1, xi2, gain, frequency=1, *, samples=100_000, seed=0, kernel="periodic"):
+def flat_growth(
+    n: int, xi1: float, xi2: float, gain: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel:
+    str = "periodic",
+) -> tuple[float, float]:  # fmt: skip
     """Growth rate of a wave on the flat receptive field at any gain, by conditional Monte Carlo.
 
     Given everything but its mean, a Gaussian vector z has exactly one mean at which the sum of
@@ -119,7 +124,10 @@ def flat_growth(n, xi1, xi2, gain, frequency=1, *, samples=100_000, seed=0, kern
     return float((2 * S[0] * ratio - S[frequency]) / 4), float(2 * S[0] * noise / 4)
 
 
-def measured_critical_gain(n, xi1, xi2, frequency=1, *, samples=100_000, seed=0, kernel="periodic"):
+def measured_critical_gain(
+    n: int, xi1: float, xi2: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel: str =
+    "periodic",
+) -> tuple[float, float]:  # fmt: skip
     """Gain at which `flat_growth` changes sign.
 
     Parameters

@@ -8,12 +8,22 @@ half of that. Time is in units of tau.
 Source: the localization notes, section 4 and 4.1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def moments(gates, x, y):
+
+def moments(
+    gates: ArrayLike, x: ArrayLike, y: ArrayLike
+) -> tuple[Float[np.ndarray, "K*n K*n"], Float[np.ndarray, "K n"]]:
     """Moments A and b of a gated network over a sample.
 
     Parameters
@@ -55,7 +65,7 @@ def moments(gates, x, y):
     return A.reshape(K * n, K * n), (gates * y[:, None]).T @ x / count
 
 
-def gdln_solution(A, b, w0, t):
+def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np.ndarray:
     """First-layer weights of a gated linear network with mean readout, at any time.
 
     The flow is ``K dw/dt = b - A w / K``, so
@@ -101,7 +111,7 @@ def gdln_solution(A, b, w0, t):
     return (u @ vectors.T).reshape(*times.shape, *w0.shape)
 
 
-def limiting_weights(A, b):
+def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Weights of least norm that minimise the loss: ``K A^+ b``.
 
     Parameters
@@ -127,7 +137,7 @@ def limiting_weights(A, b):
     return gdln_solution(A, b, np.zeros_like(_weights("b", b)), np.inf)
 
 
-def limiting_loss(A, b):
+def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
     """Smallest ``E(yhat - Y)^2`` with these gates: ``1/2 - b' A^+ b``.
 
     Parameters
@@ -154,7 +164,7 @@ def limiting_loss(A, b):
     return float(loss(A, b, limiting_weights(A, b)))
 
 
-def loss(A, b, w, *, target=0.5):
+def loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5) -> np.ndarray:
     """Loss ``E(yhat - Y)^2`` of given weights.
 
     Parameters
@@ -186,7 +196,7 @@ def loss(A, b, w, *, target=0.5):
     return target - 2 / K * flat @ b + np.sum((flat @ A) * flat, axis=-1) / K**2
 
 
-def initial_speed(b):
+def initial_speed(b: ArrayLike) -> float:
     """How fast the loss of a gated network falls at time 0 from zero weights: ``2 |b|^2 / K^2``.
 
     Parameters

@@ -8,6 +8,10 @@ single pixel on the nonlinear Gaussian process T is known, and with it everythin
 Source: the localization notes, section 4.2 (eq. 59 to 67) and its "TODO: finish!".
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
@@ -16,8 +20,14 @@ from superposition.receptive.nlgp import nlgp_covariance, normalization, saturat
 from superposition.receptive.relu_flow import half_space_mean
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def half_line_mean(gain, r):
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
+def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     """``E[1(z_i > 0) erf(gain z_j)]`` for two standard normals of correlation r.
 
     Parameters
@@ -45,7 +55,7 @@ def half_line_mean(gain, r):
     return np.arcsin(np.sqrt(saturation(gain)) * checks.real("r", r, -1, 1)) / np.pi
 
 
-def small_bump_covariance(n, xi, gain, i):
+def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Input-output covariance ``E[1(x_i > 0) Y x]`` of the gate of pixel i (Figure 4).
 
     Parameters
@@ -79,7 +89,7 @@ def small_bump_covariance(n, xi, gain, i):
     return half_line_mean(gain, r) / (2 * normalization(gain))
 
 
-def small_bump_field(n, xi1, xi2, gain, i):
+def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Receptive field that a network with the gate of pixel i converges to, K = 1.
 
     Parameters
@@ -111,7 +121,7 @@ def small_bump_field(n, xi1, xi2, gain, i):
     return ols_field(T, nlgp_covariance(n, xi2, gain), nlgp_covariance(n, xi1, gain))
 
 
-def ols_field(T, C0, C1):
+def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "... n"]:
     """Field of any half-space gate: ``(C0 + C1)^{-1} T``.
 
     Parameters
@@ -138,7 +148,7 @@ def ols_field(T, C0, C1):
     return np.fft.irfft(np.fft.rfft(T, axis=-1) / values, n=T.shape[-1], axis=-1)
 
 
-def ols_loss(T, C0, C1):
+def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Limiting loss ``E(yhat - Y)^2`` of any half-space gate.
 
     Parameters
@@ -164,7 +174,7 @@ def ols_loss(T, C0, C1):
     return 0.5 - np.sum(np.asarray(T) * ols_field(T, C0, C1), axis=-1) / 4
 
 
-def relu_loss(w, T, C0, C1):
+def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Loss ``E(yhat - Y)^2`` of one ReLU neuron with weights w, given T at a = w.
 
     Parameters
@@ -185,7 +195,7 @@ def relu_loss(w, T, C0, C1):
     return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ (np.asarray(C0) + C1)) * w, axis=-1) / 4
 
 
-def signed_mean(a, x):
+def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
     """``T(a) = E[sign(a . x) x]`` over a sample, with its standard error.
 
     Parameters
@@ -208,7 +218,7 @@ def signed_mean(a, x):
     return mean, np.sqrt((np.mean(x**2, axis=0) - mean**2) / (len(x) - 1))
 
 
-def turned_signed_mean(a, x):
+def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     """``T(a)`` over a sample and all its turns round the ring, for a translation-invariant law.
 
     Parameters
@@ -238,7 +248,7 @@ def turned_signed_mean(a, x):
     return np.array(means)
 
 
-def gaussian_signed_mean(a, C1):
+def gaussian_signed_mean(a: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "K n"]:
     """``T(a)`` for Gaussian inputs: ``sqrt(2/pi) C1 a / sqrt(a' C1 a)``.
 
     Parameters
@@ -264,7 +274,15 @@ def gaussian_signed_mean(a, C1):
     return 2 * np.stack([half_space_mean(row, C1) for row in np.atleast_2d(a)])
 
 
-def race(starts, x, C0, C1, *, rounds=200, progress=None):
+def race(
+    starts: ArrayLike,
+    x: ArrayLike,
+    C0: ArrayLike,
+    C1: ArrayLike,
+    *,
+    rounds: int = 200,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "rounds K"]]:
     """Improve half-space gates: each round, a gate's own field becomes the next gate.
 
     The loss cannot rise: ``w.T(a) <= E|w.x|`` with equality at a = w. A gate that repeats itself is
@@ -308,7 +326,7 @@ def race(starts, x, C0, C1, *, rounds=200, progress=None):
     return fields, np.array(losses)
 
 
-def best_shift_cosine(w, template):
+def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     """Largest ``|cos|`` between fields and all shifts of a template on the ring.
 
     Parameters

@@ -4,12 +4,20 @@ Source: the notes on localization speak of localized fields and of oscillations 
 measure. These take weights of any shape (..., n) with the pixels of a ring last.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def ipr(w):
+
+def ipr(w: ArrayLike) -> np.ndarray:
     """Inverse participation ratio, sum w^4 / (sum w^2)^2.
 
     Parameters
@@ -32,7 +40,7 @@ def ipr(w):
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
 
 
-def half_energy_width(w):
+def half_energy_width(w: ArrayLike) -> np.ndarray:
     """Length of the shortest arc of the ring that holds half of sum w^2.
 
     Parameters
@@ -58,7 +66,7 @@ def half_energy_width(w):
     return 1 + np.argmax(np.stack(best) >= half * (1 - 1e-12), axis=0)
 
 
-def peak(w):
+def peak(w: ArrayLike) -> np.ndarray:
     """Pixel of the largest |w|.
 
     Parameters
@@ -73,7 +81,7 @@ def peak(w):
     return np.argmax(np.abs(np.asarray(w)), axis=-1)
 
 
-def ring_distance(i, j, n):
+def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     """The shorter way between pixels of a ring.
 
     Parameters
@@ -92,7 +100,7 @@ def ring_distance(i, j, n):
     return np.minimum(d, n - d)
 
 
-def power(w):
+def power(w: ArrayLike) -> Float[np.ndarray, "... n//2+1"]:
     """Share of sum w^2 at each frequency.
 
     Parameters
@@ -117,7 +125,7 @@ def power(w):
     return share / share.sum(axis=-1, keepdims=True)
 
 
-def mean_frequency(w):
+def mean_frequency(w: ArrayLike) -> np.ndarray:
     """Mean frequency of a field, each weighted with its share of sum w^2.
 
     Parameters

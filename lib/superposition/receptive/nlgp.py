@@ -4,14 +4,23 @@ Source: the notes on localization, section 1. The limit of small gain is the Gau
 itself, which has functions of its own in `superposition.receptive.ring`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 GAINS = (1e-6, 1e6)
 
 
-def normalization(gain):
+def normalization(gain: ArrayLike) -> np.ndarray:
     """Standard deviation Z of erf(gain z) for a standard normal z.
 
     Parameters
@@ -36,7 +45,7 @@ def normalization(gain):
     return np.sqrt(2 / np.pi * _arcsin_q(_gain(gain)))
 
 
-def saturation(gain):
+def saturation(gain: ArrayLike) -> np.ndarray:
     """How far the gain pushes a pixel into the flat part of erf: q = 2 gain^2 / (1 + 2 gain^2).
 
     Parameters
@@ -58,7 +67,7 @@ def saturation(gain):
     return 2 * gain**2 / (1 + 2 * gain**2)
 
 
-def nlgp_covariance(n, xi, gain, kernel="periodic"):
+def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the NLGP, arcsin(q r) / arcsin(q) with r that of the Gaussian process.
 
     Parameters
@@ -94,7 +103,9 @@ def nlgp_covariance(n, xi, gain, kernel="periodic"):
     return np.where(r == 1, 1.0, np.arcsin(saturation(gain) * r) / _arcsin_q(gain))
 
 
-def nlgp_sample(n, xi, gain, samples, *, seed, kernel="periodic"):
+def nlgp_sample(
+    n: int, xi: float, gain: float, samples: int, *, seed: int | np.random.Generator, kernel: str = "periodic"
+) -> Float[np.ndarray, "samples n"]:
     """Draw from the NLGP: x = erf(gain z) / Z, with variance 1 in every pixel.
 
     Parameters

@@ -6,13 +6,21 @@ the data are centred Gaussian with covariance C_y; the loss is E(yhat - Y)^2 / 2
 units of tau.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive.ring import eigenvalues
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def half_space_mean(w, C):
+
+def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     """E[1(<w, x> > 0) x] for x ~ N(0, C): C w / sqrt(2 pi w'Cw).
 
     Parameters
@@ -39,7 +47,7 @@ def half_space_mean(w, C):
     return np.asarray(C) @ np.asarray(w) / np.sqrt(2 * np.pi * forms[0, 0])
 
 
-def two_neuron_coefficients(rho_11, rho_kk, gamma):
+def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients alpha and beta of E[1(<w_1,x> > 0, <w_k,x> > 0) <w_k,x> x] = alpha C w_1 + beta C w_k.
 
     Parameters
@@ -72,7 +80,7 @@ def two_neuron_coefficients(rho_11, rho_kk, gamma):
     return alpha, (np.pi - np.arccos(gamma)) / (2 * np.pi)
 
 
-def printed_coefficients(rho_11, rho_kk, gamma):
+def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[float, float]:
     """The coefficients of eq. 17 as the text prints them, kept as a control: they are wrong.
 
     Parameters
@@ -98,7 +106,7 @@ def printed_coefficients(rho_11, rho_kk, gamma):
     return alpha + (1 / (gamma * rho_11) - cross) / edge, beta + (1 / (gamma * rho_kk) - cross) / edge
 
 
-def gaussian_flow(W, C0, C1):
+def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Gradient flow tau dW/dt = -dL/dW of a ReLU network on Gaussian data, for any number of neurons.
 
     Parameters
@@ -134,7 +142,7 @@ def gaussian_flow(W, C0, C1):
     return flow
 
 
-def gaussian_loss(W, C0, C1):
+def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     """Loss E(yhat - Y)^2 / 2 of a ReLU network on Gaussian data.
 
     Parameters
@@ -169,7 +177,7 @@ def gaussian_loss(W, C0, C1):
     return float(loss)
 
 
-def single_neuron(w0, C0, C1, times):
+def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "m n"]:
     """Solve the flow of one neuron: n coupled equations become a single scalar one.
 
     Every Fourier coefficient is u_k(t) = u_k(0) exp((lam1_k A(t) - (lam0_k + lam1_k) t) / 4) with
@@ -222,7 +230,26 @@ def single_neuron(w0, C0, C1, times):
     return np.fft.irfft(u0 * growth, n=n, norm="ortho")
 
 
-def steady_energy(C0, C1):
+def gaussian_forecast(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, time: float = 1.0) -> Float[np.ndarray, "S n"]:
+    """Weights of single neurons after some time of the flow on Gaussian data.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (S, n)
+        Initial weights.
+    C0, C1 : array_like, shape (n, n)
+        Circulant covariances of the data with label 0 and 1.
+    time : float
+        In units of tau, above 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (S, n)
+    """
+    return np.concatenate([single_neuron(w, C0, C1, [time]) for w in w0])
+
+
+def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     """Energy sum w^2 of the steady states of one neuron, each with a single frequency.
 
     Parameters
@@ -245,7 +272,7 @@ def steady_energy(C0, C1):
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2
 
 
-def transverse_rates(C0, C1):
+def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "n//2+1 n//2+1"]:
     """Rates at which a steady state of one neuron is left: lam1_k (r_m - r_k) / 4 with r = lam0 / lam1.
 
     Parameters
@@ -268,7 +295,7 @@ def transverse_rates(C0, C1):
     return lam1 * (ratio[:, None] - ratio) / 4
 
 
-def flip_rate(W, later, C0, C1):
+def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " K"]:
     """Probability that the gate 1(<w, x> >= 0) differs between two times, for Gaussian data.
 
     Parameters

@@ -5,9 +5,18 @@ distance alone is a circulant matrix; the Fourier transform of its first row hol
 eigenvalues.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 KERNELS = ("periodic", "wrapped")
 ROUNDING = 1e-12  # eigenvalues above minus this are zero up to rounding, at variance 1
@@ -18,7 +27,7 @@ class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentenc
     """A kernel with a negative eigenvalue: no process has it as its covariance."""
 
 
-def kernel_row(n, xi, kernel="periodic"):
+def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
     """First row of a kernel on the ring, be it a covariance or not.
 
     Parameters
@@ -49,7 +58,7 @@ def kernel_row(n, xi, kernel="periodic"):
     return row / row[0]
 
 
-def gaussian_covariance(n, xi, kernel="periodic"):
+def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
 
     Parameters
@@ -89,7 +98,9 @@ def gaussian_covariance(n, xi, kernel="periodic"):
     return circulant(row)
 
 
-def gaussian_sample(covariance, samples, *, seed):
+def gaussian_sample(
+    covariance: ArrayLike, samples: int, *, seed: int | np.random.Generator
+) -> Float[np.ndarray, "samples n"]:
     """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
 
     Parameters
@@ -117,7 +128,7 @@ def gaussian_sample(covariance, samples, *, seed):
     return np.random.default_rng(seed).standard_normal((samples, len(root))) @ root
 
 
-def circulant(row):
+def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     """The symmetric circulant matrix with a given first row.
 
     Parameters
@@ -138,7 +149,7 @@ def circulant(row):
     return row[(index[:, None] - index) % len(row)]
 
 
-def eigenvalues(covariance):
+def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     """Eigenvalues of a symmetric circulant matrix, by frequency.
 
     Parameters
@@ -169,7 +180,7 @@ def eigenvalues(covariance):
     return np.fft.rfft(row).real
 
 
-def square_root(covariance):
+def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     """Symmetric square root of a circulant covariance.
 
     Parameters
@@ -195,7 +206,7 @@ def square_root(covariance):
     return circulant(np.fft.irfft(np.sqrt(np.maximum(values, 0)), n=len(covariance)))
 
 
-def fourier_basis(n):
+def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     """Real orthogonal Fourier basis, columns sorted by frequency.
 
     Parameters

@@ -1,9 +1,17 @@
 """Geometry of a toy model: overlaps, feature dimensionality, interference, and the phase of a feature."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def gram(W):
+
+def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
     """Overlaps W_i . W_j of all features, W^T W.
 
     Parameters
@@ -19,7 +27,7 @@ def gram(W):
     return np.swapaxes(W, -1, -2) @ W
 
 
-def feature_dimensionality(W):
+def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     """How much of a dimension each feature has for itself, D_i = |W_i|^2 / sum_j (What_i . W_j)^2.
 
     Parameters
@@ -42,7 +50,7 @@ def feature_dimensionality(W):
     return np.divide(norms**2, crowd, out=np.zeros(norms.shape), where=crowd > 0)
 
 
-def interference(W):
+def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     """How much a feature shares with the others, sum over j != i of (What_i . W_j)^2.
 
     Parameters
@@ -65,7 +73,7 @@ def interference(W):
     return np.divide(shared, norms, out=np.zeros(norms.shape), where=norms > 0)
 
 
-def phase(W, feature):
+def phase(W: ArrayLike, feature: int) -> str:
     """What became of a feature: dropped, in a dimension of its own, or in superposition.
 
     Parameters

@@ -3,13 +3,21 @@
 Conventions are those of `superposition.toy.loss`. V is the variance of a feature and m_1 its mean.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, features
 from superposition.toy import geometry, loss
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def two_force_loss(W, importance):
+
+def two_force_loss(W: ArrayLike, importance: ArrayLike) -> np.ndarray:
     """Feature benefit and interference, sum_i I_i (1 - |W_i|^2)^2 + sum_{i != j} I_j (W_i . W_j)^2.
 
     Parameters
@@ -38,7 +46,7 @@ def two_force_loss(W, importance):
     return (importance * (residual**2).sum(axis=-1)).sum(axis=-1)
 
 
-def linear_loss(W, b, importance, p):
+def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> np.ndarray:
     """Expected loss of the linear model, with the term of the mean that the text leaves out.
 
     V times the two forces, plus sum_j I_j (m_1 (1 - sum_i W_i . W_j) - b_j)^2.
@@ -72,7 +80,7 @@ def linear_loss(W, b, importance, p):
     return features.variance(p) * two_force_loss(W, importance) + (importance * offset**2).sum(axis=-1)
 
 
-def best_bias(W, p):
+def best_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
     """Bias that removes the term of the mean, b_j = m_1 (1 - sum_i W_i . W_j).
 
     Parameters
@@ -95,7 +103,7 @@ def best_bias(W, p):
     return features.mean(p) * (1 - geometry.gram(W).sum(axis=-1))
 
 
-def optimum(importance, m):
+def optimum(importance: ArrayLike, m: int) -> float:
     """Smallest value of the two forces: the importance of all but the m most important features.
 
     Parameters
@@ -124,7 +132,9 @@ def optimum(importance, m):
     return float(np.sort(importance)[: len(importance) - m].sum())
 
 
-def flow(W, importance, p, times, *, rtol=1e-8):
+def flow(
+    W: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike, *, rtol: float = 1e-8
+) -> Float[np.ndarray, "t m n"]:
     """Gradient flow dW/dt = -grad L of the linear model with the best bias at every time.
 
     Parameters
@@ -170,7 +180,7 @@ def flow(W, importance, p, times, *, rtol=1e-8):
     return done.y.T.reshape(len(times), *W.shape)
 
 
-def sigmoid(start, importance, p, times):
+def sigmoid(start: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike) -> np.ndarray:
     """Strength |W_i|^2 of a feature that is learned undisturbed, under gradient flow.
 
     s(t) = 1 / (1 + (1 / s_0 - 1) exp(-8 V I t)), the solution of ds/dt = 8 V I s (1 - s).
@@ -205,7 +215,7 @@ def sigmoid(start, importance, p, times):
     return 1 / (1 + (1 / start - 1) * np.exp(-8 * features.variance(p) * importance * times))
 
 
-def free_start(W, importance):
+def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
     """Strength that each feature starts from once the more important ones have taken their directions.
 
     The most important feature grows along its first direction. The next one is pushed out of
@@ -240,7 +250,9 @@ def free_start(W, importance):
     return start
 
 
-def descend(W, importance, p, *, rate, steps, batch, seed):
+def descend(
+    W: ArrayLike, importance: ArrayLike, p: float, *, rate: float, steps: int, batch: int, seed: int
+) -> Float[np.ndarray, "steps n"]:
     """Stochastic gradient descent of the linear model on sampled features, with the best bias.
 
     Parameters

@@ -8,8 +8,11 @@ S = 1 - p. Losses are sums over features, as in the text, not means. Where it sa
 number of models is evaluated at once.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +20,15 @@ from superposition import checks, features, relu_integrals
 from superposition.features import Estimate
 from superposition.toy.geometry import gram
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 LARGEST_COST = 10**7  # pieces of the exact expansion: n 3^n for all terms together, so n up to 12
 
 
-def probability(sparsity):
+def probability(sparsity: ArrayLike) -> np.ndarray:
     """Probability that a feature is on, p = 1 - S.
 
     Parameters
@@ -45,7 +53,9 @@ def probability(sparsity):
     return 1 - checks.real("sparsity", sparsity, 0, 1, open_high=True)
 
 
-def model(W, b, importance=1.0):
+def model(
+    W: ArrayLike, b: ArrayLike, importance: ArrayLike = 1.0
+) -> tuple[Float[np.ndarray, "... m n"], Float[np.ndarray, "... n"], Float[np.ndarray, "... n"]]:
     """Check weights, biases and importances, and give them their full shapes.
 
     Parameters
@@ -83,7 +93,7 @@ def model(W, b, importance=1.0):
     return W, np.broadcast_to(b, shape), np.broadcast_to(importance, shape)
 
 
-def sizes(n, m):
+def sizes(n: int, m: int) -> tuple[int, int]:
     """Check the number of features and of hidden dimensions.
 
     Parameters
@@ -107,7 +117,7 @@ def sizes(n, m):
     return n, checks.whole("m", m, 1, n)
 
 
-def k_sparse_loss(W, b, importance, k):
+def k_sparse_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, k: int) -> np.ndarray:
     """The term L_k of the loss: summed over all C(n, k) sets of k features that are on, exact.
 
     Parameters
@@ -150,7 +160,7 @@ def k_sparse_loss(W, b, importance, k):
     return (importance * errors).sum(axis=-1)
 
 
-def population_loss(W, b, importance, p):
+def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayLike) -> np.ndarray:
     """Expected loss sum_i I_i E (x_i - ReLU(W^T W x + b)_i)^2, exact, for up to 12 features.
 
     Parameters
@@ -184,7 +194,7 @@ def population_loss(W, b, importance, p):
     return sum(p**k * (1 - p) ** (n - k) * k_sparse_loss(W, b, importance, k) for k in range(n + 1))
 
 
-def simulated_loss(W, b, importance, p, *, samples, seed):
+def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
     """The same loss by Monte Carlo, for any number of features.
 
     Parameters
@@ -226,7 +236,7 @@ def simulated_loss(W, b, importance, p, *, samples, seed):
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / samples**0.5))
 
 
-def shortcut_loss(W, b, importance):
+def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarray:
     """The text's "if we focus on the case x_i = 1": one feature on, at full strength.
 
     Parameters

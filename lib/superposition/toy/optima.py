@@ -3,13 +3,22 @@
 Minima are the best of many starts, with all of them reported, and not certified.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.toy import loss as toy_loss
 from superposition.toy.loss import k_sparse_loss, population_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
 
 SHIFT = 1e-5  # of the central differences: truncation and rounding are both about 1e-11
 TOLERANCE = 1e-6  # relative: losses this close are the same minimum
@@ -28,12 +37,14 @@ class Optimum:
     losses: np.ndarray
 
     @property
-    def hits(self):
+    def hits(self) -> int:
         """Number of starts that reached the lowest loss within the tolerance."""
         return int((self.losses <= self.loss * (1 + TOLERANCE) + 1e-12).sum())
 
 
-def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
+def minimise(
+    n: int, m: int, importance: ArrayLike, p: float, *, starts: int = 8, seed: int = 0, first: Sequence[ArrayLike] = ()
+) -> Optimum:
     """Lowest exact population loss over all weights and biases, best of many starts.
 
     Parameters
@@ -82,7 +93,9 @@ def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
     return Optimum(best[: m * n].reshape(m, n), best[m * n :], float(losses.min()), losses)
 
 
-def best_scale(directions, importance=1.0, p=None):
+def best_scale(
+    directions: ArrayLike, importance: ArrayLike = 1.0, p: float | None = None
+) -> tuple[float, float, float]:
     """Lowest loss of given directions with a common length and a common bias.
 
     Parameters

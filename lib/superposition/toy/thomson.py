@@ -5,12 +5,20 @@ energy below. Minima are the best of many starts: reported with their tolerance 
 number of starts that reached them, and not certified.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 from superposition.toy import geometry, loss
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 ENERGIES = ("overlap", "coulomb")
 TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
@@ -29,17 +37,17 @@ class Packing:
     tolerance: float
 
     @property
-    def starts(self):
+    def starts(self) -> int:
         """Number of starts."""
         return len(self.energies)
 
     @property
-    def hits(self):
+    def hits(self) -> int:
         """Number of starts that reached the lowest energy within the tolerance."""
         return int((self.energies <= self.energy + self.tolerance).sum())
 
 
-def thomson_energy(W, threshold=0.0):
+def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     """Energy sum over i != j of ReLU(What_i . What_j - threshold)^2.
 
     Parameters
@@ -67,7 +75,7 @@ def thomson_energy(W, threshold=0.0):
     return _overlap_energy(_directions(W), threshold)[0]
 
 
-def coulomb_energy(W):
+def coulomb_energy(W: ArrayLike) -> float:
     """Energy of the classical Thomson problem, sum over pairs of 1 / |What_i - What_j|.
 
     Parameters
@@ -94,7 +102,9 @@ def coulomb_energy(W):
     return float(np.sum(1 / np.sqrt(squares))) if np.all(squares > 0) else np.inf
 
 
-def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
+def minimise(
+    n: int, m: int, *, starts: int = 60, seed: int = 0, energy: str = "overlap", threshold: float = 0.0
+) -> Packing:
     """Place n unit vectors in m dimensions with the lowest energy, best of many random starts.
 
     Parameters
@@ -151,7 +161,7 @@ def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
     return Packing(W, lowest, energies, TOLERANCE * (1 + lowest))
 
 
-def polygon(n):
+def polygon(n: int) -> Float[np.ndarray, "2 n"]:
     """A regular polygon, as directions in the plane.
 
     Parameters
@@ -173,7 +183,7 @@ def polygon(n):
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def simplex(m):
+def simplex(m: int) -> Float[np.ndarray, "m m+1"]:
     """Corners of a regular simplex, m + 1 directions with equal overlaps -1 / m: triangle, tetrahedron.
 
     Parameters
@@ -197,7 +207,7 @@ def simplex(m):
     return W / np.linalg.norm(W, axis=0)
 
 
-def sum_of_parts(*parts):
+def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     """Directions that live in orthogonal spaces, such as two digons for a square.
 
     Parameters
