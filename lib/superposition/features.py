@@ -21,7 +21,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Estimate:
-    """A Monte Carlo mean and its standard error."""
+    """A Monte Carlo mean and its standard error.
+
+    Examples
+    --------
+    >>> print(Estimate(mean=0.25, se=0.01))
+    Estimate(mean=0.25, se=0.01)
+    """
 
     mean: float
     se: float
@@ -43,6 +49,11 @@ def probability(p: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If any ``p`` is outside (0, 1].
+
+    Examples
+    --------
+    >>> probability([0.05, 1])
+    array([0.05, 1.  ])
     """
     return checks.real("p", p, 0, 1, open_low=True)
 
@@ -68,6 +79,11 @@ def mean(p: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> float(mean(0.05))
+    0.025
     """
     return probability(p) / 2
 
@@ -93,6 +109,11 @@ def second_moment(p: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> second_moment([0.3, 0.6]).round(3)
+    array([0.1, 0.2])
     """
     return probability(p) / 3
 
@@ -118,6 +139,11 @@ def variance(p: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: The Persian Rug, eq. 6 and 19 (the factor in front of the bracket).
+
+    Examples
+    --------
+    >>> variance([0.05, 1.0]).round(4)
+    array([0.016 , 0.0833])
     """
     p = probability(p)
     return p * (4 - 3 * p) / 12
@@ -157,6 +183,14 @@ def nonzeros(
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> flat, values = nonzeros(8, 0.25, 2, seed=0)
+    >>> flat
+    array([ 2,  6,  7,  8, 10])
+    >>> values.round(3)
+    array([0.615, 0.384, 0.997, 0.981, 0.686])
     """
     total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
     p = float(probability(p))
@@ -203,6 +237,12 @@ def sample(
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> sample(4, 0.5, 2, seed=1).round(2)
+    array([[0.  , 0.72, 0.54, 0.  ],
+           [0.  , 0.  , 0.  , 0.  ]])
     """
     checks.one_of("layout", layout, ("dense", "csr"))
     flat, values = nonzeros(ns, p, batch, seed=seed)

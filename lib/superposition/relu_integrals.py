@@ -50,6 +50,11 @@ def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
     Source: Toy Models, the terms L_k of the expansion in sparsity, which the text leaves as
     integrals. The corner formula is q! / ((q + k)! prod c) times the sum over corners of
     (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
+
+    Examples
+    --------
+    >>> print(round(float(relu_power(-0.5, [1.0], 2)), 6))  # a ramp from 1/2 on: (1/2)^3 / 3
+    0.041667
     """
     q = checks.whole("q", q, 1)
     b, c = _offsets_and_slopes(b, c)
@@ -83,6 +88,11 @@ def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: Toy Models, the feature-benefit part of the terms L_k.
+
+    Examples
+    --------
+    >>> print(round(float(relu_moment(0.0, [1.0, 0.0], 0)), 6))  # E x^2
+    0.333333
     """
     b, c = _offsets_and_slopes(b, c)
     j = np.asarray(j)

@@ -55,6 +55,12 @@ def expected(n: int, m: int) -> Expected:
     Notes
     -----
     Source: Incidental Polysemanticity, sections 1 and 2.1; the last two are ours.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> print(incidental.expected(256, 1024).pairs)  # n (n - 1) / 4m
+    15.9375
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
     if m < n:
@@ -114,6 +120,11 @@ def strengths_at_start(n: int, m: int, scale: float) -> tuple[float, float]:
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> print([round(value, 4) for value in strengths_at_start(256, 256, 0.9)])
+    [0.1488, 0.3268]
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
     square = float(checks.real("scale", scale, 0, open_low=True, open_high=True)) ** 2
@@ -145,6 +156,12 @@ def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     -----
     x^2 - y^2 is conserved, and y / x decays at the rate x0^2 - y0^2.
     Source: Incidental Polysemanticity, section 2.1, "Benign and malign collisions".
+
+    Examples
+    --------
+    >>> x, y = malign(0.8, 0.5, 20.0)
+    >>> print(f"{x:.4f} {y:.4f}")
+    0.6245 0.0002
     """
     x0 = float(checks.real("x0", x0, 0, open_low=True, open_high=True))
     y0 = float(checks.real("y0", y0, 0, open_low=True, open_high=True))
@@ -268,6 +285,12 @@ def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> int:
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.count_polysemantic([[1.0, 0.0], [-0.9, 0.1], [0.0, 1.0]])
+    1
     """
     return int((_uses(W, threshold).sum(axis=0) >= 2).sum())
 
@@ -290,6 +313,11 @@ def same_sign_pairs(W: ArrayLike, threshold: float = 0.5) -> int:
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> same_sign_pairs([[1.0, 0.0], [0.9, 0.1]])
+    1
     """
     uses = _uses(W, threshold)
     counts = [(uses & (np.sign(W) == sign)).sum(axis=0) for sign in (1, -1)]
@@ -312,6 +340,11 @@ def opposite_tops(W: ArrayLike) -> int:
     ------
     ValueError
         If a weight is not finite.
+
+    Examples
+    --------
+    >>> opposite_tops([[1.0, 0.0], [-0.9, 0.1]])
+    1
     """
     W = _matrix(W)
     top = np.abs(W).argmax(axis=1)

@@ -38,6 +38,12 @@ def loss(W: ArrayLike, lambda_: float) -> float:
     Notes
     -----
     Source: Incidental Polysemanticity, section 2, "Learning dynamics and loss".
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.loss([[1.0, 0.0], [0.0, 1.0]], 0.01)  # two monosemantic features: the l1 term alone
+    0.02
     """
     W, lambda_ = _matrix(W), checked_strength(lambda_)
     gram = W @ W.T
@@ -67,6 +73,13 @@ def gradient(W: ArrayLike, lambda_: float) -> Float[np.ndarray, "n m"]:
     Notes
     -----
     Source: Incidental Polysemanticity, section 2, the training dynamics, with the constants 4.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.gradient([[1.0, 0.5], [-0.5, 1.0]], 0.01)
+    array([[ 1.01,  0.51],
+           [-0.51,  1.01]])
     """
     benefit, interference, regularization = forces(W, checked_strength(lambda_) / 4)
     return -4 * (benefit + interference + regularization)
@@ -96,6 +109,13 @@ def forces(
     Notes
     -----
     Source: Incidental Polysemanticity, section 2.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> benefit, interference, regularization = incidental.forces([[0.5, 0.5]], 0.1)
+    >>> benefit, regularization
+    (array([[0.25, 0.25]]), array([[-0.1, -0.1]]))
     """
     W, lambda_ = _matrix(W), checked_strength(lambda_)
     gram = W @ W.T
@@ -128,6 +148,11 @@ def conventions(lambda_: float, t: float, *, source: str) -> dict[str, tuple[flo
     -----
     Source: Incidental Polysemanticity, footnote 5, read the other way round: dropping the 4
     makes lambda count four times as much.
+
+    Examples
+    --------
+    >>> conventions(1e-3, 7.5, source="loss")["simplified"]
+    (0.00025, 30.0)
     """
     lambda_, t = checked_strength(lambda_), float(checks.real("t", t, 0, open_high=True))
     if checks.one_of("source", source, ("loss", "simplified")) == "simplified":
@@ -158,6 +183,12 @@ def threshold(norm_squared: ArrayLike, lambda_: float) -> np.ndarray:
     Notes
     -----
     Source: Incidental Polysemanticity, section 2, with sign(W_ik) for the printed sign(W_i).
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.threshold([0.0, 0.5, 1.0], 0.1)
+    array([0.1, 0.2, inf])
     """
     room = 1 - checks.real("norm_squared", norm_squared, 0, open_high=True)
     return np.where(room > 0, checked_strength(lambda_) / np.where(room > 0, room, 1), np.inf)
@@ -179,6 +210,11 @@ def resting_weight(lambda_: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If `lambda_` is not above 0.
+
+    Examples
+    --------
+    >>> resting_weight([1e-9, 0.2, 0.5]).round(3)
+    array([1.   , 0.879, 0.   ])
     """
     lambda_ = checks.real("lambda_", lambda_, 0, open_low=True, open_high=True)
     angle = np.arccos(-np.minimum(lambda_ / DEATH_LINE, 1)) / 3

@@ -23,6 +23,13 @@ class Law:
     """The law of the noise xi on one neuron. Make one with `bipolar`, `uniform`, `normal`, `laplace` or `discrete`.
 
     ``points`` and ``probabilities`` are those of xi / sigma if the law is discrete, empty otherwise.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> law = incidental.Law("normal", 0.5)
+    >>> law.variance, law.excess_kurtosis, law == incidental.normal(0.5)
+    (0.25, 0.0, True)
     """
 
     name: str
@@ -134,6 +141,12 @@ def bipolar(sigma: float) -> Law:
     Notes
     -----
     Source: Incidental Polysemanticity, section 3.2.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.bipolar(0.1).excess_kurtosis
+    -2.0
     """
     return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
 
@@ -158,6 +171,12 @@ def uniform(sigma: float) -> Law:
     Notes
     -----
     Source: Incidental Polysemanticity, section 3.1.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> round(incidental.uniform(0.1).excess_kurtosis, 12)
+    -1.2
     """
     return Law("uniform", _sigma(sigma))
 
@@ -182,6 +201,12 @@ def normal(sigma: float) -> Law:
     Notes
     -----
     Source: Incidental Polysemanticity, section 3.1.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.normal(0.1).kappa4
+    0.0
     """
     return Law("normal", _sigma(sigma))
 
@@ -206,6 +231,12 @@ def laplace(sigma: float) -> Law:
     Notes
     -----
     Source: ours, a law with heavy tails beside those of Incidental Polysemanticity, section 3.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> round(incidental.laplace(0.1).excess_kurtosis, 12)
+    3.0
     """
     return Law("laplace", _sigma(sigma))
 
@@ -232,6 +263,13 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     Notes
     -----
     Source: ours, for Incidental Polysemanticity, section 3.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> law = incidental.discrete(0.1, 1.0)
+    >>> law.points, round(law.excess_kurtosis, 12)
+    ((-2.0, 0.0, 2.0), 1.0)
     """
     kurtosis = float(checks.real("kurtosis", kurtosis, -2, open_high=True))
     if kurtosis == -2:

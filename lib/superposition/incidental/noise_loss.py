@@ -47,6 +47,15 @@ def expected_loss(W: ArrayLike, law: Law) -> float:
     Notes
     -----
     Source: Incidental Polysemanticity, section 3.1; the expectation is ours.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> W = [[1.0, -0.1], [-0.1, 1.0]]  # overlaps of -0.2: noise of 0.1 does not get through if it is bipolar
+    >>> round(incidental.expected_loss(W, incidental.bipolar(0.1)), 6)
+    0.0204
+    >>> round(incidental.expected_loss(W, incidental.normal(0.1)), 6)
+    0.02052
     """
     W = _matrix(W)
     total = 0.0
@@ -79,6 +88,13 @@ def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
     -----
     Source: Incidental Polysemanticity, section 3.1; the expectation is ours. A step of noisy
     descent is, on average, a step along this gradient.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.expected_loss_grad([[1.0, 0.0], [-0.5, 0.5]], incidental.uniform(0.1)).round(4)
+    array([[ 0.02, -0.  ],
+           [ 0.99, -0.99]])
     """
     W = _matrix(W)
     by_overlap, direct = np.empty((len(W), len(W))), np.empty_like(W)

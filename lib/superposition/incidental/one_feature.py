@@ -41,6 +41,13 @@ class Trajectory:
     ``norm_squared`` is |W|^2, ``survivors`` the number m' of weights that are not zero,
     ``l1_norm`` the sum of |W_k|. ``single`` is the time from which one weight (or several
     exactly equal ones) is left, infinite if that is later than the last time.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> path = incidental.trajectory([0.6, -0.5], 0.05, [10.0])
+    >>> isinstance(path, incidental.Trajectory), path.norm_squared.round(4)
+    (True, array([0.9278]))
     """
 
     times: np.ndarray
@@ -104,6 +111,15 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     follows x' = (1 - x^2) x - lambda. Errors are below 1e-8 up to 10^6 weights and some 1e-8
     beyond, where rounding in the sums shows. Needs five arrays of length m besides the input.
     Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> path = incidental.trajectory([0.6, -0.5, 0.1], 0.05, [0.0, 2.0, 40.0])
+    >>> path.survivors
+    array([3, 3, 1])
+    >>> path.weights(2.0).round(4)
+    array([ 0.7422, -0.5994,  0.028 ])
     """
     w0 = checks.real("w0", w0, open_low=True, open_high=True)
     if w0.ndim != 1 or not w0.size:

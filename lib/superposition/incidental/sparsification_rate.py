@@ -48,6 +48,11 @@ def balance(l1_norm: ArrayLike, lambda_: float) -> np.ndarray:
     Notes
     -----
     Source: Incidental Polysemanticity, section 2, the balance condition, solved.
+
+    Examples
+    --------
+    >>> balance([1.0, 4.0], 0.1).round(4)
+    array([0.8873,    nan])
     """
     pull = checked_strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
     return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
@@ -238,6 +243,11 @@ def tail_law(xi: float) -> TailLaw:
     Notes
     -----
     Excesses over a high cut follow a generalized Pareto law, whose relative variance is R.
+
+    Examples
+    --------
+    >>> tail_law(0.0)
+    TailLaw(l1_norm=1.0, survivors=2.0, relative_variance=1.0)
     """
     xi = float(checks.real("xi", xi, -np.inf, 0.5, open_low=True, open_high=True))
     return TailLaw(1 - 2 * xi, (1 - 2 * xi) * (2 - 2 * xi), 1 / (1 - 2 * xi))

@@ -48,6 +48,12 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
         If the kernel is no covariance.
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> print(f"{receptive.critical_gain(40, 2.0, 1.0):.4f}")
+    0.1685
     """
     lam1 = eigenvalues(gaussian_covariance(n, xi1, kernel))
     lam0 = eigenvalues(gaussian_covariance(n, xi2, kernel))
@@ -103,6 +109,13 @@ def flat_growth(
         If the kernel is no covariance.
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> rate, se = receptive.flat_growth(40, 2.0, 1.0, 0.1, samples=2000)
+    >>> bool(rate < -4 * se)  # below the critical gain the flat field is stable
+    True
     """
     n = checks.whole("n", n, 3)
     frequency = checks.whole("frequency", frequency, 1, n // 2)
@@ -158,6 +171,13 @@ def measured_critical_gain(
         If the kernel is no covariance.
     ValueError
         If an argument is out of range, or the wave already grows at gain 0.001.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> gain, se = receptive.measured_critical_gain(40, 2.0, 1.0, samples=2000)
+    >>> bool(abs(gain - receptive.critical_gain(40, 2.0, 1.0)) < 4 * se + 0.02)
+    True
     """
     from scipy.optimize import brentq
 

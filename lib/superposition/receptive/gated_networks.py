@@ -97,6 +97,15 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     -----
     Source: the localization notes, eq. 41 to 49, with the factors of K of the mean readout put
     right, and without the constant e^C, which is complex for half of the modes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> A, b = np.diag([1.0, 0.1]), [[0.5, 0.5]]  # one gate, two pixels
+    >>> receptive.gdln_solution(A, b, np.zeros((1, 2)), [1.0, np.inf])[:, 0].round(3)
+    array([[0.316, 0.476],
+           [0.5  , 5.   ]])
     """
     w0 = _weights("w0", w0)
     A, b = _fitting(A, b, w0.size)
@@ -160,6 +169,11 @@ def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
     Notes
     -----
     Source: the localization notes, eq. 53 to 56. The readout does not matter here.
+
+    Examples
+    --------
+    >>> limiting_loss([[1.0]], [[0.5]])
+    0.25
     """
     return float(loss(A, b, limiting_weights(A, b)))
 
@@ -213,6 +227,11 @@ def initial_speed(b: ArrayLike) -> float:
     ------
     ValueError
         If b does not have two axes.
+
+    Examples
+    --------
+    >>> initial_speed([[0.5, 0.5]])
+    1.0
     """
     b = _weights("b", b)
     return float(2 * np.sum(b**2) / len(b) ** 2)

@@ -51,6 +51,11 @@ def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     -----
     Source: the localization notes, eq. 36 (left blank) and 64 to 66. The printed prefactor of
     eq. 65 is 2/sqrt(pi) with sqrt(2) inside the arctangent; the right one is 1/pi.
+
+    Examples
+    --------
+    >>> print(f"{half_line_mean(3.0, 0.7788):.4f}")
+    0.2738
     """
     return np.arcsin(np.sqrt(saturation(gain)) * checks.real("r", r, -1, 1)) / np.pi
 
@@ -82,6 +87,12 @@ def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.nd
     Notes
     -----
     Source: the localization notes, eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.small_bump_covariance(40, 2.0, 3.0, 0)[:3].round(4)
+    array([0.2394, 0.1538, 0.0655])
     """
     n = checks.whole("n", n, 3)
     i = checks.whole("i", i, 0, n - 1)
@@ -116,6 +127,12 @@ def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Flo
     Notes
     -----
     Source: the localization notes, section 4.2, "TODO: finish!"; the formula is ours.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.small_bump_field(40, 2.0, 1.0, 3.0, 0)[:4].round(3)
+    array([ 0.375,  0.102,  0.025, -0.005])
     """
     T = 4 * small_bump_covariance(n, xi1, gain, i)
     return ols_field(T, nlgp_covariance(n, xi2, gain), nlgp_covariance(n, xi1, gain))
@@ -345,6 +362,11 @@ def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If a field or the template is zero.
+
+    Examples
+    --------
+    >>> print(round(float(best_shift_cosine([0.0, 3.0, 0.0], [1.0, 0.0, 0.0])), 6))
+    1.0
     """
     w, template = checks.real("w", w), checks.real("template", template)
     norm = np.linalg.norm(w, axis=-1) * np.linalg.norm(template)

@@ -35,6 +35,11 @@ def ipr(w: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> ipr([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    array([0.25, 1.  ])
     """
     square = _fields(w) ** 2
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
@@ -57,6 +62,11 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> half_energy_width([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    array([2, 1])
     """
     energy = _fields(w) ** 2
     n = energy.shape[-1]
@@ -77,6 +87,11 @@ def peak(w: ArrayLike) -> np.ndarray:
     Returns
     -------
     numpy.ndarray of int, shape (...)
+
+    Examples
+    --------
+    >>> int(peak([0.1, -0.9, 0.3]))
+    1
     """
     return np.argmax(np.abs(np.asarray(w)), axis=-1)
 
@@ -95,6 +110,11 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     -------
     numpy.ndarray of int
         From 0 to n // 2.
+
+    Examples
+    --------
+    >>> int(ring_distance(1, 39, 40))
+    2
     """
     d = np.abs(np.asarray(i) - np.asarray(j)) % n
     return np.minimum(d, n - d)
@@ -142,6 +162,11 @@ def mean_frequency(w: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> print(round(float(mean_frequency([1.0, -1.0, 1.0, -1.0])), 6))
+    2.0
     """
     share = power(w)
     return share @ np.arange(share.shape[-1])

@@ -41,6 +41,12 @@ def normalization(gain: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: the notes on localization, below eq. 61, where Z(g) is not given.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> print(f"{receptive.normalization(3.0):.4f}")
+    0.8902
     """
     return np.sqrt(2 / np.pi * _arcsin_q(_gain(gain)))
 
@@ -62,6 +68,12 @@ def saturation(gain: ArrayLike) -> np.ndarray:
     ------
     ValueError
         If `gain` is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.saturation([0.1, 1.0, 10.0]).round(4)
+    array([0.0196, 0.6667, 0.995 ])
     """
     gain = _gain(gain)
     return 2 * gain**2 / (1 + 2 * gain**2)
@@ -97,6 +109,12 @@ def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") ->
     -----
     Source: the notes on localization, section 1, which names the NLGP and does not define it;
     the closed form is the arcsine law of the error function.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.nlgp_covariance(40, 2.0, 3.0)[0, :4].round(4)
+    array([1.    , 0.6666, 0.286 , 0.0803])
     """
     r = gaussian_covariance(n, xi, kernel)
     gain = float(_gain(gain))
@@ -137,6 +155,13 @@ def nlgp_sample(
     Notes
     -----
     Source: the notes on localization, section 1 and below eq. 61.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> x = receptive.nlgp_sample(40, 2.0, 3.0, 1000, seed=0)
+    >>> x.shape, round(float(x.var()), 1)
+    ((1000, 40), 1.0)
     """
     from scipy.special import erf
 

@@ -42,6 +42,12 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     Notes
     -----
     Source: the notes on localization, eq. 10 to 12.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half_space_mean([1.0, 0.0], np.eye(2)).round(4)  # 1 / sqrt(2 pi)
+    array([0.3989, 0.    ])
     """
     forms = _forms(np.atleast_2d(w), C)
     return np.asarray(C) @ np.asarray(w) / np.sqrt(2 * np.pi * forms[0, 0])
@@ -72,6 +78,12 @@ def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLi
     Source: corrects eq. 17 and 18 of the notes on localization, and is their missing coefficient.
     By Stein's lemma the expectation is C E[gradient of 1(u > 0) ReLU(v)] with u = <w_1, x> and
     v = <w_k, x>, that is C w_1 E[delta(u) ReLU(v)] + C w_k P(u > 0, v > 0).
+
+    Examples
+    --------
+    >>> alpha, beta = two_neuron_coefficients(1.0, 1.0, 0.0)
+    >>> print(f"{alpha:.4f} {beta:.4f}")
+    0.1592 0.2500
     """
     rho_11 = checks.real("rho_11", rho_11, 0, open_low=True)
     rho_kk = checks.real("rho_kk", rho_kk, 0, open_low=True)
@@ -129,6 +141,14 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
     -----
     Source: completes eq. 4 to 18 of the notes on localization; the factor 1/K that eq. 4 and 5
     lack is included. For K = 1 it is eq. 20. `gaussian_loss` is the loss that it descends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> receptive.gaussian_flow(np.eye(1, 10), C0, C1)[0, :3].round(4)
+    array([-0.3005, -0.0232, -0.0009])
     """
     W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
     K = len(W)
@@ -165,6 +185,14 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     -----
     Source: eq. 3 of the notes on localization, with the first-order arc-cosine kernel for
     E[ReLU(u) ReLU(v)].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> round(receptive.gaussian_loss(1e-9 * np.eye(1, 10), C0, C1), 6)  # E Y^2 / 2: nothing is predicted
+    0.25
     """
     W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
     K = len(W)

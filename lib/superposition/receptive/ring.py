@@ -24,7 +24,17 @@ WIDEST = 100  # largest correlation length, in units of the ring
 
 
 class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentence
-    """A kernel with a negative eigenvalue: no process has it as its covariance."""
+    """A kernel with a negative eigenvalue: no process has it as its covariance.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> try:
+    ...     receptive.gaussian_covariance(40, 8.0)
+    ... except receptive.NotACovariance as refusal:
+    ...     print(str(refusal).split(":")[0])
+    xi = 8 is too large for n = 40
+    """
 
 
 def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
@@ -47,6 +57,12 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.kernel_row(6, 1.0).round(3)
+    array([1.   , 0.368, 0.018, 0.   , 0.018, 0.368])
     """
     n = checks.whole("n", n, 2)
     xi = float(checks.real("xi", xi, 0, WIDEST * n, open_low=True))
@@ -87,6 +103,15 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
     Notes
     -----
     Source: the notes on localization, below eq. 61.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.gaussian_covariance(4, 1.0).round(3)
+    array([[1.   , 0.368, 0.018, 0.368],
+           [0.368, 1.   , 0.368, 0.018],
+           [0.018, 0.368, 1.   , 0.368],
+           [0.368, 0.018, 0.368, 1.   ]])
     """
     row = kernel_row(n, xi, kernel)
     lowest = np.fft.rfft(row).real.min()
@@ -122,6 +147,12 @@ def gaussian_sample(
         If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
         If the matrix is no circulant symmetric one, or `samples` is below 1.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.gaussian_sample(receptive.gaussian_covariance(6, 1.0), 2, seed=0).shape
+    (2, 6)
     """
     samples = checks.whole("samples", samples, 1)
     root = square_root(covariance)
@@ -143,6 +174,15 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     Notes
     -----
     Source: the notes on localization, eq. 32.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.circulant([1.0, 0.5, 0.25, 0.5])
+    array([[1.  , 0.5 , 0.25, 0.5 ],
+           [0.5 , 1.  , 0.5 , 0.25],
+           [0.25, 0.5 , 1.  , 0.5 ],
+           [0.5 , 0.25, 0.5 , 1.  ]])
     """
     row = np.asarray(row, dtype=np.float64)
     index = np.arange(len(row))
@@ -170,6 +210,12 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     Notes
     -----
     Source: the notes on localization, eq. 32 to 35.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.eigenvalues(receptive.circulant([1.0, 0.5, 0.25, 0.5]))
+    array([2.25, 0.75, 0.25])
     """
     matrix = np.asarray(covariance, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
@@ -199,6 +245,15 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
         If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
         If the matrix is no circulant symmetric one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C = receptive.gaussian_covariance(6, 1.0)
+    >>> root = receptive.square_root(C)
+    >>> np.allclose(root @ root, C)
+    True
     """
     values = eigenvalues(covariance)
     if values.min() < -ROUNDING * np.abs(covariance).max():
@@ -230,6 +285,15 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     Source: the notes on localization, eq. 33 to 35 and Figure 2. The text takes real and
     imaginary parts of unit vectors as they are; all but the first and the last column then lack
     a factor sqrt(2).
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.fourier_basis(4).round(3) + 0.0
+    array([[ 0.5  ,  0.707,  0.   ,  0.5  ],
+           [ 0.5  ,  0.   ,  0.707, -0.5  ],
+           [ 0.5  , -0.707,  0.   ,  0.5  ],
+           [ 0.5  ,  0.   , -0.707, -0.5  ]])
     """
     n = checks.whole("n", n, 4)
     if n % 2:

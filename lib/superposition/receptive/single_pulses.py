@@ -45,6 +45,15 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_support(4, [2])
+    array([[1., 1., 0., 0.],
+           [0., 1., 1., 0.],
+           [0., 0., 1., 1.],
+           [1., 0., 0., 1.]])
     """
     n = checks.whole("n", n, 2)
     lengths = _lengths(n, lengths)
@@ -79,6 +88,12 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_moment(10, [3], [0, 2])  # (length - distance) / n
+    0.1
     """
     n = checks.whole("n", n, 2)
     lengths = np.array(_lengths(n, lengths))
@@ -109,6 +124,12 @@ def pulse_second_moment(n: int, lengths: Sequence[int], version: str = "raw") ->
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_second_moment(5, [2])[0]
+    array([0.4, 0.2, 0. , 0. , 0.2])
     """
     checks.one_of("version", version, VERSIONS)
     both = np.array([pulse_moment(n, lengths, (0, d)) for d in range(n)])

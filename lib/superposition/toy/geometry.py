@@ -22,6 +22,13 @@ def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
     Returns
     -------
     numpy.ndarray, shape (..., n, n)
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.gram([[1.0, -1.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     W = np.asarray(W)
     return np.swapaxes(W, -1, -2) @ W
@@ -43,6 +50,14 @@ def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     Notes
     -----
     Source: Toy Models of Superposition (the full text), on the geometry of superposition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import toy
+    >>> angle = 2 * np.pi * np.arange(5) / 5
+    >>> toy.feature_dimensionality([np.cos(angle), np.sin(angle)]).round(3)  # a pentagon
+    array([0.4, 0.4, 0.4, 0.4, 0.4])
     """
     overlaps = gram(W)
     norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
@@ -66,6 +81,12 @@ def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     Notes
     -----
     Source: Toy Models of Superposition (the full text), the colour of its figures.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.interference([[2.0, -1.0]])
+    array([1., 4.])
     """
     overlaps = gram(W)
     norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
@@ -92,6 +113,14 @@ def phase(W: ArrayLike, feature: int) -> str:
     -----
     Source: Toy Models of Superposition (the full text), on phase changes. The thresholds are
     ours; most models are far from them.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.phase([[1.0, -1.0]], 1)
+    'superposed'
+    >>> toy.phase([[1.0, 0.1]], 1)
+    'dropped'
     """
     if gram(W)[feature, feature] < 0.25:
         return "dropped"

@@ -40,6 +40,12 @@ def two_force_loss(W: ArrayLike, importance: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: Toy Models, the first display.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.two_force_loss([[1.0, 0.0]], [1.0, 0.5]))  # the second feature is dropped
+    0.5
     """
     W, _, importance = loss.model(W, 0.0, importance)
     residual = np.eye(W.shape[-1]) - geometry.gram(W)  # row: output j, column: feature i
@@ -74,6 +80,12 @@ def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> 
     Notes
     -----
     Source: Toy Models, the first display, completed.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.linear_loss([[1.0, 0.0]], [0.0, 0.05], 1.0, 0.1):.5f}")
+    0.03083
     """
     W, b, importance = loss.model(W, b, importance)
     offset = best_bias(W, p) - b
@@ -98,6 +110,11 @@ def best_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
     ------
     ValueError
         If `p` is outside (0, 1] or m > n.
+
+    Examples
+    --------
+    >>> best_bias([[1.0, 0.0]], 0.1)
+    array([0.  , 0.05])
     """
     W = loss.model(W, 0.0)[0]
     return features.mean(p) * (1 - geometry.gram(W).sum(axis=-1))
@@ -126,6 +143,11 @@ def optimum(importance: ArrayLike, m: int) -> float:
     -----
     Source: Toy Models, "never worthwhile for the linear model to represent more features than
     it has dimensions". The proof is that of Eckart and Young, applied to sqrt(I) (1 - W^T W).
+
+    Examples
+    --------
+    >>> optimum([0.2, 1.0, 0.6], 2)
+    0.2
     """
     importance = np.atleast_1d(checks.real("importance", importance, 0, open_low=True, open_high=True))
     _, m = loss.sizes(len(importance), m)
@@ -163,6 +185,15 @@ def flow(
     -----
     Source: Toy Models, "the Saxe results". The gradient is -2 V W (A R + R A) with
     A = diag(I) and R = 1 - W^T W.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = flow(0.1 * np.eye(2), [1.0, 0.5], 0.1, [0.0, 50.0, 400.0])
+    >>> (path**2).sum(axis=1).round(3)  # strengths: the more important feature is learned first
+    array([[0.01 , 0.01 ],
+           [1.   , 0.828],
+           [1.   , 1.   ]])
     """
     from scipy.integrate import solve_ivp  # slow to import
 
@@ -208,6 +239,11 @@ def sigmoid(start: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike)
     Notes
     -----
     Source: Toy Models, "the Saxe results", which it quotes without the formula.
+
+    Examples
+    --------
+    >>> sigmoid(0.01, [1.0, 0.5], 0.1, 50.0).round(3)
+    array([1.   , 0.828])
     """
     start = checks.real("start", start, 0, 1, open_low=True)
     importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
@@ -241,6 +277,11 @@ def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
     Notes
     -----
     Ours: it turns `sigmoid` into a prediction for random first weights.
+
+    Examples
+    --------
+    >>> free_start([[1.0, 3.0, 0.0], [1.0, 0.0, 2.0]], [0.5, 1.0, 0.1]).round(6)
+    array([1., 9., 0.])
     """
     W, _, importance = loss.model(W, 0.0, importance)
     m = W.shape[0]

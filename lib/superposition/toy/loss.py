@@ -49,6 +49,12 @@ def probability(sparsity: ArrayLike) -> np.ndarray:
     Notes
     -----
     Source: Toy Models, "x_i = 0 with probability S".
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.probability(0.75))
+    0.25
     """
     return 1 - checks.real("sparsity", sparsity, 0, 1, open_high=True)
 
@@ -112,6 +118,11 @@ def sizes(n: int, m: int) -> tuple[int, int]:
     ------
     ValueError
         If one is out of range.
+
+    Examples
+    --------
+    >>> sizes(5, 2)
+    (5, 2)
     """
     n = checks.whole("n", n, 1)
     return n, checks.whole("m", m, 1, n)
@@ -144,6 +155,12 @@ def k_sparse_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, k: int) -> 
     Notes
     -----
     Source: Toy Models, the expansion L = sum_k (1 - S)^k S^(n - k) L_k, and its L_0 and L_1.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.k_sparse_loss([[1.0, -1.0]], 0.0, 1.0, 1):.6f}")  # a digon loses nothing on one feature
+    0.000000
     """
     W, b, importance = model(W, b, importance)
     n = W.shape[-1]
@@ -186,6 +203,12 @@ def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayL
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model, and its expansion in sparsity.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.population_loss([[1.0, -1.0]], 0.0, 1.0, 0.1):.6f}")  # p^2 / 3: both features on
+    0.003333
     """
     p = features.probability(p)
     W, b, importance = model(W, b, importance)
@@ -225,6 +248,13 @@ def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, 
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> found = toy.simulated_loss([[1.0, -1.0]], 0.0, 1.0, 0.1, samples=10**5, seed=0)
+    >>> bool(abs(found.mean - 0.1**2 / 3) < 4 * found.se)
+    True
     """
     samples = checks.whole("samples", samples, 2)
     W, b, importance = model(W, b, importance)
@@ -261,6 +291,12 @@ def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarr
     Notes
     -----
     Source: Toy Models, the last display on L_1.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.shortcut_loss([[1.0, -1.0]], 0.0, 1.0))
+    0.0
     """
     W, b, importance = model(W, b, importance)
     outputs = np.maximum(gram(W) + b[..., :, None], 0)  # row: output, column: the feature that is on

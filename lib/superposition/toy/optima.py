@@ -76,6 +76,15 @@ def minimise(
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> found = toy.minimise(2, 1, 1.0, 0.02, starts=1, first=[[[1.0, -1.0]]])
+    >>> toy.phase(found.W, 0), toy.phase(found.W, 1)
+    ('superposed', 'superposed')
+    >>> print(f"{found.loss / (0.02**2 / 3):.3f} of the loss at unit norm")
+    0.999 of the loss at unit norm
     """
     n, m = toy_loss.sizes(n, m)
     starts = checks.whole("starts", starts, 0 if len(first) else 1)
@@ -124,6 +133,13 @@ def best_scale(
     Notes
     -----
     Source: Toy Models, the terms L_k, with norms and bias free.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> length, bias, loss = toy.best_scale([[1.0, -1.0]], p=0.02)
+    >>> print(f"norm {length:.3f}, bias {bias:.4f}")
+    norm 1.001, bias 0.0000
     """
     directions = toy_loss.model(directions, 0.0, importance)[0]
     kept = np.linalg.norm(directions, axis=0) > 0

@@ -70,6 +70,11 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     Notes
     -----
     Source: Toy Models, "a generalized Thomson problem"; L_1 of such a model is a third of it.
+
+    Examples
+    --------
+    >>> round(thomson_energy(polygon(3), -0.6), 6)
+    0.06
     """
     threshold = float(checks.real("threshold", threshold, -1, 1))
     return _overlap_energy(_directions(W), threshold)[0]
@@ -96,6 +101,11 @@ def coulomb_energy(W: ArrayLike) -> float:
     Notes
     -----
     Source: Thomson's problem, to which Toy Models compares.
+
+    Examples
+    --------
+    >>> round(coulomb_energy(simplex(3)), 4)  # a tetrahedron
+    3.6742
     """
     W = _directions(W)
     squares = 2 - 2 * geometry.gram(W)[np.triu_indices(W.shape[1], 1)]
@@ -134,6 +144,12 @@ def minimise(
     Notes
     -----
     Source: Toy Models, the analogy with the Thomson problem. Descent by L-BFGS.
+
+    Examples
+    --------
+    >>> found = minimise(4, 3, starts=4, energy="coulomb")
+    >>> round(found.energy, 4), found.hits
+    (3.6742, 4)
     """
     from scipy.optimize import minimize  # slow to import
 
@@ -178,6 +194,12 @@ def polygon(n: int) -> Float[np.ndarray, "2 n"]:
     ------
     ValueError
         If `n` is below 2.
+
+    Examples
+    --------
+    >>> polygon(4).round(12) + 0.0
+    array([[ 1.,  0., -1.,  0.],
+           [ 0.,  1.,  0., -1.]])
     """
     angle = 2 * np.pi * np.arange(checks.whole("n", n, 2)) / n
     return np.array([np.cos(angle), np.sin(angle)])
@@ -200,6 +222,15 @@ def simplex(m: int) -> Float[np.ndarray, "m m+1"]:
     ------
     ValueError
         If `m` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> W = simplex(2)
+    >>> (W.T @ W).round(3)
+    array([[ 1. , -0.5, -0.5],
+           [-0.5,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
     """
     m = checks.whole("m", m, 1)
     centred = np.eye(m + 1) - 1 / (m + 1)
@@ -218,6 +249,12 @@ def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     Returns
     -------
     numpy.ndarray, shape (sum of m_i, sum of n_i)
+
+    Examples
+    --------
+    >>> sum_of_parts([[1, -1]], [[1, -1]])
+    array([[ 1., -1.,  0.,  0.],
+           [ 0.,  0.,  1., -1.]])
     """
     parts = [np.asarray(part, dtype=np.float64) for part in parts]
     W = np.zeros(np.sum([part.shape for part in parts], axis=0))
