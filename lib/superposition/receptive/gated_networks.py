@@ -49,7 +49,9 @@ def moments(
 
     Notes
     -----
-    Source: the localization notes, eq. 42, 43, 46.
+    Source: the localization notes. b_k is Sigma^yx(p_k) of eq. 42, the block A_kl is
+    Sigma^xx(p_k, p_l) of eq. 43, and A as a whole the Gram matrix of eq. 46, with the gates of eq. 45
+    as one vector g; g times x, gate by gate, is the x tilde of eq. 52.
     """
     gates, x, y = _sample(gates, x, y)
     count, n = x.shape
@@ -95,8 +97,10 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
 
     Notes
     -----
-    Source: the localization notes, eq. 41 to 49, with the factors of K of the mean readout put
-    right, and without the constant e^C, which is complex for half of the modes.
+    Source: the localization notes. The network is eq. 39 with the weights of eq. 40 as rows. Its flow
+    is eq. 41, in blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor
+    1/K of the mean readout that they lack. The solution is eq. 47, eq. 48 and eq. 49, with that
+    factor and without the constant e^C, which is complex for half of the modes.
 
     Examples
     --------
@@ -141,7 +145,7 @@ def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
 
     Notes
     -----
-    Source: the localization notes, section 4.1.2, where the factor K is missing.
+    Source: the localization notes, eq. 51 and section 4.1.2, where the factor K is missing.
     """
     return gdln_solution(A, b, np.zeros_like(_weights("b", b)), np.inf)
 
@@ -168,7 +172,8 @@ def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
 
     Notes
     -----
-    Source: the localization notes, eq. 53 to 56. The readout does not matter here.
+    Source: the localization notes, eq. 53, 54, 55 and 56. The readout does not matter here. Over gates
+    g in {0, 1}^K, eq. 57, it is smallest where 2 b' A^+ b, the objective of eq. 58, is largest.
 
     Examples
     --------

@@ -107,6 +107,10 @@ def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     ------
     ValueError
         If the slope is not a finite number.
+
+    Notes
+    -----
+    Source: the localization notes, eq. 37: with slope 0 a ReLU is its own gate times a linear neuron.
     """
     slope = float(checks.real("slope", slope, open_low=True, open_high=True))
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
@@ -159,7 +163,7 @@ def train(
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
     Callable[[int, int], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
-    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on eq. 3's loss.
+    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on E(yhat - Y)^2 / 2.
 
     The learning rate is constant for the first half and then falls linearly to zero, so that the
     noise of the batches dies out.
@@ -204,6 +208,11 @@ def train(
         If an argument is out of range.
     FloatingPointError
         If the weights grow without bound.
+
+    Notes
+    -----
+    Source: the localization notes: the loss of eq. 3, with gates of the network's own eq. 2, with
+    fixed ones eq. 39.
     """
     w, x, y = (np.array(value, dtype=np.float32) for value in (w0, x, y))
     R, K, n = _shape_of(w, x, y)

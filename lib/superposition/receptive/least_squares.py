@@ -17,7 +17,6 @@ import numpy as np
 from superposition import checks
 from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_covariance, normalization, saturation
-from superposition.receptive.relu_flow import half_space_mean
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 
 if TYPE_CHECKING:
@@ -49,8 +48,9 @@ def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
 
     Notes
     -----
-    Source: the localization notes, eq. 36 (left blank) and 64 to 66. The printed prefactor of
-    eq. 65 is 2/sqrt(pi) with sqrt(2) inside the arctangent; the right one is 1/pi.
+    Source: the localization notes, eq. 36 (left blank; it is r = 1, over Z), by way of the conditional mean
+    of eq. 62 and eq. 63, and eq. 64. The prefactor printed in eq. 65 and eq. 66 is 2/sqrt(pi); the
+    right one is 1/pi.
 
     Examples
     --------
@@ -86,7 +86,8 @@ def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.nd
 
     Notes
     -----
-    Source: the localization notes, eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
+    Source: the localization notes. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where
+    z_i > 0 makes it eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
 
     Examples
     --------
@@ -263,32 +264,6 @@ def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
         signs = np.sign(np.fft.irfft(np.conj(waves) * np.fft.rfft(row), n=n, axis=1))
         means.append(np.fft.irfft(np.mean(np.fft.rfft(signs, axis=1) * waves, axis=0), n=n) / n)
     return np.array(means)
-
-
-def gaussian_signed_mean(a: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "K n"]:
-    """``T(a)`` for Gaussian inputs: ``sqrt(2/pi) C1 a / sqrt(a' C1 a)``.
-
-    Parameters
-    ----------
-    a : array_like, shape (K, n)
-        Directions, none of them zero.
-    C1 : array_like, shape (n, n)
-        Covariance of class Y = 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
-    Raises
-    ------
-    ValueError
-        If a direction has no variance.
-
-    Notes
-    -----
-    Source: the localization notes, eq. 12.
-    """
-    return 2 * np.stack([half_space_mean(row, C1) for row in np.atleast_2d(a)])
 
 
 def race(

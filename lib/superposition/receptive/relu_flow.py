@@ -41,7 +41,9 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
 
     Notes
     -----
-    Source: the notes on localization, eq. 10 to 12.
+    Source: the notes on localization, eq. 10, 11 and 12, for Gaussian x. The way there: the tower
+    rule of eq. 6; x = A x + S v of eq. 7 with S = <w, x>, v = C w / w'Cw of eq. 8 and
+    A = 1 - v w' of eq. 9, so that A x and S are independent and E[S; S > 0] = sqrt(w'Cw / 2 pi).
 
     Examples
     --------
@@ -75,7 +77,9 @@ def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLi
 
     Notes
     -----
-    Source: corrects eq. 17 and 18 of the notes on localization, and is their missing coefficient.
+    Source: the expectation of eq. 16 of the notes on localization, with the rho and gamma of eq. 15;
+    corrects eq. 17 and eq. 18, and is the coefficient that eq. 18 leaves open. At k = 1, where
+    gamma = 1, it is eq. 13 and eq. 14: alpha = 0 and beta = 1/2.
     By Stein's lemma the expectation is C E[gradient of 1(u > 0) ReLU(v)] with u = <w_1, x> and
     v = <w_k, x>, that is C w_1 E[delta(u) ReLU(v)] + C w_k P(u > 0, v > 0).
 
@@ -139,8 +143,9 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
 
     Notes
     -----
-    Source: completes eq. 4 to 18 of the notes on localization; the factor 1/K that eq. 4 and 5
-    lack is included. For K = 1 it is eq. 20. `gaussian_loss` is the loss that it descends.
+    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both
+    lack, by eq. 12 and the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is
+    the loss that it descends.
 
     Examples
     --------
@@ -183,7 +188,7 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
 
     Notes
     -----
-    Source: eq. 3 of the notes on localization, with the first-order arc-cosine kernel for
+    Source: eq. 3 of the notes on localization for the network of eq. 2, with the first-order arc-cosine kernel for
     E[ReLU(u) ReLU(v)].
 
     Examples
@@ -232,7 +237,8 @@ def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike)
 
     Notes
     -----
-    Source: the notes on localization, eq. 20 and 21, of which they say that it cannot be solved exactly.
+    Source: the notes on localization, eq. 20 and its Fourier form, eq. 21, of which they say that it
+    cannot be solved exactly.
     """
     from scipy.integrate import solve_ivp
 
@@ -293,8 +299,10 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
 
     Notes
     -----
-    Source: corrects eq. 25 to 31 of the notes on localization, where the norm of eq. 22 has
-    lost its square root.
+    Source: the notes on localization, eq. 22, eq. 23 and eq. 24 with |u_1|_Lambda1 =
+    sqrt(sum lam1_k u_k^2); corrects eq. 25, where that norm has lost its square root, and with it
+    the two frequencies of eq. 26, 27, 28, 29, 30 and 31: (lam0 / lam1 + 1)^2 times the sum of
+    lam1_k u_k^2 is 2 / pi for both.
     """
     lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2

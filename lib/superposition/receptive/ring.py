@@ -209,7 +209,7 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
 
     Notes
     -----
-    Source: the notes on localization, eq. 32 to 35.
+    Source: the notes on localization, eq. 32; the eigenvectors are those of eq. 33 and eq. 34.
 
     Examples
     --------
@@ -282,7 +282,8 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
 
     Notes
     -----
-    Source: the notes on localization, eq. 33 to 35 and Figure 2. The text takes real and
+    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35
+    (Re v_j = Re v_(n-j), so half of them are enough) and Figure 2. The text takes real and
     imaginary parts of unit vectors as they are; all but the first and the last column then lack
     a factor sqrt(2).
 

@@ -208,6 +208,11 @@ def train(
         If an argument is out of range.
     FloatingPointError
         If the loss is not finite at the end.
+
+    Notes
+    -----
+    Source: the notes on localization. The network is that of eq. 1 with W_2 = (1, ..., 1) / K;
+    "relu" without bias is eq. 2; the loss is eq. 3; and small steps follow eq. 4.
     """
     steps = checks.whole("steps", steps, 1)
     lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
@@ -255,7 +260,7 @@ def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "m-1 ..."], 
 
     Notes
     -----
-    Source: the notes on localization, eq. 38. Its p(t) depends on the time between looks; the
+    Source: the notes on localization, p(t) of eq. 38. It depends on the time between looks; the
     second does not.
     """
     gates = np.asarray(kept) @ np.asarray(x).T >= 0
