@@ -98,3 +98,28 @@ def one_of(name, value, allowed):
     if value not in allowed:
         raise ValueError(f"{name} = {value!r} is unknown; allowed: {', '.join(map(str, allowed))}")
     return value
+
+
+def shown(value, most=60):
+    """Return how a refusal shows a value: on one line, and cut where it is long.
+
+    Parameters
+    ----------
+    value : object
+        What was given.
+    most : int
+        Characters to keep.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> shown([1, 2])
+    '[1, 2]'
+    >>> shown("x" * 5000, most=10)
+    "'xxxxxxxxx…"
+    """
+    text = " ".join(repr(value).split())
+    return text if len(text) <= most else text[:most] + "…"
