@@ -8,16 +8,23 @@ first, and a piece is left whole as soon as the kink of the ReLU does not cross 
 integrand is a polynomial. Small entries are then never divided by.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
 
 
-def relu_power(b, c, q):
+def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
     """Integral of ReLU(b + c . x)^q over the unit cube, exact to rounding.
 
     Parameters
@@ -43,13 +50,18 @@ def relu_power(b, c, q):
     Source: Toy Models, the terms L_k of the expansion in sparsity, which the text leaves as
     integrals. The corner formula is q! / ((q + k)! prod c) times the sum over corners of
     (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
+
+    Examples
+    --------
+    >>> print(round(float(relu_power(-0.5, [1.0], 2)), 6))  # a ramp from 1/2 on: (1/2)^3 / 3
+    0.041667
     """
     q = checks.whole("q", q, 1)
     b, c = _offsets_and_slopes(b, c)
     return math.factorial(q) * _integral(b, c, q)
 
 
-def relu_moment(b, c, j):
+def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     """Integral of x_j ReLU(b + c . x) over the unit cube, exact to rounding.
 
     It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a
@@ -76,6 +88,11 @@ def relu_moment(b, c, j):
     Notes
     -----
     Source: Toy Models, the feature-benefit part of the terms L_k.
+
+    Examples
+    --------
+    >>> print(round(float(relu_moment(0.0, [1.0, 0.0], 0)), 6))  # E x^2
+    0.333333
     """
     b, c = _offsets_and_slopes(b, c)
     j = np.asarray(j)

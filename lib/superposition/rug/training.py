@@ -8,10 +8,9 @@ every device up to rounding.
 import time
 
 import numpy as np
-import torch
 
 from superposition import checks, features, optimise
-from superposition.devices import resolve_device
+from superposition.devices import resolve_device, torch
 from superposition.rug.model import Settings, TrainedModel
 
 PROTOCOLS = ("recipe", "text")
