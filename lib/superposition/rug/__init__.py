@@ -1,0 +1,1 @@
+"""The Persian Rug: theory on the face."""

@@ -1,0 +1,425 @@
+"""Loud and quiet codes: any number of features in two or three dimensions.
+
+A code is a block of B features in m dimensions, r = m / B; blocks laid side by side serve any
+number of features. The model is f = ReLU(W_out W_in x + b), the loss is per feature.
+Source: ours, against The Persian Rug, abstract ("optimal") and section 4.2.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from superposition import checks, features
+from superposition import cubes as relu_integrals
+from superposition.frames import Estimate
+
+LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
+_BITS = 22  # of a mantissa of the fan's vectors: products with the 8 bits of a scale are then exact
+
+
+class Code(NamedTuple):
+    """Weights of one block: ``W_in`` (m, B), ``W_out`` (B, m) and bias ``b`` (B,)."""
+
+    W_in: NDArray[np.float64]
+    W_out: NDArray[np.float64]
+    b: NDArray[np.float64]
+
+    @property
+    def W(self) -> NDArray[np.float64]:
+        """The product W_out W_in, shape (B, B)."""
+        return self.W_out @ self.W_in
+
+
+class Decoder(NamedTuple):
+    """Best ``gain`` and bias ``b`` of each output (the row of W is multiplied by the gain), and the ``loss``."""
+
+    gain: NDArray[np.float64]
+    b: NDArray[np.float64]
+    loss: float
+
+
+def priority_fan(B: int, ratio: float) -> Code:
+    """The priority fan: B features in the plane, each louder than the next.
+
+    Feature t points to the angle (t - 1) 180 / (B - 2) degrees, the last one to 270. It is read
+    orthogonally to its louder neighbour, so that no louder feature adds to it.
+
+    Parameters
+    ----------
+    B : int
+        Number of features, at least 4. Four are two digons.
+    ratio : float
+        Loudness of a feature over that of the next, at least 1. ratio^(B - 1) may not exceed 1e140.
+
+    Returns
+    -------
+    Code
+        With a bias of 0 and gain 1 to 1e-7 B. The zeros of W are exact in any order of summation: the
+        products that cancel are representable. Loudness follows `ratio` to half a percent.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. Zeros must be exact because a rounding error is multiplied by ratio^(B - 1).
+
+    Examples
+    --------
+    >>> fan = priority_fan(6, 100)
+    >>> np.sign(fan.W * np.tri(6, k=-1)).astype(int)
+    array([[ 0,  0,  0,  0,  0,  0],
+           [ 0,  0,  0,  0,  0,  0],
+           [-1,  0,  0,  0,  0,  0],
+           [-1, -1,  0,  0,  0,  0],
+           [-1, -1, -1,  0,  0,  0],
+           [ 0, -1, -1, -1,  0,  0]])
+    """
+    B = checks.whole("B", B, 4)
+    level = _levels(B, ratio, 1e140)
+    angle = np.linspace(0, np.pi, B - 1)
+    direction = np.c_[np.cos(angle), np.sin(angle)]
+    direction[-1] = (-1, 0)
+    w, v = np.zeros((B, 2)), np.zeros((B, 2))
+    w[0] = v[0] = (1, 0)
+    for t in range(1, B - 1):
+        side = np.array([-w[t - 1, 1], w[t - 1, 0]])
+        scale = _rounded(1 / (level[t] * (side @ direction[t])), 8)
+        v[t] = scale * side
+        w[t] = _rounded(direction[t] / (v[t] @ direction[t]), _BITS)
+    scale = _rounded(1 / level[-1], 8)
+    v[-1], w[-1] = (0, -scale), (0, -_rounded(1 / scale, _BITS))
+    return Code(w.T.copy(), v, np.zeros(B))
+
+
+def cone(B: int, ratio: float = 1.0) -> Code:
+    """The cone: B features on a circle in three dimensions, each hidden by all but its two neighbours.
+
+    Parameters
+    ----------
+    B : int
+        Number of features, at least 4.
+    ratio : float
+        Loudness of a feature over that of the next one on the circle, at least 1. ratio^(B - 1) may
+        not exceed 1e9: rounding errors are multiplied by it.
+
+    Returns
+    -------
+    Code
+        With a bias of 0 and gain 1. The zeros are zero to 1e-15 times the ratio of loudness.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; it appears to be the case k = 1 of the DFT layer of Grivas, Vergari and Lopez
+    (arXiv 2310.10443), 2 k + 1 dimensions for any k active labels.
+
+    Examples
+    --------
+    >>> cone(6).W.round(3)[0]
+    array([ 1.,  0., -2., -3., -2.,  0.])
+    """
+    B = checks.whole("B", B, 4)
+    level = _levels(B, ratio, 1e9)
+    angle = 2 * np.pi * np.arange(B) / B
+    circle, close = np.c_[np.cos(angle), np.sin(angle)], np.cos(2 * np.pi / B)
+    w = np.c_[circle, np.ones(B)] * level[:, None]
+    v = np.c_[circle, np.full(B, -close)] / ((1 - close) * level[:, None])
+    return Code(w.T.copy(), v, np.zeros(B))
+
+
+def hiders(B: int) -> NDArray[np.int64]:
+    """How many louder features hide each feature of a fan: 0, 0, 1, ..., B - 3, B - 3.
+
+    Parameters
+    ----------
+    B : int
+        Number of features, at least 4.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (B,)
+
+    Raises
+    ------
+    ValueError
+        If `B` is below 4.
+
+    Examples
+    --------
+    >>> hiders(6)
+    array([0, 0, 1, 2, 3, 3])
+    """
+    B = checks.whole("B", B, 4)
+    return np.r_[0, np.arange(B - 2), B - 3]
+
+
+def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
+    """Loss of a priority fan at an infinite ratio, exact for every p; that of a cone in the order of the circle too.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    B : int
+        Number of features, at least 4.
+
+    Returns
+    -------
+    numpy.ndarray
+        Loss per feature, shape of `p`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. A feature is lost, at a cost of 1/3, if one of its hiders is on:
+    L = p / (3 B) sum_t (1 - q^k_t), q = 1 - p.
+
+    Examples
+    --------
+    >>> round(float(fan_loss(1e-6, 10)) / 1e-12, 3)  # (B - 3) / 6 for small p
+    1.167
+    """
+    p, hidden_by = features.probability(p), hiders(B)
+    stays_off = np.log1p(-np.minimum(p, np.nextafter(1, 0)))[..., None]
+    return p / 3 * np.mean(-np.expm1(hidden_by * stays_off), axis=-1)
+
+
+def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> float:
+    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Finite weights of any size, huge negative ones included.
+    b : array_like, shape (B,)
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        Sets with many active features are left out once they are worth less than this share of the
+        loss, by a bound that holds for any weights. 0 leaves out none.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than
+        LARGEST_ENUMERATION sets.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1 and 2 per feature.
+
+    Examples
+    --------
+    >>> round(code_loss([[1, -1], [-1, 1]], [0, 0], 0.5), 6)  # a digon: p^2 / 6
+    0.041667
+    """
+    W, b, p = _block(W, b, p)
+    top = float(features.second_moment(p))
+    parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in enumerate(W)]
+    return float(np.mean([top - 2 * overlap + power for overlap, power in parts]))
+
+
+def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others . x' + b), exact.
+
+    Parameters
+    ----------
+    others : array_like, shape (k,)
+        Weights of the other features, finite; zeros cost nothing.
+    own : float
+        Weight of the output's own feature.
+    b : float
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        As in `code_loss`, a share of the output's loss.
+
+    Returns
+    -------
+    overlap : float
+        E[x f].
+    power : float
+        E[f^2].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or more than LARGEST_ENUMERATION sets would be needed.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 4. The loss of the output is p/3 - 2 E[x f] + E[f^2].
+
+    Examples
+    --------
+    >>> np.round(output_moments([], 1.0, 0.0, 0.3), 6)
+    array([0.1, 0.1])
+    """
+    others = checks.real("others", others, open_low=True, open_high=True)
+    others = others[others != 0]
+    highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
+    overlap, power = 0.0, 0.0
+    for k in range(len(others) + 1):
+        _enumerable(len(others), k)
+        chance = p**k * (1 - p) ** (len(others) - k)
+        on = np.c_[np.full(comb(len(others), k), own), others[_subsets(len(others), k)]]
+        offset = np.full(len(on), b)
+        overlap += p * chance * relu_integrals.relu_moment(offset, on, 0).sum()
+        power += p * chance * relu_integrals.relu_power(offset, on, 2).sum()
+        power += (1 - p) * chance * relu_integrals.relu_power(offset, on[:, 1:], 2).sum()
+        if binom.sf(k, len(others), p) * highest**2 <= rtol * (p / 3 - 2 * overlap + power):
+            break
+    return float(overlap), float(power)
+
+
+def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
+    """Best bias and gain of every output of a code, each row on its own.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Finite weights with a positive diagonal.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        As in `code_loss`.
+
+    Returns
+    -------
+    Decoder
+        The weights ``gain[:, None] * W`` with bias ``b`` have the loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than
+        LARGEST_ENUMERATION sets.
+
+    Notes
+    -----
+    Source: for each ratio of bias and gain the best gain is known (The Persian Rug, eq. 9); the
+    search runs over that ratio, from -0.6 to 0.2 of the diagonal.
+
+    Examples
+    --------
+    >>> best_decoder([[1.0]], 0.1).gain.round(6)
+    array([1.])
+    """
+    W, _, p = _block(W, np.zeros(len(np.atleast_2d(W))), p)
+    checks.real("diagonal of W", np.diag(W), 0, open_low=True)
+    rows = [_best_row(np.delete(row, i) / row[i], p, rtol) for i, row in enumerate(W)]
+    gain, shift, loss = np.array(rows).T
+    return Decoder(gain / np.diag(W), gain * shift, float(loss.mean()))
+
+
+def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
+    """The same loss by Monte Carlo.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Finite weights.
+    b : array_like, shape (B,)
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    samples : int
+        Number of feature vectors, at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    Estimate
+        Mean over samples and features, standard error over samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> fan = priority_fan(6, 1000)
+    >>> found = simulated_code_loss(fan.W, fan.b, 0.1, samples=20000, seed=0)
+    >>> bool(abs(found.mean - fan_loss(0.1, 6)) < 4 * found.se)
+    True
+    """
+    W, b, p = _block(W, b, p)
+    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    chunk, errors = max(1, 2**21 // len(W)), []
+    for start in range(0, samples, chunk):
+        x = features.sample(len(W), p, min(chunk, samples - start), seed=rng)
+        errors.append(np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2, axis=1))
+    errors = np.concatenate(errors)
+    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+
+
+def _levels(B, ratio, most):
+    ratio = float(checks.real("ratio", ratio, 1, most ** (1 / (B - 1))))
+    return ratio ** -np.arange(B, dtype=float)
+
+
+def _rounded(value, bits):
+    """``value`` with that many bits of mantissa."""
+    mantissa, exponent = np.frexp(value)
+    return np.ldexp(np.round(mantissa * 2.0**bits) / 2.0**bits, exponent)
+
+
+def _block(W, b, p):
+    W = checks.real("W", W, open_low=True, open_high=True)
+    if W.ndim != 2 or W.shape[0] != W.shape[1] or np.shape(b) != W.shape[:1]:
+        raise ValueError(f"W of shape {W.shape} and b of shape {np.shape(b)} do not fit; allowed: (B, B) and (B,)")
+    return W, checks.real("b", b, open_low=True, open_high=True), float(features.probability(p))
+
+
+def _subsets(n, k):
+    return np.array(list(combinations(range(n), k)), dtype=int).reshape(comb(n, k), k)
+
+
+def _enumerable(n, k):
+    if comb(n, k) > LARGEST_ENUMERATION:
+        raise ValueError(
+            f"W has {n + 1} features that meet, and p is so large that sets of {k} matter: {comb(n, k)} of them; "
+            f"allowed: {LARGEST_ENUMERATION}"
+        )
+
+
+def _best_row(others, p, rtol):
+    """Gain, shift b / gain and loss of the best output, for a diagonal of 1."""
+    from scipy.optimize import minimize_scalar
+
+    top = p / 3
+
+    def value(shift):
+        overlap, power = output_moments(others, 1.0, shift, p, rtol=rtol)
+        return top - overlap**2 / power
+
+    grid = np.linspace(-0.6, 0.2, 17)
+    at = int(np.clip(np.argmin([value(shift) for shift in grid]), 1, len(grid) - 2))
+    found = minimize_scalar(value, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": 1e-5})
+    overlap, power = output_moments(others, 1.0, found.x, p, rtol=rtol)
+    return overlap / power, found.x, found.fun
