@@ -55,7 +55,7 @@ def priority_fan(B: int, ratio: float) -> Code:
     B : int
         Number of features, at least 4. Four are two digons.
     ratio : float
-        Loudness of a feature over that of the next, at least 1. ratio^(B - 1) may not exceed 1e140.
+        Loudness of a feature over that of the next, at least 1. ratio^(B - 1) may not exceed 1e250.
 
     Returns
     -------
@@ -84,7 +84,7 @@ def priority_fan(B: int, ratio: float) -> Code:
            [ 0, -1, -1, -1,  0,  0]])
     """
     B = checks.whole("B", B, 4)
-    level = _levels(B, ratio, 1e140)
+    level = _levels(B, ratio, 1e250)
     angle = np.linspace(0, np.pi, B - 1)
     direction = np.c_[np.cos(angle), np.sin(angle)]
     direction[-1] = (-1, 0)
