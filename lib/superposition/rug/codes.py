@@ -89,7 +89,7 @@ def priority_fan(B: int, ratio: float) -> Code:
     direction = np.c_[np.cos(angle), np.sin(angle)]
     direction[-1] = (-1, 0)
     w, v = np.zeros((B, 2)), np.zeros((B, 2))
-    w[0] = v[0] = (1, 0)
+    w[0], v[0] = (_rounded(level[0], _BITS), 0), (1 / level[0], 0)
     for t in range(1, B - 1):
         side = np.array([-w[t - 1, 1], w[t - 1, 0]])
         scale = _rounded(1 / (level[t] * (side @ direction[t])), 8)
@@ -380,7 +380,7 @@ def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, s
 
 def _levels(B, ratio, most):
     ratio = float(checks.real("ratio", ratio, 1, most ** (1 / (B - 1))))
-    return ratio ** -np.arange(B, dtype=float)
+    return ratio ** ((B - 1) / 2 - np.arange(B))
 
 
 def _rounded(value, bits):
