@@ -8,7 +8,7 @@ Source: ours, against The Persian Rug, abstract ("optimal") and section 4.2.
 from __future__ import annotations
 
 from itertools import combinations
-from math import comb
+from math import comb, prod
 from typing import NamedTuple
 
 import numpy as np
@@ -279,18 +279,17 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
     array([0.1, 0.1])
     """
     others = checks.real("others", others, open_low=True, open_high=True)
-    others = others[others != 0]
-    highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
+    values, counts = np.unique(others[others != 0], return_counts=True)
+    n, highest = int(counts.sum()), max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
     overlap, power = 0.0, 0.0
-    for k in range(len(others) + 1):
-        _enumerable(len(others), k)
-        chance = p**k * (1 - p) ** (len(others) - k)
-        on = np.c_[np.full(comb(len(others), k), own), others[_subsets(len(others), k)]]
-        offset = np.full(len(on), b)
-        overlap += p * chance * relu_integrals.relu_moment(offset, on, 0).sum()
-        power += p * chance * relu_integrals.relu_power(offset, on, 2).sum()
-        power += (1 - p) * chance * relu_integrals.relu_power(offset, on[:, 1:], 2).sum()
-        if binom.sf(k, len(others), p) * highest**2 <= rtol * (p / 3 - 2 * overlap + power):
+    for k in range(n + 1):
+        slopes, ways = _sets(values, counts, k)
+        chance = ways * p**k * (1 - p) ** (n - k)
+        on, offset = np.c_[np.full(len(slopes), own), slopes], np.full(len(slopes), b)
+        overlap += p * chance @ relu_integrals.relu_moment(offset, on, 0)
+        power += p * chance @ relu_integrals.relu_power(offset, on, 2)
+        power += (1 - p) * chance @ relu_integrals.relu_power(offset, slopes, 2)
+        if binom.sf(k, n, p) * highest**2 <= rtol * (p / 3 - 2 * overlap + power):
             break
     return float(overlap), float(power)
 
@@ -396,14 +395,32 @@ def _block(W, b, p):
     return W, checks.real("b", b, open_low=True, open_high=True), float(features.probability(p))
 
 
-def _subsets(n, k):
-    return np.array(list(combinations(range(n), k)), dtype=int).reshape(comb(n, k), k)
+def _sets(values, counts, k):
+    """Sums of k of the weights: their slopes, one row each, and in how many ways each row comes about."""
+    if counts.max(initial=1) == 1:
+        _enumerable(comb(len(values), k), k)
+        chosen = np.array(list(combinations(range(len(values)), k)), dtype=int).reshape(comb(len(values), k), k)
+        return values[chosen], np.ones(len(chosen))
+    _enumerable(2**k, k)
+    draws = list(_draws(tuple(counts.tolist()), k))
+    slopes = np.array([np.repeat(values, draw) for draw in draws]).reshape(len(draws), k)
+    return slopes, np.array([prod(map(comb, counts.tolist(), draw)) for draw in draws], dtype=float)
 
 
-def _enumerable(n, k):
-    if comb(n, k) > LARGEST_ENUMERATION:
+def _draws(counts, k):
+    """How many of each kind, k in all."""
+    if not counts:
+        yield from [()] if k == 0 else []
+        return
+    for first in range(max(0, k - sum(counts[1:])), min(k, counts[0]) + 1):
+        for rest in _draws(counts[1:], k - first):
+            yield (first, *rest)
+
+
+def _enumerable(cases, k):
+    if cases > LARGEST_ENUMERATION:
         raise ValueError(
-            f"W has {n + 1} features that meet, and p is so large that sets of {k} matter: {comb(n, k)} of them; "
+            f"W has so many features that meet, and p is so large, that sets of {k} matter: {cases} cases; "
             f"allowed: {LARGEST_ENUMERATION}"
         )
 
