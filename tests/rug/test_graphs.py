@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import pairs
-from superposition.rug import codes, graphs
+from superposition.rug import exact_losses, graphs
 
 NAMES = list(graphs.PARAMETERS)
 
@@ -38,7 +38,7 @@ def test_another_graph_is_refused():
 def test_loss_against_simulation(name, c):
     tile = graphs.graph_tile(name, 0.05, inhibition=c)
     code = graphs.graph_code(tile, 0.05)
-    found = codes.simulated_code_loss(code.W, code.b, 0.05, samples=100_000, seed=3)
+    found = exact_losses.simulated_code_loss(code.W, code.b, 0.05, samples=100_000, seed=3)
     assert found.mean == pytest.approx(tile.loss, abs=4 * found.se + 2e-4 * tile.loss)  # the smoothing of the law
     assert found.se < 0.01 * tile.loss
 
@@ -58,7 +58,7 @@ def test_equal_weights_are_counted_once():
     row = np.repeat([-0.4, 0.1], [3, 5])
     apart = row + 1e-9 * np.arange(8)
     np.testing.assert_allclose(
-        codes.output_moments(row, 1.0, -0.1, 0.2, rtol=0),
-        codes.output_moments(apart, 1.0, -0.1, 0.2, rtol=0),
+        exact_losses.output_moments(row, 1.0, -0.1, 0.2, rtol=0),
+        exact_losses.output_moments(apart, 1.0, -0.1, 0.2, rtol=0),
         rtol=1e-7,
     )

@@ -16,7 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.frames import row_loss
-from superposition.rug.codes import Code, output_moments
+from superposition.rug.codes import Code
+from superposition.rug.exact_losses import output_moments
 
 CROWDED = 0.3  # features on at once, on average, beyond which sets of active features are too many to enumerate
 
