@@ -1,6 +1,6 @@
 """Where training runs: the only place that names a device."""
 
-import torch
+from superposition.extras import torch
 
 
 def resolve_device(device):

@@ -11,10 +11,10 @@ Source: Incidental Polysemanticity, section 2. Random numbers are drawn by NumPy
 import warnings
 
 import numpy as np
-import torch
 
 from superposition import checks
 from superposition.devices import resolve_device
+from superposition.extras import torch
 
 LOOK = 20  # steps between looks for what is settled
 SETTLED = 1e-4  # remaining speed of the weight of a settled row

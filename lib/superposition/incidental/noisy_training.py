@@ -10,10 +10,10 @@ import math
 from dataclasses import dataclass, replace
 
 import numpy as np
-import torch
 
 from superposition import checks
 from superposition.devices import resolve_device
+from superposition.extras import torch
 from superposition.incidental.laws import Law
 
 NOISES = ("shared", "independent")

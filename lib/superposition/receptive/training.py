@@ -9,10 +9,10 @@ weights of one call see the same data. Random numbers come from the CPU.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from superposition import checks
 from superposition.devices import resolve_device
+from superposition.extras import torch
 from superposition.receptive.nlgp import normalization
 from superposition.receptive.ring import gaussian_covariance, square_root
 

@@ -8,9 +8,9 @@ Here weights are trained as if that were so, on the closed-form loss (`train`) o
 from dataclasses import replace
 
 import numpy as np
-import torch
 
 from superposition import checks, features
+from superposition.extras import torch
 from superposition.rug import training
 from superposition.rug.model import TrainedModel
 from superposition.rug.moments import moment, ramp_moment

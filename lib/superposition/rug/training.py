@@ -8,10 +8,10 @@ every device up to rounding.
 import time
 
 import numpy as np
-import torch
 
 from superposition import checks, features
 from superposition.devices import resolve_device
+from superposition.extras import torch
 from superposition.rug.model import Settings, TrainedModel
 
 PROTOCOLS = ("recipe", "text")

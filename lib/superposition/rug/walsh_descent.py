@@ -8,9 +8,9 @@ over all index sets and all weights on them.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from superposition import checks, devices, features
+from superposition.extras import torch
 from superposition.rug import rugs
 
 

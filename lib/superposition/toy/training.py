@@ -7,10 +7,10 @@ weights (instances), all see the same random numbers, so they form one stack of 
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
 from superposition import checks
 from superposition.devices import resolve_device
+from superposition.extras import torch
 from superposition.toy import loss
 from superposition.toy import loss as toy_loss
 from superposition.toy.loss import population_loss
