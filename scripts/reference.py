@@ -47,7 +47,8 @@ def origin(face, name):
 
 def table(names):
     """Return a table of names, each with its arguments and the first line of its docstring."""
-    return "\n".join(["```{eval-rst}", ".. currentmodule:: None", "", ".. autosummary::", "", *(f"   ~{name}" for name in names), "```"])
+    head = ["```{eval-rst}", ".. currentmodule:: None", "", ".. autosummary::", ""]
+    return "\n".join([*head, *(f"   ~{name}" for name in names), "```"])
 
 
 def section(module):

@@ -30,7 +30,7 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-SENTENCE = "training needs torch, which comes with the extra `train`: pip install 'superposition[train]'"
+SENTENCE = "training needs torch: pip install 'superposition[train]'"
 
 
 def bounds():
@@ -62,7 +62,7 @@ def install(python, kind):
 def test(python, kind):
     """Run the theory's tests, or the doctests and recipes."""
     paths = ["tests"] if kind == "lowest" else []
-    options = ["-c", "pyproject.toml", "--rootdir=.", "--theory", "-q", "-p", "no:cacheprovider", "-o", "pythonpath=tests"]
+    options = ["-c", "pyproject.toml", "--rootdir=.", "-p", "no:cacheprovider", "-q", "--theory"]
     options += ["--doctest-ignore-import-errors", *(f"--ignore={part}" for part in OTHER_PARTS)]
     run(python, "-m", "pytest", *options, *paths, "lib", "book/recipes.md")
 

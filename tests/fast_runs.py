@@ -1,4 +1,4 @@
-"""Runs that cost milliseconds, for the tests: workers import their functions from here.
+"""Runs that cost milliseconds, for the tests: workers import their functions from here; and what those tests share.
 
 ``python tests/fast_runs.py …`` is the command line with these runs in the registry.
 """
@@ -6,10 +6,18 @@
 import math
 import os
 import signal
+import subprocess
+import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np  # noqa: F401 - a maths library whose threads are counted
-from superposition import cli, runs
+from superposition import runs
+from superposition.runs import sweep, tables
+
+ROOT = Path(__file__).resolve().parents[1]
+COMMAND = [sys.executable, str(ROOT / "tests" / "fast_runs.py"), "runs"]
 
 
 class FastPoint(runs.Point):
@@ -52,6 +60,41 @@ def make(name, function, **grids):
 
 FAST = make("fast", "wave", full=({"x": tuple(i / 10 for i in range(50)), "seed": (0, 1)},))
 BROKEN = make("broken", "no_value_at_two")
+
+
+def swept(run, folder, **options):
+    """Sweep a run in four threads."""
+    with ThreadPoolExecutor(4) as executor:
+        return sweep.on_executor(run, "full", folder, executor, in_flight=8, **options)
+
+
+def start(folder):
+    """Start the command line in a process of its own; the folder is called after the run."""
+    command = [*COMMAND, "start", folder.name, "--grid", "full", "--results", str(folder.parent)]
+    options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
+    return subprocess.Popen(command, preexec_fn=_listen_to_interrupts, **options)
+
+
+def _listen_to_interrupts():
+    """Undo what a shell does to the programs that it starts in the background."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
+def collected(folder, target):
+    """Return the bytes of the collected table."""
+    target.mkdir(exist_ok=True)
+    return tables.collect(FAST, "full", folder, target).read_bytes()
+
+
+def count(folder):
+    """Return how many valid results there are."""
+    return len(runs.status(FAST, "full", folder).done)
+
+
+def process_number(number):
+    time.sleep(0.02)
+    return os.getpid()
+
 
 if __name__ == "__main__":
     from superposition import cli

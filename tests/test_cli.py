@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from fast_runs import BROKEN, FAST
-from superposition import cli, runs, tables
+from superposition import cli, runs
+from superposition.runs import provenance, tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
 
@@ -32,9 +33,7 @@ def call(tmp_path):
 def test_help_loads_nothing_slow():
     # half a second for an answer: what takes time at start-up is imports
     script = (
-        "import sys; from superposition.cli import main\n"
-        "try: main(['--help'])\n"
-        "except SystemExit: print(*sys.modules)"
+        "import sys; from superposition.cli import main\ntry: main(['--help'])\nexcept SystemExit: print(*sys.modules)"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
     assert done.stdout.startswith("Usage: ") and "runs" in done.stdout
@@ -46,7 +45,7 @@ def test_help_loads_nothing_slow():
 def test_command_is_installed():
     script = Path(sys.executable).with_name("superposition")
     done = subprocess.run([script, "runs", "--help"], capture_output=True, text=True, check=True)
-    for command in ("list", "show", "start", "status", "collect"):
+    for command in ("list", "show", "start", "status", "collect", "certify"):
         assert f"\n  {command} " in done.stdout
 
 
@@ -77,14 +76,14 @@ def test_unknown_run_names_the_nearest(call, command):
 
 def test_start_status_collect(call, tmp_path, monkeypatch):
     monkeypatch.setattr(tables, "folder", lambda: tmp_path)
-    assert "fast, full grid: 0 finished, 100 missing, 0 damaged" in call("status", "fast").output
+    assert "fast, full grid: results of 0 of 100 points in " in call("status", "fast").output
     refused = call("collect", "fast")
     assert refused.exit_code == 2 and "to finish: superposition runs start fast --grid full" in refused.stderr
     done = call("start", "fast", "--grid", "full", "--workers", 2)
     assert done.exit_code == 0
     assert "fast, full grid: 100 of 100 points finished, 100 of them now" in done.stdout
     assert "100/100" in done.stderr, "no progress"
-    assert "fast, full grid: 100 finished, 0 missing, 0 damaged" in call("status", "fast").output
+    assert "fast, full grid: results of 100 of 100 points in " in call("status", "fast").output
     assert call("collect", "fast").exit_code == 0
     assert len((tmp_path / "fast.csv").read_text().splitlines()) == 101 and (tmp_path / "fast.json").exists()
 
@@ -137,3 +136,24 @@ def test_installation_without_tables_says_so(call, monkeypatch, tmp_path):
     monkeypatch.setattr(tables.resources, "files", lambda package: tmp_path)
     done = call("collect", "fast")
     assert done.exit_code == 2 and "came without the tables of book/data" in done.stderr
+
+
+def test_status_knows_the_stored_table(call, monkeypatch):
+    said = call("status", "rug-grid").output
+    assert said.startswith("The stored table of rug-grid has 305 points and is what the run would give now\n")
+    assert "missing" not in said and "rug-grid, full grid: results of 0 of 305 points in " in said
+    monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "99.1", "torch": "99.2"})
+    said = call("status", "rug-grid").output
+    assert "It was made with numpy 2." in said and ", here is 99.1\n" in said and ", here is 99.2\n" in said
+    assert call("status", "rug-grid-large").output.startswith("rug-grid-large has no stored table\n")
+
+
+def test_all_commands_take_the_full_grid_by_default(call):
+    for command in ("start", "status", "collect"):
+        assert "[default: full]" in " ".join(CliRunner().invoke(cli.main, ["runs", command, "--help"]).output.split())
+
+
+@pytest.mark.parametrize("command", ["start", "status", "collect"])
+def test_empty_results_folder_is_refused(command):
+    done = CliRunner().invoke(cli.main, ["runs", command, "fast", "--results", ""])
+    assert done.exit_code == 2 and "results = '' names no folder; allowed: a folder" in done.stderr

@@ -5,10 +5,8 @@ from contextlib import contextmanager
 
 import click
 
-GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="small", show_default=True,
+GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
                     help="A trial of seconds, or what the figure shows.")  # fmt: skip
-FULL = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
-                    help="Which of the run's grids.")  # fmt: skip
 RESULTS = click.option("--results", type=click.Path(), metavar="FOLDER",
                        help="Where the results of all runs are; by default in the user's data folder.")  # fmt: skip
 NAME = click.argument("name")
@@ -45,10 +43,12 @@ def list_runs():
 def show(name):
     """Show what a run computes, where, and at what cost."""
     with _refusals():
-        from superposition import digest, runs
+        from superposition import runs
+        from superposition.runs import fingerprint
 
         run = runs.find(name)
-        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", f"library code: {digest.of(run.function)}"]
+        code = f"library code: {fingerprint.of(run.function)}"
+        lines = [f"{run.name}: {run.feeds}", f"function: {run.function}", code]
         for grid in runs.GRIDS:
             lines.append(f"{grid} grid: {len(runs.points(run, grid))} points, {_cost(run, grid)}")
             for block in getattr(run, grid):
@@ -85,7 +85,7 @@ def start(name, grid, device, workers, dask, results):
 
 @runs_group.command()
 @NAME
-@FULL
+@GRID
 @RESULTS
 def status(name, grid, results):
     """Show how much of a run is finished."""
@@ -94,7 +94,9 @@ def status(name, grid, results):
 
         run, folder = _run_and_folder(name, results)
         found = runs.status(run, grid, folder)
-        click.echo(f"{name}, {grid} grid: {len(found.done)} finished, {len(found.missing)} missing, "
+        click.echo("\n".join(_about_the_table(run)))
+        total = len(found.done) + len(found.missing) + len(found.damaged)
+        click.echo(f"{name}, {grid} grid: results of {len(found.done)} of {total} points in {folder}, "
                    f"{len(found.damaged)} damaged")  # fmt: skip
         for point, reason in found.damaged.items():
             click.echo(f"damaged: {point}: {reason}")
@@ -104,36 +106,94 @@ def status(name, grid, results):
 
 @runs_group.command()
 @NAME
-@FULL
+@GRID
 @RESULTS
 def collect(name, grid, results):
     """Write the table of a finished run, and its provenance, under book/data."""
     with _refusals():
-        from superposition import tables
+        from superposition.runs import tables
 
         run, folder = _run_and_folder(name, results)
         path = tables.collect(run, grid, folder, tables.folder())
         click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
 
 
+@runs_group.command()
+@click.argument("name", required=False)
+@click.option("--all", "everything", is_flag=True, help="All runs that have a stored table.")
+@click.option("--points", type=int, default=3, show_default=True, metavar="N", help="Points to replay of each table.")
+@click.option("--minutes", type=float, default=60, show_default=True, metavar="M", help="For all of it together.")
+def certify(name, everything, points, minutes):
+    """Replay points of a table with the code that made it and with today's; sign it where all bits agree."""
+    with _refusals():
+        if bool(name) == everything:
+            raise ValueError("certify takes either the name of a run or --all")
+        from superposition import runs
+        from superposition.runs import certify as certifying
+        from superposition.runs import tables
+
+        chosen = [run for run in runs.RUNS.values() if tables.is_stored(run.name)] if everything else [runs.find(name)]
+        reports = []
+        with _bar("certify") as progress:
+            for report in certifying.certify(chosen, points=points, minutes=minutes, progress=progress):
+                reports.append(report)
+                _say_certified(report)
+    sys.exit(any(report.commit and not report.signed for report in reports))
+
+
+def _say_certified(report):
+    if not report.commit:
+        click.echo(f"{report.run}: valid already, nothing to replay")
+        return
+    state = "signed" if report.signed else "NOT signed"
+    click.echo(f"{report.run}: {len(report.same)} points have the same bits with {report.commit[:7]} and with today's "
+               f"code, {report.as_stored} of them those of the table; {state}")  # fmt: skip
+    for point in report.same:
+        click.echo(f"    replayed: {point}")
+    for point, difference in report.differing.items():
+        click.echo(f"    differs: {point}: {difference}")
+    for point in report.left:
+        click.echo(f"    no time for: {point}")
+
+
 def _run_and_folder(name, parent):
     from pathlib import Path
 
-    from superposition import results, runs
+    from superposition import runs
+    from superposition.runs import store
 
     run = runs.find(name)
-    return run, Path(parent or results.default_folder()) / run.name
+    if parent == "":
+        raise ValueError("results = '' names no folder; allowed: a folder, or no --results at all")
+    return run, Path(parent or store.default_folder()) / run.name
+
+
+def _about_the_table(run):
+    """What there is of a stored table, whether it is current, and what it was made with that differs from today."""
+    from superposition.runs import provenance, tables
+
+    try:
+        table = tables.load(run.name, run=run)
+    except FileNotFoundError:
+        return [f"{run.name} has no stored table"]
+    state = f"is not current: {table.note}" if table.note else "is what the run would give now"
+    today = provenance.versions()
+    others = tables.other_versions(table, today)
+    return [
+        f"The stored table of {run.name} has {len(table.provenance['seconds'])} points and {state}",
+        *(f"It was made with {name} {', '.join(was)}, here is {today[name]}" for name, was in others.items()),
+    ]
 
 
 def _swept(run, grid, folder, device, workers, dask):
-    from superposition import sweeps
+    from superposition.runs import executors, sweep
 
     with _bar(run.name) as progress:
         if dask is None:
-            workers = sweeps.cores() if workers is None else workers
-            return sweeps.sweep_locally(run, grid, folder, workers=workers, device=device, progress=progress)
-        with sweeps.dask_pool(dask) as (executor, in_flight):
-            return sweeps.sweep(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
+            workers = executors.cores() if workers is None else workers
+            return sweep.locally(run, grid, folder, workers=workers, device=device, progress=progress)
+        with executors.dask_pool(dask) as (executor, in_flight):
+            return sweep.on_executor(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
 
 
 @contextmanager

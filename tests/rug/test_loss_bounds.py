@@ -7,7 +7,8 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy.special import ndtr
-from superposition import features, parameters
+from superposition import features
+from superposition.book import parameters
 from superposition.rug import loss_bounds, meanfield
 from superposition.rug.bayes import bayes_loss
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.linalg import null_space, schur
-from superposition import parameters
+from superposition.book import parameters
 from superposition.rug import noise_bound, rugs, tight_frames
 
 

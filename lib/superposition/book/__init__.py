@@ -1,0 +1,1 @@
+"""What the chapters share: claims and their ledger, parameters, figures, tables, progress."""

@@ -1,0 +1,311 @@
+"""What the texts claim, what was predicted, what was measured.
+
+Claims are declared once, in ``claims.toml``. `check` compares a prediction with a measurement
+and returns a row that displays itself: HTML for people, a plain text for machines that never
+holds a measured digit (it is the same on every machine), and a JSON record, so that every
+executed notebook can be read back with `superposition.book.ledger.records`.
+"""
+
+import difflib
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superposition import checks
+from superposition.book import forms, resolution
+from superposition.book.rows import Row, Table
+
+KINDS = ("equation", "definition", "figure", "claim", "open question")
+VERDICTS = (
+    "holds", "holds with conditions", "misprint", "corrected", "refuted", "completed", "open", "not reproduced",
+)  # fmt: skip
+AGAINST_THE_TEXT = ("misprint", "corrected", "refuted")
+NO_CHECK_NEEDED = ("definition", "open question")
+# The first part of an id says which text the claim is from.
+TEXTS = {
+    "toy": "Toy Models", "rug": "The Persian Rug", "incidental": "Incidental Polysemanticity", "gdln": "Localization",
+}  # fmt: skip
+MOST_NUMBERS = 1000  # every number of a check is stored in the notebook
+
+
+class ClaimError(AssertionError):
+    """A check whose outcome differs from the declared verdict."""
+
+
+@dataclass(frozen=True)
+class Claim:
+    """One entry of ``claims.toml``.
+
+    ``code`` names the function that computes it, "module:function"; a definition that no function
+    computes has a ``symbol`` instead. ``coarse`` is the reason why its checks are no sharper than
+    a tenth, where they are not.
+    """
+
+    id: str
+    place: str
+    statement: str
+    kind: str
+    verdict: str
+    chapter: str
+    right: str = ""
+    code: str = ""
+    symbol: str = ""
+    coarse: str = ""
+
+    @property
+    def text(self) -> str:
+        """Which of `TEXTS` it is from."""
+        return self.id.split(".")[0]
+
+
+@cache
+def declared() -> dict[str, Claim]:
+    """Every claim of the ledger.
+
+    Returns
+    -------
+    dict of str to Claim
+        In the order of ``claims.toml``.
+
+    Raises
+    ------
+    ValueError
+        If an entry has an unknown text, kind or verdict.
+    """
+    text = resources.files("superposition.book").joinpath("claims.toml").read_text(encoding="utf-8")
+    claims = {name: Claim(id=name, **entry) for name, entry in tomllib.loads(text).items()}
+    for claim in claims.values():
+        checks.one_of(f"text of {claim.id}", claim.text, tuple(TEXTS))
+        checks.one_of(f"kind of {claim.id}", claim.kind, KINDS)
+        checks.one_of(f"verdict of {claim.id}", claim.verdict, VERDICTS)
+    return claims
+
+
+def check(
+    claim_id: str,
+    predicted: ArrayLike,
+    measured: ArrayLike,
+    *,
+    se: ArrayLike = 0.0,
+    rtol: ArrayLike = 0.0,
+    atol: ArrayLike = 0.0,
+    z: float = 4.0,
+    relation: str = "equals",
+    printed: ArrayLike | None = None,
+    printed_agrees: tuple[ArrayLike, str] | None = None,
+    rival: tuple[str, ArrayLike] | None = None,
+    scale: tuple[str, ArrayLike] | None = None,
+    label: str = "",
+    may_be_undecided: bool = False,
+) -> Row:
+    """Compare a prediction with a measurement and give the row for the ledger.
+
+    The tolerance is ``atol + rtol |predicted| + z se``. With ``relation="equals"`` every
+    measured value lies within it of its prediction; with "below" or "above" every one lies
+    beyond it on that side.
+
+    Parameters
+    ----------
+    claim_id : str
+        A claim declared in ``claims.toml``.
+    predicted, measured : array_like
+        Finite real numbers, of one shape or one of them to be repeated to the other's.
+    se : array_like
+        Standard error of the difference, 0 or more.
+    rtol, atol : array_like
+        Tolerance relative to the prediction, and absolute, 0 or more.
+    z : float
+        Standard errors allowed. 4 makes a false alarm once in 16000 checks.
+    relation : {"equals", "below", "above"}
+        Where the measurement is to lie.
+    printed : array_like, optional
+        What the text's own form predicts: it must be excluded, that is every measured value lies
+        beyond the tolerance from it. Needed where the verdict goes against the text, unless the
+        relation itself does.
+    printed_agrees : tuple, optional
+        ``(where, reason)``: at these values, a mask or indices, the text's own form and ours
+        cannot be told apart, and why.
+    rival : tuple, optional
+        ``(name, value)``: what would be measured if something else were true. It must be
+        excluded, and is the unit of the resolution.
+    scale : tuple, optional
+        ``(name, value)``: the unit of the resolution, where neither the prediction nor a rival is.
+    label : str
+        Which case this is, when a claim is checked more than once.
+    may_be_undecided : bool
+        True if the run may be too short for this comparison: then a failure is a row that says
+        "undecided".
+
+    Returns
+    -------
+    Row
+        Also "undecided" if the check could not notice a change of the prediction by half, and is
+        not among the coarse `superposition.book.resolution.debts`.
+
+    Raises
+    ------
+    ClaimError
+        If the outcome differs from the declared verdict and it may not be undecided.
+    ValueError
+        If the claim is unknown, an argument is out of range, not finite, or of a shape that does
+        not fit, or a control is missing.
+
+    Examples
+    --------
+    >>> row = check("rug.eq5", 0.5, 0.51, se=0.005)
+    >>> row.outcome, row.resolution
+    ('confirmed', 0.04)
+    """
+    claim = _lookup(claim_id)
+    checks.one_of("relation", relation, tuple(forms.RELATIONS))
+    if claim.verdict in AGAINST_THE_TEXT and printed is None and relation == "equals":
+        raise ValueError(f"printed = None is not enough for {claim_id} ({claim.verdict}); allowed: the text's value")
+    predicted, measured = _pair(claim_id, predicted, measured)
+    shape = measured.shape
+    printed = None if printed is None else _fitting("printed", printed, shape)
+    tolerance = _tolerance(predicted, *(_fitting(n, v, shape, 0) for n, v in _named(se=se, rtol=rtol, atol=atol, z=z)))
+    spared, because = _spared(printed, predicted, tolerance, printed_agrees)
+    rival = None if rival is None else (rival[0], _fitting("rival", rival[1], shape))
+    scale = None if scale is None else (scale[0], _fitting("scale", scale[1], shape, 0, open_low=True))
+    failures = _failures(relation, predicted, measured, tolerance, printed, spared, rival)
+    unit, unit_name = resolution.unit(relation, predicted, measured, printed, rival=rival, scale=scale)
+    sharp = resolution.of(relation, predicted, measured, tolerance, unit)
+    row = Row(
+        claim_id,
+        label,
+        claim.verdict,
+        relation,
+        *map(_tuple, (predicted, measured, tolerance, () if printed is None else printed)),
+        "undecided" if failures or _decides_nothing(claim_id, sharp) else "confirmed",
+        sharp,
+        unit_name,
+        spared,
+        because,
+    )
+    if failures and not may_be_undecided:
+        raise ClaimError(_sentence(row, failures))
+    return row
+
+
+def table(*rows: Row) -> Table:
+    """Show several rows as one table.
+
+    Parameters
+    ----------
+    *rows : Row
+        What `check` returned.
+
+    Returns
+    -------
+    Table
+    """
+    return Table(rows)
+
+
+def _lookup(claim_id):
+    if claim_id not in declared():
+        near = difflib.get_close_matches(claim_id, declared(), n=1, cutoff=0)
+        raise ValueError(f"claim_id = {claim_id!r} is not declared; nearest: {near[0]}")
+    return declared()[claim_id]
+
+
+def _named(**values):
+    return values.items()
+
+
+def _finite(name, value):
+    try:
+        array = np.asarray(value)
+        real = array.dtype.kind in "biuf" and np.asarray(array, dtype=np.float64)
+    except ValueError:  # rows of different lengths
+        real = False
+    if real is False:
+        raise ValueError(f"{name} = {checks.shown(value)} is not made of real numbers; allowed: finite real numbers")
+    if not np.isfinite(real).all():
+        raise ValueError(f"{name} = {checks.shown(real.tolist())} is not finite; allowed: finite real numbers")
+    return real
+
+
+def _pair(claim_id, predicted, measured):
+    """Prediction and measurement in the shape of the larger."""
+    pair = _finite("predicted", predicted), _finite("measured", measured)
+    largest = max(pair, key=lambda array: (array.ndim, array.size))
+    if 0 in (pair[0].size, pair[1].size):
+        empty = "measured" if pair[1].size == 0 else "predicted"
+        raise ValueError(f"{empty} = [] is empty for {claim_id}; allowed: at least one number")
+    if largest.size > MOST_NUMBERS:
+        raise ValueError(f"measured has {largest.size} numbers for {claim_id}; allowed: up to {MOST_NUMBERS}")
+    return tuple(_fitting(name, array, largest.shape) for name, array in zip(("predicted", "measured"), pair))
+
+
+def _fitting(name, value, shape, low=-np.inf, **ends):
+    array = checks.real(name, _finite(name, value), low, **ends)
+    try:
+        return np.broadcast_to(array, shape)
+    except ValueError:
+        raise ValueError(f"{name} has shape {array.shape}; allowed: a number, or what fits {shape}") from None
+
+
+def _tolerance(predicted, se, rtol, atol, z):
+    with np.errstate(over="ignore"):
+        return _finite("tolerance", atol + rtol * np.abs(predicted) + z * se)
+
+
+def _spared(printed, predicted, tolerance, printed_agrees):
+    """Indices at which the text's own form need not be excluded, and the reason given."""
+    if printed_agrees is None:
+        return (), ""
+    if printed is None:
+        raise ValueError("printed_agrees is given without printed; allowed: None")
+    where, reason = np.asarray(printed_agrees[0]), printed_agrees[1]
+    indices = np.flatnonzero(_fitting("printed_agrees", where, printed.shape)) if where.dtype == bool else where
+    chosen = sorted({checks.whole("printed_agrees", i, 0, printed.size - 1) for i in np.ravel(indices).tolist()})
+    if len(chosen) == printed.size or not reason:
+        raise ValueError("printed_agrees leaves no control or gives no reason; allowed: some of the values, and why")
+    apart = np.abs(printed - predicted).ravel()[chosen] > 2 * tolerance.ravel()[chosen]
+    if apart.any():
+        raise ValueError(
+            f"printed_agrees names value {chosen[int(apart.argmax())]}, where the two forms can be told apart"
+        )
+    return tuple(chosen), str(reason) if chosen else ""
+
+
+def _agrees(relation, predicted, measured, tolerance):
+    return {
+        "equals": np.abs(measured - predicted) <= tolerance,
+        "below": measured < predicted - tolerance,
+        "above": measured > predicted + tolerance,
+    }[relation]
+
+
+def _failures(relation, predicted, measured, tolerance, printed, spared, rival):
+    """What stands against the declared verdict, in words."""
+    found = [] if _agrees(relation, predicted, measured, tolerance).all() else ["the measurement does not agree"]
+    if printed is not None:
+        left = sorted(set(np.flatnonzero(np.abs(measured - printed) <= tolerance).tolist()) - set(spared))
+        found += [f"the printed form is not excluded at value {checks.shown(left).strip('[]')}"] if left else []
+    if rival is not None:
+        name, value = rival
+        passes = _agrees(relation, measured if relation == "equals" else predicted, value, tolerance)
+        found += [f"the rival ({name}) is not excluded"] if passes.any() else []
+    return found
+
+
+def _decides_nothing(claim_id, sharp):
+    return sharp is not None and sharp > resolution.DECIDES_NOTHING and claim_id not in resolution.debts("coarse")
+
+
+def _sentence(row, failures):
+    return (
+        f"{row.id} {row.label}: declared '{row.verdict}', but {' and '.join(failures)}: predicted "
+        f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}, measured {forms.numbers(row.measured)}, "
+        f"tolerance {forms.numbers(row.tolerance)}" + (f", printed {forms.numbers(row.printed)}" if row.printed else "")
+    )
+
+
+def _tuple(array):
+    return tuple(float(value) for value in np.ravel(array))

@@ -1,0 +1,278 @@
+"""The ledger: every claim of a text with our verdict and the evidence that the executed chapters hold."""
+
+from __future__ import annotations
+
+import html
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from superposition import checks
+from superposition.book import forms, resolution
+from superposition.book.claims import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
+from superposition.book.rows import RECORD_TYPE, Row, excluded
+from superposition.book.tables import table
+
+DEBTS = ("coarse", "unscaled")
+
+
+def records(notebook: str | os.PathLike) -> list[Row]:
+    """Read the rows back from an executed notebook, papermill's included.
+
+    Parameters
+    ----------
+    notebook : str or os.PathLike
+        An .ipynb file.
+
+    Returns
+    -------
+    list of superposition.book.rows.Row
+        In the order of the page.
+    """
+    cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
+    bundles = (output.get("data", {}) for cell in cells for output in cell.get("outputs", []))
+    return [_row(stored) for bundle in bundles if RECORD_TYPE in bundle for stored in bundle[RECORD_TYPE]["rows"]]
+
+
+def _row(stored):
+    row = Row(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+    if "resolution" in stored:
+        return row
+    # stored before checks had a resolution
+    unit, name = resolution.unit(row.relation, row.predicted, row.measured, row.printed or None)
+    sharp = resolution.of(row.relation, row.predicted, row.measured, row.tolerance, unit)
+    return replace(row, resolution=sharp, unit=name)
+
+
+def coverage(notebooks: Mapping[str, str | os.PathLike]) -> list[str]:
+    """What the executed chapters leave open.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    list of str
+        One sentence a problem: a declared claim of these chapters without a check, a check in
+        another chapter than the declared one, or a check of an undeclared claim. Empty if none.
+    """
+    checked = {(row.id, chapter) for chapter, path in notebooks.items() for row in records(path)}
+    problems = [
+        f"{claim.id} is declared for {claim.chapter} and not checked there"
+        for claim in declared().values()
+        if claim.chapter in notebooks and claim.kind not in NO_CHECK_NEEDED and (claim.id, claim.chapter) not in checked
+    ]
+    for name, chapter in sorted(checked):
+        if name not in declared():
+            problems.append(f"{name} is checked in {chapter} and not declared")
+        elif declared()[name].chapter != chapter:
+            problems.append(f"{name} is checked in {chapter} and declared for {declared()[name].chapter}")
+    return problems
+
+
+def blunt(notebooks: Mapping[str, str | os.PathLike]) -> dict[str, list[str]]:
+    """Claims whose checks are too coarse, or whose sharpness nobody knows.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    dict of str to list of str
+        Claim to what is missing for its checks, see `superposition.book.resolution.problem`.
+    """
+    found = {}
+    for row in (row for path in notebooks.values() for row in records(path)):
+        missing = resolution.problem(row.resolution, declared()[row.id].coarse)
+        if missing:
+            found.setdefault(row.id, []).append(f"{row.label}: {missing}" if row.label else missing)
+    return found
+
+
+def reference(code: str) -> str:
+    """Where the reference describes a function.
+
+    Parameters
+    ----------
+    code : str
+        "module:function", as in ``claims.toml``.
+
+    Returns
+    -------
+    str
+        Address relative to a page of the book.
+
+    Examples
+    --------
+    >>> reference("superposition.rug.meanfield:loss")
+    'reference/rug.html#superposition.rug.meanfield.loss'
+    >>> reference("superposition.features:sample")
+    'reference/ground.html#superposition.features.sample'
+    """
+    module, name = code.split(":")
+    _, *wing, _ = module.split(".")
+    return f"reference/{wing[0] if wing else 'ground'}.html#{module}.{name}"
+
+
+def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
+    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+    text : str
+        One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
+
+    Returns
+    -------
+    Page
+
+    Raises
+    ------
+    ValueError
+        If there is no such text.
+    """
+    checks.one_of("text", text, tuple(TEXTS))
+    return Page(tuple(entry for entry in _entries(notebooks) if entry[0].text == text))
+
+
+def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
+    """All claims with checks, the bluntest first.
+
+    Parameters
+    ----------
+    notebooks : dict of str to path
+        Chapter name to its .ipynb file.
+
+    Returns
+    -------
+    Sharpness
+    """
+    return Sharpness(tuple(sorted((entry for entry in _entries(notebooks) if entry[1]), key=_bluntness)))
+
+
+def verdicts() -> dict[str, dict[str, int]]:
+    """Count the declared claims of each text by verdict.
+
+    Returns
+    -------
+    dict of str to dict of str to int
+        Name of the text to verdict to number, both in the order of `TEXTS` and `VERDICTS`.
+    """
+    counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
+    for claim in declared().values():
+        counts[TEXTS[claim.text]][claim.verdict] += 1
+    return counts
+
+
+@dataclass(frozen=True)
+class Page:
+    """Claims with the rows of their checks; displays itself as an overview and one block a claim."""
+
+    entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
+
+    def _repr_mimebundle_(self, **kwargs):
+        plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
+        blocks = [_overview(self.entries), *(_block(claim, rows) for claim, rows in self.entries)]
+        return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
+
+
+@dataclass(frozen=True)
+class Sharpness:
+    """Claims with the rows of their checks; displays itself as one table in the order given."""
+
+    entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
+
+    def _repr_mimebundle_(self, **kwargs):
+        rows = [
+            {
+                "claim": _link(claim),
+                "verdict": claim.verdict,
+                "resolution": _resolution(rows),
+                "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
+                "remark": "; ".join(filter(None, [claim.coarse, *(resolution.debts(k).get(claim.id) for k in DEBTS)])),
+            }
+            for claim, rows in self.entries
+        ]
+        return {"text/plain": f"{len(rows)} claims by resolution", "text/markdown": table(rows).markdown}
+
+
+def _entries(notebooks):
+    found = {chapter: records(path) for chapter, path in notebooks.items()}
+    for claim in declared().values():
+        yield claim, tuple(row for row in found.get(claim.chapter, []) if row.id == claim.id)
+
+
+def _bluntness(entry):
+    """Order of the sharpness table: unknown, then coarse to fine."""
+    known = [row.resolution for row in entry[1]]
+    return (0, 0.0) if None in known else (1, -max(known))
+
+
+def _resolution(rows):
+    """The bluntest check of a claim stands for it."""
+    known = [row.resolution for row in rows]
+    return forms.percent(None if None in known or not known else max(known))
+
+
+def _link(claim):
+    return f'<a href="#{claim.id}">`{claim.id}`</a>'
+
+
+def _overview(entries):
+    rows = [
+        {
+            "claim": _link(claim),
+            "where": claim.place,
+            "verdict": f"**{claim.verdict}**",
+            "checks": len(rows) or None,
+            "resolution": _resolution(rows),
+        }
+        for claim, rows in entries
+    ]
+    return table(rows).markdown
+
+
+def _block(claim, rows):
+    block = [
+        f'<a id="{claim.id}"></a>**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · '
+        f"[{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}",
+        f"> {claim.statement}",
+    ]
+    if claim.right:
+        block.append(f"*Ours:* {claim.right}")
+    if claim.coarse:
+        block.append(f"*Why no sharper:* {claim.coarse}")
+    if rows:
+        summary = f"<summary>{len(rows)} {'check' if len(rows) == 1 else 'checks'}</summary>"
+        block += [f"<details>{summary}", _evidence(claim, rows), "</details>"]
+    return "\n\n".join(block)
+
+
+def _code(claim):
+    if not claim.code:
+        return claim.symbol
+    return f'<a href="{reference(claim.code)}">`{claim.code.removeprefix("superposition.").replace(":", ".")}`</a>'
+
+
+def _evidence(claim, rows):
+    return table([_checked(claim.chapter, row) for row in rows]).markdown
+
+
+def _checked(chapter, row):
+    place = f"{chapter}.html#{forms.anchor(row.id, row.label)}"
+    return {
+        "case": f'<a href="{place}">{html.escape(row.label or "the check")}</a>',
+        "prediction": f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}",
+        "measured": forms.numbers(row.measured),
+        "text's own form": excluded(row),
+        "resolution": forms.percent(row.resolution),
+        "outcome": row.outcome,
+    }

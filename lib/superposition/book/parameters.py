@@ -1,0 +1,227 @@
+"""The parameters of the chapters: closed, typed, and refused in one sentence."""
+
+import ast
+import difflib
+from collections.abc import Mapping
+from fractions import Fraction
+from typing import Annotated
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from superposition import checks
+from superposition.inputs import Count, Even, Features, Ratio, Real, Seed, Steps, UpTo, allowed
+
+
+class ParameterError(ValueError):
+    """A parameter that a chapter cannot run with; a notebook shows the sentence alone."""
+
+    def _render_traceback_(self):
+        return [f"{type(self).__name__}: {self}"]
+
+
+def _numbers(value):
+    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
+    if not all(isinstance(part, (str, int, float)) and not isinstance(part, bool) for part in parts):
+        raise ValueError("not a list of numbers")
+    return sorted({float(part) for part in parts if str(part).strip()})
+
+
+def _device(value):
+    from superposition.devices import resolve_device  # imports torch: only when a chapter asks
+
+    if not isinstance(value, str):
+        raise ValueError(
+            f"device = {checks.shown(value)} is not a name; allowed: auto, cpu, or cuda where there is one"
+        )
+    resolve_device(value)
+    return value
+
+
+AtLeastOne = (BeforeValidator(_numbers), Field(min_length=1))
+Ratios = Annotated[tuple[Ratio, ...], *AtLeastOne]
+Minutes = Annotated[Real, Field(gt=0, le=10**5)]
+Device = Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")]
+
+
+class Chapter(BaseModel):
+    """What every chapter's parameters have in common: no unknown names, no changes afterwards."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    @property
+    def at_defaults(self) -> bool:
+        """Whether every parameter but the device has its default value."""
+        return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
+
+
+class LossScaling(Chapter):
+    """Parameters of chapter 3."""
+
+    ns: Features = 256
+    p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
+    ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
+    steps: Steps = 2000
+    minutes: Minutes = 8.0
+    seed: Seed = 0
+    device: Device = "auto"
+
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
+class ToyModels(Chapter):
+    """Parameters of chapter 1."""
+
+    n: Annotated[Count, Field(ge=1, le=6)] = 5
+    m: Annotated[Count, Field(ge=1), AfterValidator(UpTo("n", "n"))] = 2
+    sparsities: Annotated[tuple[Annotated[Real, Field(ge=0, lt=1)], ...], *AtLeastOne] = (0.0, 0.5, 0.7, 0.8, 0.9, 0.97)
+    decay: Annotated[Real, Field(gt=0, le=10)] = 0.9
+    instances: Annotated[Count, Field(ge=1, le=1000)] = 12
+    steps: Steps = 1500
+    seed: Seed = 0
+    device: Device = "auto"
+
+
+class LowerBound(Chapter):
+    """Parameters of chapter 2."""
+
+    ns: Annotated[Count, Field(ge=2**14, le=2**24)] = 2**20
+    p: Annotated[Real, Field(ge=0.01, le=1)] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
+    samples: Annotated[Count, Field(ge=32, le=10**5)] = 128
+    seed: Seed = 0
+    device: Device = "auto"
+
+
+class Bounds(Chapter):
+    """Parameters of the page on the bounds behind chapter 3."""
+
+    p: Annotated[Real, Field(ge=1e-12, le=0.99)] = 0.05
+    sigma: Annotated[Real, Field(ge=1e-4, le=0.25)] = 0.05
+    t: Annotated[Real, Field(ge=0.1, le=8)] = 2.0
+    samples: Annotated[Count, Field(ge=1000, le=2 * 10**6)] = 10**6
+    seed: Seed = 0
+
+
+class BeyondTheRug(Chapter):
+    """Parameters of the page on what beats the rug."""
+
+    ns: Annotated[Count, Field(ge=16, le=4096)] = 256
+    p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
+    ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
+    steps: Steps = 1000
+    minutes: Minutes = 5.0
+    seed: Seed = 0
+    device: Device = "auto"
+
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
+class Sparsification(Chapter):
+    """Parameters of chapter 4."""
+
+    m: Annotated[Count, Field(ge=2, le=10**8)] = 100_000
+    lambda_: Annotated[Real, Field(ge=1e-9, le=0.3)] = 1e-5
+    n: Annotated[Count, Field(ge=2, le=256)] = 48
+    neurons: Annotated[Count, Field(ge=2, le=4096)] = 96
+    strength: Annotated[Real, Field(ge=1e-3, le=0.1)] = 0.01
+    seed: Seed = 0
+    device: Device = "auto"
+
+
+class Kurtosis(Chapter):
+    """Parameters of chapter 5."""
+
+    n: Annotated[Count, Field(ge=2, le=32)] = 8
+    m: Annotated[Count, Field(ge=2, le=64)] = 16
+    sigma: Annotated[Real, Field(ge=0, le=1)] = 0.1
+    eta: Annotated[Real, Field(gt=0, le=0.2)] = 0.02
+    steps: Annotated[Count, Field(ge=100, le=10**7)] = 100_000
+    instances: Annotated[Count, Field(ge=2, le=1000)] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
+    device: Device = "auto"
+
+
+class ReluFlow(Chapter):
+    """Parameters of chapter 6, first half."""
+
+    n: Annotated[Count, Field(ge=12, le=120), AfterValidator(Even("odd numbers have no alternating field"))] = 40
+    # exp(-d^2 / xi^2) has a kink half way round: at n / 11 it is worth 1e-13, and the kernel still is a covariance
+    xi1: Annotated[Real, Field(ge=0.8), AfterValidator(UpTo("n / 11", "n", Fraction(1, 11)))] = 2.0
+    xi2: Annotated[Real, Field(ge=0.4), AfterValidator(UpTo("0.9 xi1", "xi1", Fraction(9, 10)))] = 1.0
+    gain: Annotated[Real, Field(ge=0.01, le=100)] = 3.0
+    steps: Annotated[Count, Field(ge=50, le=10**5)] = 600
+    seed: Annotated[Count, Field(ge=0, le=10**6)] = 0
+    device: Device = "auto"
+
+
+class Gates(Chapter):
+    """Parameters of the second half of chapter 6."""
+
+    n: Annotated[Count, Field(ge=32, le=128)] = 40
+    xi1: Annotated[Real, Field(ge=0.3, le=3)] = 2.0
+    xi2: Annotated[Real, Field(ge=0.3, le=3)] = 1.0
+    gain: Annotated[Real, Field(ge=0.01, le=100)] = 3.0
+    K: Annotated[Count, Field(ge=1, le=32)] = 12
+    samples: Annotated[Count, Field(ge=1000, le=200000)] = 20000
+    steps: Steps = 5000
+    seed: Seed = 0
+
+
+def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
+    """Check the parameters cell of a chapter, and what papermill injected after it.
+
+    Parameters
+    ----------
+    namespace : dict
+        The notebook's ``globals()``.
+    model : type
+        A subclass of `Chapter`.
+
+    Returns
+    -------
+    Chapter
+        The checked parameters.
+
+    Raises
+    ------
+    ParameterError
+        If a name is unknown or a value is not allowed: which one, what it was, what is allowed.
+    """
+    known = model.model_fields
+    for name in _injected_names(namespace.get("In", [])):
+        if name not in known:
+            near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+            raise ParameterError(f"{name} is no parameter of this chapter; nearest: {near}; all: {', '.join(known)}")
+    missing = [name for name in known if name not in namespace]
+    if missing:
+        raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
+    try:
+        return model(**{name: namespace[name] for name in known})
+    except ValidationError as error:
+        first = error.errors()[0]
+        name = first["loc"][0]
+        raise ParameterError(_sentence(name, namespace[name], known[name], first)) from None
+
+
+def _sentence(name, value, field, problem):
+    reason = str(problem["ctx"]["error"]) if problem["type"] == "value_error" else ""
+    if name == "device" and reason:
+        return reason
+    refusal = f"{name} = {checks.shown(value)} is not allowed; allowed: {allowed(field)}"
+    return f"{refusal}; {reason}" if reason else refusal
+
+
+def _injected_names(history):
+    """Names that papermill set: its cell begins with the comment "# Parameters"."""
+    for source in history:
+        if source.startswith("# Parameters\n"):
+            for statement in ast.parse(source).body:
+                if isinstance(statement, (ast.Assign, ast.AnnAssign)):
+                    targets = statement.targets if isinstance(statement, ast.Assign) else [statement.target]
+                    yield from (target.id for target in targets if isinstance(target, ast.Name))

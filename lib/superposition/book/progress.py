@@ -1,0 +1,75 @@
+"""A progress bar for chapters that leaves nothing in the stored outputs."""
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tqdm import tqdm
+
+
+@contextmanager
+def bar(description: str) -> Iterator[Callable[[int, int], None]]:
+    """Show progress in JupyterLab, or in the terminal that runs the notebook.
+
+    Parameters
+    ----------
+    description : str
+        What is going on.
+
+    Yields
+    ------
+    callable
+        ``progress(done, total)``, to be handed to the functions that take a ``progress``.
+    """
+    screen = _cell_output() if _someone_looks_at_the_cell() else _terminal()
+    with tqdm(desc=description, file=screen, leave=False, mininterval=0.5, dynamic_ncols=True) as shown:
+
+        def progress(done, total):
+            shown.total = total
+            shown.update(done - shown.n)
+
+        try:
+            yield progress
+        finally:
+            shown.close()
+            screen.close()
+
+
+def _someone_looks_at_the_cell():
+    """JupyterLab names the cell in its request; papermill, nbval and nbclient do not."""
+    if "IPython" not in sys.modules:
+        return False
+    from IPython import get_ipython
+
+    kernel = getattr(get_ipython(), "kernel", None)
+    return kernel is not None and "cellId" in kernel.get_parent().get("metadata", {})
+
+
+def _terminal():
+    """The error stream of the process: in a kernel that of the program which started it."""
+    try:
+        return os.fdopen(os.dup(sys.stderr.fileno()), "w")
+    except (OSError, ValueError):  # no such stream
+        return open(os.devnull, "w")
+
+
+class _cell_output:  # noqa: N801 - a file in all but name
+    """A file whose last line is shown under the cell, and taken away when it is closed."""
+
+    def __init__(self):
+        from IPython.display import display
+
+        self.handle = display({"text/plain": ""}, raw=True, display_id=True)
+
+    def write(self, text):
+        if text.strip():
+            self.handle.update({"text/plain": text.strip("\r\n")}, raw=True)
+
+    def flush(self):
+        pass
+
+    def close(self):
+        from IPython.display import clear_output
+
+        clear_output()

@@ -1,0 +1,151 @@
+"""How sharp a check is: the smallest relative change of the prediction that it would notice.
+
+With ``relation="equals"`` a value may move by its tolerance unnoticed, and the unit is the
+prediction: a tolerance of 0.02 around 0.5 is a resolution of 4 %. A check of several values is
+as sharp as its weakest, so that none of them is a number that could not fail. A one-sided check
+would go unnoticed through the distance between its bound and the nearest measurement. That
+distance, like the tolerance around a prediction of 0, has no unit of its own: the check names a
+scale, or a rival, whose distance is the unit. The text's own form is such a rival. A 0 among
+other predictions is measured in the largest of them.
+"""
+
+import tomllib
+from functools import cache
+from importlib import resources
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superposition.book import forms
+
+# Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
+NEEDS_REASON = 0.1
+DECIDES_NOTHING = 0.5
+
+
+@cache
+def debts(kind: str) -> dict[str, str]:
+    """Claims older than the rules on resolution that do not keep them yet; the list only shrinks.
+
+    Parameters
+    ----------
+    kind : {"unscaled", "coarse"}
+        One-sided checks and predictions of 0 without a scale, or checks above the limits.
+
+    Returns
+    -------
+    dict of str to str
+        Claim to reason, from ``resolution-debts.toml``.
+    """
+    text = resources.files("superposition.book").joinpath("resolution-debts.toml").read_text(encoding="utf-8")
+    return tomllib.loads(text)[kind]
+
+
+def of(
+    relation: str, predicted: ArrayLike, measured: ArrayLike, tolerance: ArrayLike, unit: ArrayLike | None = None
+) -> float | None:
+    """Resolution of a check.
+
+    Parameters
+    ----------
+    relation : {"equals", "below", "above"}
+        Where the measurement is to lie.
+    predicted, measured, tolerance : array_like, shape (k,)
+        Values of the check.
+    unit : array_like, shape (k,), optional
+        What to measure in, where 0 means that there is none; the prediction if not given, which is
+        no unit for a one-sided check.
+
+    Returns
+    -------
+    float or None
+        0 for an exact comparison, None where there is no unit.
+
+    Examples
+    --------
+    >>> of("equals", [0.5, 2.0], [0.51, 2.0], [0.02, 0.02])
+    0.04
+    >>> of("below", [0.05], [0.01], [0.0]) is None
+    True
+    >>> of("below", [0.05], [0.01], [0.0], unit=[0.5])
+    0.08
+    """
+    predicted, measured, reach = (np.asarray(v, dtype=np.float64) for v in (predicted, measured, tolerance))
+    if relation != "equals":
+        reach = np.abs(predicted - measured)
+    elif unit is None:
+        unit = np.where(predicted == 0, np.abs(predicted).max(), np.abs(predicted))
+    if unit is None:
+        return None
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
+        shares = np.where(reach == 0, 0.0, reach / unit)
+    share = float(shares.max() if relation == "equals" else shares.min())
+    return share if np.isfinite(share) else None
+
+
+def unit(
+    relation: str,
+    predicted: ArrayLike,
+    measured: ArrayLike,
+    printed: ArrayLike | None = None,
+    *,
+    rival: tuple[str, ArrayLike] | None = None,
+    scale: tuple[str, ArrayLike] | None = None,
+) -> tuple[np.ndarray | None, str]:
+    """What the resolution of a check is a part of.
+
+    Parameters
+    ----------
+    relation : {"equals", "below", "above"}
+        Where the measurement is to lie.
+    predicted, measured : array_like, shape (k,)
+        Values of the check.
+    printed : array_like, shape (k,), optional
+        The text's own form. Its distance is the unit of a one-sided check, and where the prediction is 0.
+    rival, scale : tuple, optional
+        ``(name, values)``. The distance of a rival, or else a scale, goes before everything.
+
+    Returns
+    -------
+    numpy.ndarray or None
+        For `of`.
+    str
+        Its name, empty if there is none.
+    """
+    predicted = np.asarray(predicted, dtype=np.float64)
+    origin = predicted if relation == "equals" else measured
+    if rival is not None:
+        return np.abs(np.subtract(rival[1], origin)), rival[0]
+    if scale is not None:
+        return np.broadcast_to(scale[1], np.shape(origin)), scale[0]
+    if printed is None:
+        return None, "prediction" if relation == "equals" else ""
+    distance = np.abs(np.subtract(printed, origin))
+    if relation == "equals" and predicted.all():
+        return None, "prediction"
+    instead = distance if relation != "equals" else np.where(predicted == 0, distance, np.abs(predicted))
+    return instead, "the text's own form"
+
+
+def problem(resolution: float | None, coarse: str = "") -> str:
+    """What is missing for a check of this resolution; a debt counts as missing too.
+
+    Parameters
+    ----------
+    resolution : float or None
+        From `of`.
+    coarse : str
+        The reason that the claims file gives for a coarse check, if any.
+
+    Returns
+    -------
+    str
+        Empty if nothing is.
+    """
+    if resolution is None:
+        return "names no scale or rival"
+    if resolution > DECIDES_NOTHING:
+        return f"would not notice a change of {forms.percent(resolution)}"
+    if resolution > NEEDS_REASON and not coarse:
+        return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
+    return ""

@@ -1,0 +1,57 @@
+"""Replays points for `certify` with whatever library comes first on the path, old or new.
+
+It is run as a file of its own, with the path of another tree: so it leans on nothing but the names
+``superposition.runs.find`` and ``points``, and on where the fingerprint is.
+"""
+
+import json
+import sys
+import time
+from importlib import import_module
+
+import threadpoolctl
+
+
+def serve(threads: int) -> None:
+    """Answer requests, one a line: the fingerprint of a run, or the values of the point with a given number.
+
+    Parameters
+    ----------
+    threads : int
+        Threads of the maths libraries.
+    """
+    answers, sys.stdout = sys.stdout, sys.stderr  # whoever prints does not disturb
+    for line in sys.stdin:
+        request = json.loads(line)
+        try:
+            answer = _answer(request["run"], request["point"], threads)
+        except Exception as error:  # the other side tells it and goes on
+            answer = {"error": f"{type(error).__name__}: {error}"}
+        print(json.dumps(answer), file=answers, flush=True)
+
+
+def _answer(name: str, fields: dict | None, threads: int) -> dict:
+    run = import_module("superposition.runs").find(name)
+    if fields is None:
+        return {"digest": _fingerprint(run.function), "from": import_module("superposition").__file__}
+    module, function = run.function.split(":")
+    call = getattr(import_module(module), function)
+    threadpoolctl.threadpool_limits(threads)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(threads)
+    point = run.point(**fields).model_dump(mode="json")
+    started = time.perf_counter()
+    values = call(**point, device="cpu")
+    return {"values": values, "seconds": time.perf_counter() - started}
+
+
+def _fingerprint(function: str) -> str:
+    try:
+        from superposition.runs import fingerprint
+    except ImportError:  # of old, runs was a module
+        from superposition import digest as fingerprint
+    return fingerprint.of(function)
+
+
+if __name__ == "__main__":
+    serve(int(sys.argv[1]))

@@ -1,0 +1,108 @@
+"""Named runs of chapter 5: networks under noise."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from superposition.inputs import Count, Real
+from superposition.runs.point import Point, Run
+
+
+class NoisePoint(Point):
+    """Autoencoders under noise: what `superposition.incidental.noise_experiments.trained_under_noise` takes."""
+
+    law_name: Annotated[str, Field(pattern=r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+)$")]
+    sigma: Annotated[Real, Field(ge=0)]
+    n: Annotated[Count, Field(ge=2, le=64)]
+    m: Annotated[Count, Field(ge=1, le=256)]
+    eta: Annotated[Real, Field(gt=0, lt=1)]
+    steps: Annotated[Count, Field(ge=200)]
+    lambda_: Annotated[Real, Field(ge=0)]
+    noise: Annotated[str, Field(pattern="^(shared|independent)$")]
+    draws: Annotated[Count, Field(ge=1)]
+    relu: bool
+    instances: Annotated[Count, Field(ge=2)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
+_NOISE = "superposition.incidental.noise_experiments:trained_under_noise"
+_BIPOLAR = {
+    "law_name": ("bipolar",),
+    "lambda_": (0.0,),
+    "noise": ("shared",),
+    "draws": (1,),
+    "relu": (True,),
+    "seed": (0,),
+}
+_FIG = {**_BIPOLAR, "n": (8,), "m": (16,), "eta": (0.02,), "steps": (10**5,), "instances": (24,)}  # the public code's
+_QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
+_SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
+_LAMBDAS = (0.001, 0.003, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 1.55)
+_COUNTED = {**_FIG, "sigma": (0.1,)}
+_TINY_HOURS = 0.005
+
+RUNS = (
+    Run(
+        name="noise-million",
+        feeds="Incidental Polysemanticity, Figure 6: a million steps",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=(
+            {**_FIG, "sigma": (0.01, 0.1, 0.05, 0.06, 0.03), "steps": (10**6,)},
+            {**_FIG, "sigma": (0.01,), "steps": (10**6,), "eta": (0.2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.35},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-figures",
+        feeds="Incidental Polysemanticity, Figures 4 and 5",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=(
+            {**_FIG, "sigma": _SIGMAS},
+            {**_FIG, "law_name": ("normal",), "sigma": (0.07, 0.1, 0.15)},
+            {**_FIG, "sigma": (0.0,), "lambda_": _LAMBDAS},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-eta",
+        feeds="Incidental Polysemanticity, section 3: learning rates at fixed eta t; Figure 5 at small ones",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=(
+            *({**_FIG, "sigma": (0.1,), "eta": (eta,), "steps": (round(800 / eta),)}
+              for eta in (0.0025, 0.005, 0.01, 0.02, 0.04)),
+            {**_FIG, "sigma": (0.1,), "steps": (40_000,), "draws": (16,)},
+            {**_FIG, "sigma": (0.1,), "steps": (40_000,), "noise": ("independent",), "draws": (1, 4)},
+            {**_FIG, "sigma": (0.1,), "relu": (False,)},
+            {**_FIG, "sigma": (0.3, 0.4, 0.5), "eta": (0.005,), "steps": (400_000,)},
+            {**_FIG, "sigma": (0.3,), "eta": (0.0025,), "steps": (800_000,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-laws",
+        feeds="Incidental Polysemanticity, section 3: eight noise laws; near-simplices and counts by size",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=(
+            {**_FIG, "law_name": ("bipolar", "uniform", "normal", "laplace", "discrete:-1", "discrete:-0.5",
+                                  "discrete:0", "discrete:3"),
+             "sigma": (0.1,), "noise": ("independent",)},
+            *({**_COUNTED, "n": (n,), "m": (m,)}
+              for n, m in ((4, 8), (6, 12), (8, 8), (12, 24), (16, 32))),
+            *({**_COUNTED, "n": (n,), "m": (m,), "sigma": (0.0,), "lambda_": (0.03,)}
+              for n, m in ((8, 8), (8, 16), (16, 32))),
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+)  # fmt: skip

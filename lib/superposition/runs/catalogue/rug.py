@@ -1,0 +1,102 @@
+"""Named runs of chapter 3: trained autoencoders."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from superposition.inputs import Count, Real
+from superposition.runs.point import Point, Run
+
+
+class TrainedPoint(Point):
+    """One autoencoder to train: what `superposition.rug.experiments.trained_autoencoder` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    full_rate_from: Annotated[Real, Field(gt=0, le=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
+_P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
+_R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
+_TRAINED = "superposition.rug.experiments:trained_autoencoder"
+_USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
+_GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
+_TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
+_TINY_HOURS = 0.005
+
+RUNS = (
+    Run(
+        name="rug-grid",
+        feeds="The Persian Rug, Figures 2 to 7 at ns = 128, 256 and 512",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=(
+            {"ns": (128,), "p": _P, "r": _R, **_USUAL, "seed": (0, 1)},
+            {"ns": (256,), "p": _P[:-2], "r": _R, **_USUAL, "seed": (0, 1)},
+            {"ns": (256,), "p": (0.3,), "r": _R[:-2], **_USUAL, "seed": (0, 1)},
+            {"ns": (256,), "p": (0.5,), "r": _R[:-3], **_USUAL, "seed": (0, 1)},
+            {"ns": (256,), "p": (0.3,), "r": _R[-2:], **_GENTLE, "seed": (0, 1)},
+            {"ns": (256,), "p": (0.5,), "r": _R[-3:], **_GENTLE, "seed": (0, 1)},
+            {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "seed": (2, 3, 4)},
+            {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2), "r": (0.1, 0.2, 0.3, 0.5, 0.9), **_USUAL, "steps": (3000,),
+             "seed": (0,)},
+            {"ns": (512,), "p": (0.5,), "r": (0.1, 0.2, 0.3), **_USUAL, "steps": (3000,), "seed": (0,)},
+            {"ns": (512,), "p": (0.5,), "r": (0.5, 0.9), **_GENTLE, "steps": (3000,), "seed": (0,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.65},
+        hardware="two CPU cores",
+    ),
+    Run(
+        name="rug-seeds",
+        feeds="The Persian Rug, Figure 2: five seeds at the default ratios of chapter 3, at ns = 256",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5, 0.75), **_USUAL, "seed": (0, 1, 2, 3, 4)},),
+        hours={"small": _TINY_HOURS, "full": 0.1},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-budget",
+        feeds="what half or twice the training steps change in run rug-grid, at ns = 256",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=(
+            {"ns": (256,), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "steps": (1000, 2000, 4000), "seed": (0,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="two CPU cores",
+    ),
+    Run(
+        name="rug-rate",
+        feeds="what the learning rate changes for rare features, at ns = 128",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=(
+            {"ns": (128,), "p": (0.01,), "r": (0.2, 0.5, 0.9), **_USUAL, "full_rate_from": (0.01, 0.05, 0.2),
+             "seed": (0,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.02},
+        hardware="two CPU cores",
+    ),
+    Run(
+        name="rug-grid-large",
+        feeds="The Persian Rug, Figures 4 to 7 at ns = 2048 and 8192",
+        function=_TRAINED,
+        point=TrainedPoint,
+        small=_TINY,
+        full=(
+            {"ns": (2048,), "p": _P, "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
+            {"ns": (8192,), "p": _P, "r": (0.2,), **_USUAL, "steps": (8000,), "seed": (0,)},
+            {"ns": (8192,), "p": (0.05,), "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 3.0},
+        hardware="one GPU of the data-centre kind with 40 GiB or more (an estimate: not run yet)",
+    ),
+)  # fmt: skip

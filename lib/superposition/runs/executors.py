@@ -1,0 +1,207 @@
+"""Where points are computed: processes of this machine, or a Dask scheduler; and what a worker runs."""
+
+from __future__ import annotations
+
+import asyncio
+import multiprocessing
+import os
+import signal
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from contextlib import contextmanager
+from importlib import import_module
+from math import isfinite
+from multiprocessing.connection import Connection
+
+from superposition import checks
+from superposition.runs import fingerprint, provenance
+from superposition.runs.point import Point, Run
+
+PATIENCE = 5.0  # seconds that a Dask scheduler has for its answer
+ELASTIC = 64  # points at Dask at least, since its workers come and go
+
+
+def cores() -> int:
+    """Cores that this process may use.
+
+    Returns
+    -------
+    int
+    """
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+@contextmanager
+def local_pool(workers: int, function: str) -> Iterator[ProcessPoolExecutor]:
+    """Processes of this machine that share its cores and end when this process does, however it ends.
+
+    Parameters
+    ----------
+    workers : int
+        From 1 to the number of cores; each gets its part of the threads of the maths libraries.
+    function : str
+        What they will call, as "module:name"; its module is imported at once.
+
+    Yields
+    ------
+    concurrent.futures.ProcessPoolExecutor
+
+    Raises
+    ------
+    ValueError
+        If there are more workers than cores.
+    """
+    workers = checks.whole("workers", workers, 1, cores())
+    context = multiprocessing.get_context("spawn")
+    lifeline, end = context.Pipe(duplex=False)
+    setup = (function.split(":")[0], max(1, cores() // workers), lifeline)
+    executor = ProcessPoolExecutor(workers, mp_context=context, initializer=_begin_work, initargs=setup)
+    try:
+        yield executor
+    except BaseException:
+        end.close()  # the workers drop what they are at
+        raise
+    finally:
+        executor.shutdown(cancel_futures=True)
+        end.close()
+        lifeline.close()
+
+
+@contextmanager
+def dask_pool(address: str) -> Iterator[tuple[Executor, int]]:
+    """An executor at a Dask scheduler, and how many points to hand it at a time.
+
+    Parameters
+    ----------
+    address : str
+        As in "tcp://127.0.0.1:8786".
+
+    Yields
+    ------
+    executor : concurrent.futures.Executor
+        The client's own.
+    in_flight : int
+        Twice the threads of its workers at this moment, and not few, since workers come and go.
+
+    Raises
+    ------
+    ValueError
+        If Dask is not installed, the address is none, or nobody answers within `PATIENCE`.
+    """
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("dask needs another package; to install it: pip install 'superposition[dask]'") from None
+    try:
+        asyncio.run(_knock(address))
+    except (OSError, ValueError) as error:
+        raise ValueError(
+            f"dask = {address!r} does not answer: {error or f'nothing heard for {PATIENCE:g} s'}; "
+            "allowed: the address of a running scheduler, as in tcp://127.0.0.1:8786"
+        ) from None
+    with Client(address, set_as_default=False) as client:
+        yield client.get_executor(pure=False), max(ELASTIC, 2 * sum(client.nthreads().values()))
+
+
+def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
+    """Hand a point to an executor.
+
+    Parameters
+    ----------
+    executor : concurrent.futures.Executor
+        Where it is to be computed.
+    run : superposition.runs.Run
+        The run.
+    point : superposition.runs.Point
+        One of its points.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    concurrent.futures.Future
+        Of what `compute` returns; it holds the error if the executor is broken.
+    """
+    fields = point.model_dump(mode="json")
+    try:
+        with _interrupts_kept_back():  # workers may start here
+            return executor.submit(compute, run.function, fields, device, fingerprint.of(run.function))
+    except BrokenExecutor as error:
+        future = Future()
+        future.set_exception(error)
+        return future
+
+
+def compute(function: str, fields: dict, device: str, expected: str) -> dict:
+    """Compute one point: this is what a worker runs.
+
+    Parameters
+    ----------
+    function : str
+        What to call, as "module:name".
+    fields : dict
+        The point.
+    device : str
+        See `superposition.devices.resolve_device`.
+    expected : str
+        Digest of the library code that the sweep was started with.
+
+    Returns
+    -------
+    dict
+        ``point``, ``values``, ``seconds``, ``digest``, and what `provenance.machine` says.
+
+    Raises
+    ------
+    RuntimeError
+        If this worker has other library code.
+    TypeError
+        If the function returns something else than a dict of finite numbers and texts.
+    """
+    if fingerprint.of(function) != expected:
+        raise RuntimeError(f"this worker has other library code: {fingerprint.of(function)}, the sweep has {expected}")
+    module, name = function.split(":")
+    call = getattr(import_module(module), name)
+    started = time.perf_counter()
+    values = call(**fields, device=device)
+    seconds = time.perf_counter() - started
+    for column, value in values.items():
+        if not isinstance(value, (int, float, str)) or (isinstance(value, float) and not isfinite(value)):
+            raise TypeError(f"{column} = {value!r} cannot be stored; allowed: finite numbers and texts")
+    return {"point": fields, "values": values, "seconds": seconds, "digest": expected, **provenance.machine()}
+
+
+async def _knock(address: str) -> None:
+    """Talk to a scheduler once: a client of its own would go on trying in the background."""
+    from distributed import Security
+    from distributed.comm import connect
+
+    security = Security().get_connection_args("client")
+    comm = await asyncio.wait_for(connect(address, timeout=PATIENCE, **security), PATIENCE)
+    await comm.close()
+
+
+@contextmanager
+def _interrupts_kept_back() -> Iterator[None]:
+    """Processes started in here never see the terminal's Ctrl-C: the parent decides when they end."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _begin_work(module: str, threads: int, lifeline: Connection) -> None:
+    """Set up a worker: its end, its share of the threads, and the imports, before the first point."""
+    threading.Thread(target=_end_with_parent, args=(lifeline,), daemon=True).start()
+    import_module(module)
+    provenance.limit_threads(threads)
+
+
+def _end_with_parent(lifeline: Connection) -> None:
+    try:
+        lifeline.recv_bytes()
+    except (EOFError, OSError):
+        os._exit(1)

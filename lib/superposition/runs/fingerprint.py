@@ -1,0 +1,176 @@
+"""A fingerprint of the library code that a function depends on.
+
+A stored result is worth something only together with the code that made it. The fingerprint
+follows the definitions that a function reaches by name, through all modules of its own package,
+and takes each for what it says: a definition is hashed together with the hashes of what its names
+stand for. So it may move, and so may its module; it may be renamed or imported by another way;
+comments, docstrings, annotations and the texts of errors do not count. Constants, formulas,
+defaults and the names of local variables do.
+
+Names are resolved as Python does it: local ones shadow, also those of comprehensions and nested
+functions, and ``global`` undoes it. Code that runs at import counts for the names that it
+mentions, and for its whole module if it mentions none. Not seen is what no name leads to: a
+function that is called by its text, a decorator that files its function in a table.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+import json
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+
+from superposition.runs import syntax
+from superposition.runs.syntax import Node
+
+
+@cache
+def of(function: str) -> str:
+    """Fingerprint of the code that a function depends on.
+
+    Parameters
+    ----------
+    function : str
+        Where it is, as "module:name".
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        If the module or the name does not exist, or if an import cannot be followed.
+
+    Examples
+    --------
+    >>> len(of("superposition.checks:real"))
+    16
+    """
+    start = _start(function)
+    said = _reached(start)
+    finer = {node: _hash(shape) for node, (shape, _) in said.items()}
+    count = 0
+    while count < len(set(finer.values())):  # definitions that say the same split by what they refer to
+        count, colours = len(set(finer.values())), finer
+        finer = {node: _hash([shape, [colours[other] for other in others]]) for node, (shape, others) in said.items()}
+    return _hash([finer[start], sorted(set(finer.values()))])[:16]
+
+
+def sources(function: str) -> list[Path]:
+    """Files that hold the code a function depends on.
+
+    Parameters
+    ----------
+    function : str
+        Where it is, as "module:name".
+
+    Returns
+    -------
+    list of pathlib.Path
+        Sorted.
+
+    Raises
+    ------
+    ValueError
+        If the module or the name does not exist, or if an import cannot be followed.
+    """
+    return sorted({_source(module) for module, _ in _reached(_start(function))})
+
+
+def _start(function: str) -> Node:
+    """The definition behind "module:name", wherever it comes from."""
+    module, name = function.split(":")
+    if _source(module) is None:
+        raise ValueError(f"function = {function!r} does not exist: there is no module {module!r}")
+    return _found(f"{module}.{name}", module.split(".")[0])[0]
+
+
+def _reached(start: Node) -> dict[Node, tuple]:
+    """What each definition says that the start leads to, and which others it refers to."""
+    found, todo = {}, [start]
+    while todo:
+        node = todo.pop()
+        if node not in found:
+            found[node] = _said(*node)
+            todo += found[node][1]
+    return found
+
+
+@cache
+def _said(module: str, name: str) -> tuple:
+    """The statements behind a name as nested lists, and the nodes that their numbers stand for."""
+    here, package = _module(module), module.split(".")[0]
+    if name == "*":  # a module used as a value: anybody may look anything up in it
+        return [*sorted(here.own)], [(module, own) for own in sorted(here.own)]
+    others: list[Node] = []
+
+    def resolve(path: str) -> tuple:
+        node, rest = _found(path, package)
+        if node[0] == "":
+            return ["external", ".".join([node[1], *rest])], []
+        if node == (module, name):
+            return "self", rest
+        if node not in others:
+            others.append(node)
+        return ["other", others.index(node)], rest
+
+    return syntax.shape(here.own[name], here, resolve), others
+
+
+def _found(path: str, package: str) -> tuple[Node, list[str]]:
+    """The node that a dotted path leads to, and the attributes after it; outside of the package ("", path)."""
+    module, *parts = path.split(".")
+    if module != package:
+        return ("", path), []
+    for index, part in enumerate(parts):
+        here, rest = _module(module), parts[index + 1 :]
+        inner = f"{module}.{part}"
+        if part in here.own:
+            return (module, part), rest
+        if here.imports.get(part, inner) != inner:
+            return _found(".".join([here.imports[part], *rest]), package)
+        if _source(inner) is None:
+            return _found(".".join([_behind_the_face(module, part), *rest]), package)
+        module = inner
+    return (module, "*"), []
+
+
+def _behind_the_face(module: str, name: str) -> str:
+    """Where a name is defined that the package hands out on demand."""
+    face = _module(module)
+    homes = [home for home in _inner_modules(module) if name in _module(home).own] if "__getattr__" in face.own else []
+    if len(homes) > 1:
+        homes = [home for home in homes if home.split(".")[-1] in face.said_beside(name)]
+    if len(homes) != 1:
+        raise ValueError(f"{module}:{name} cannot be followed; allowed: an import from the module that defines it")
+    return f"{homes[0]}.{name}"
+
+
+def _inner_modules(module: str) -> list[str]:
+    folder = _source(module).parent
+    return [f"{module}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
+
+
+@cache
+def _module(name: str) -> syntax.Module:
+    path = _source(name)
+    return syntax.module(name, ast.parse(path.read_text(encoding="utf-8")), path.name == "__init__.py")
+
+
+@cache
+def _source(module: str) -> Path | None:
+    """The file of a module, found without importing it; None where there is none."""
+    top, *inner = module.split(".")
+    spec = find_spec(top)
+    if spec is None or spec.origin is None or not inner:
+        return Path(spec.origin) if spec and spec.origin else None
+    stem = Path(spec.origin).parent.joinpath(*inner)
+    return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.exists()), None)
+
+
+def _hash(said: object) -> str:
+    return hashlib.sha256(json.dumps(said).encode()).hexdigest()

@@ -1,0 +1,37 @@
+"""What a named run is: a function, the configurations it takes, and two grids of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from pydantic import BaseModel, ConfigDict
+
+
+class Point(BaseModel):
+    """A configuration: no unknown names, no changes afterwards, numbers within their ranges."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def __str__(self) -> str:
+        """Name the fields and their values, as in "ns=128, p=0.05"."""
+        return ", ".join(f"{name}={value}" for name, value in self)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A named run.
+
+    ``feeds`` says which figure or claim it is for; ``function``, as "module:name", takes the
+    fields of a ``point`` (a subclass of `Point`) and ``device`` as keywords and returns a dict of
+    numbers and texts. ``small`` and ``full`` are grids: tuples of blocks, each a dict from field to
+    values, of which the product is taken. ``hours`` has the expected hours of both.
+    """
+
+    name: str
+    feeds: str
+    function: str
+    point: type[Point]
+    small: tuple[dict, ...]
+    full: tuple[dict, ...]
+    hours: dict[str, float]
+    hardware: str

@@ -1,0 +1,123 @@
+"""What a result was made with: commit, versions, threads and processor."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+import sys
+from collections.abc import Iterable
+from functools import cache
+from importlib import metadata
+from pathlib import Path
+
+LIBRARIES = ("superposition", "numpy", "scipy", "torch")
+
+
+def machine() -> dict:
+    """What the numbers of this process may depend on beside the code.
+
+    Returns
+    -------
+    dict
+        ``versions`` (see `versions`), ``cpu`` (its name) and ``threads`` (of the maths libraries).
+    """
+    return {"versions": versions(), "cpu": cpu(), "threads": threads()}
+
+
+@cache
+def versions() -> dict[str, str]:
+    """Versions of Python, this library and what its numbers depend on.
+
+    Returns
+    -------
+    dict of str to str
+    """
+    found = {name: metadata.version(name) for name in LIBRARIES}
+    return {"python": ".".join(map(str, sys.version_info[:3])), **found}
+
+
+@cache
+def cpu() -> str:
+    """Name of the processor.
+
+    Returns
+    -------
+    str
+    """
+    try:
+        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
+    except OSError:
+        lines = []
+    named = (line.split(":", 1)[1].strip() for line in lines if line.startswith("model name"))
+    return next(named, platform.processor() or platform.machine())
+
+
+def threads() -> int:
+    """Threads that the maths libraries of this process may use; the most of them.
+
+    Returns
+    -------
+    int
+    """
+    from threadpoolctl import threadpool_info
+
+    found = [library["num_threads"] for library in threadpool_info()]
+    if "torch" in sys.modules:
+        found.append(sys.modules["torch"].get_num_threads())
+    return max(found, default=1)
+
+
+def limit_threads(number: int) -> None:
+    """Let the maths libraries that this process has loaded use so many threads.
+
+    Parameters
+    ----------
+    number : int
+        At least 1.
+    """
+    from threadpoolctl import threadpool_limits
+
+    threadpool_limits(number)
+    if "torch" in sys.modules:
+        sys.modules["torch"].set_num_threads(number)
+
+
+def commit(files: Iterable[Path]) -> str | None:
+    """The commit that some files of one repository are at.
+
+    Parameters
+    ----------
+    files : iterable of pathlib.Path
+        At least one.
+
+    Returns
+    -------
+    str or None
+        The commit's hash, with "+changes" where a file differs from it; None outside of git.
+    """
+    names = sorted(map(str, files))
+    here = Path(names[0]).parent
+    if not git(here, "ls-files", "--", names[0]):
+        return None
+    return git(here, "rev-parse", "HEAD") + ("+changes" if git(here, "status", "--porcelain", "--", *names) else "")
+
+
+def git(folder: Path, *arguments: str) -> str:
+    """What git says; nothing where it fails or is missing.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where to ask.
+    *arguments : str
+        As on the command line.
+
+    Returns
+    -------
+    str
+    """
+    try:
+        done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

@@ -1,0 +1,145 @@
+"""The named runs behind the figures: what is computed, on which grid, and what is there already.
+
+A run names a function, which knows nothing of it, and two grids of points. A point is a frozen
+and closed configuration; its key is a hash of the run's name and the configuration together with the fingerprint of the
+library code that the function depends on, so a result is never taken for another one, nor for
+that of an older library.
+"""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import itertools
+import json
+from dataclasses import dataclass
+from pathlib import Path
+
+from superposition import checks
+from superposition.runs import fingerprint, store
+from superposition.runs.catalogue import RUNS
+from superposition.runs.point import Point, Run
+
+GRIDS = ("small", "full")
+
+
+@dataclass(frozen=True)
+class Status:
+    """The points of a grid, sorted by what is on disk; ``damaged`` maps points to what is wrong.
+
+    ``others`` counts files of other grids or of other library code in the same folder.
+    """
+
+    done: tuple[Point, ...]
+    missing: tuple[Point, ...]
+    damaged: dict[Point, str]
+    others: int
+
+
+def find(name: str) -> Run:
+    """Look up a run.
+
+    Parameters
+    ----------
+    name : str
+        One of `RUNS`.
+
+    Returns
+    -------
+    Run
+
+    Raises
+    ------
+    ValueError
+        If there is no such run; the message has the nearest name.
+    """
+    if name not in RUNS:
+        nearest = difflib.get_close_matches(name, RUNS, n=1, cutoff=0)[0]
+        raise ValueError(f"run = {name!r} is unknown; nearest: {nearest}; all: {', '.join(RUNS)}")
+    return RUNS[name]
+
+
+def points(run: Run, grid: str) -> tuple[Point, ...]:
+    """All points of a grid, each once.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    grid : {"small", "full"}
+        Which of its grids.
+
+    Returns
+    -------
+    tuple of Point
+        In the order of the blocks.
+
+    Raises
+    ------
+    ValueError
+        If the grid is empty or unknown, or holds a value that its point does not allow.
+    """
+    checks.one_of("grid", grid, GRIDS)
+    products = (itertools.product(*block.values()) for block in getattr(run, grid))
+    found = dict.fromkeys(
+        run.point(**dict(zip(block, values, strict=True)))
+        for block, product in zip(getattr(run, grid), products, strict=True)
+        for values in product
+    )
+    if not found:
+        raise ValueError(f"grid = {grid!r} of run {run.name} is empty; allowed: at least one point")
+    return tuple(found)
+
+
+def key(run: Run, point: Point) -> str:
+    """What the result of a point is called: a hash of run, configuration and library code.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    point : Point
+        One of its points.
+
+    Returns
+    -------
+    str
+        Thirty-two hexadecimal digits.
+    """
+    text = json.dumps([run.name, point.model_dump(mode="json"), fingerprint.of(run.function)], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:32]
+
+
+def status(run: Run, grid: str, folder: str | Path) -> Status:
+    """Look which points of a grid are finished.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    grid : {"small", "full"}
+        Which of its grids.
+    folder : str or os.PathLike
+        The run's results folder; it may be missing.
+
+    Returns
+    -------
+    Status
+
+    Raises
+    ------
+    ValueError
+        If the grid is empty or unknown.
+    superposition.runs.store.ResultError
+        If the folder was written by another version, or holds something else.
+    """
+    wanted = {point: key(run, point) for point in points(run, grid)}
+    present = store.keys(folder)
+    done, missing, damaged = [], [], {}
+    for point, name in wanted.items():
+        try:
+            found = store.read(folder, name) if name in present else None
+            (missing if found is None else done).append(point)
+        except store.ResultError as error:
+            damaged[point] = str(error)
+    return Status(tuple(done), tuple(missing), damaged, len(present - set(wanted.values())))

@@ -1,0 +1,278 @@
+"""Results on disk: one JSON file per point, complete or not there at all.
+
+A file is written beside its place and moved there in one step, and holds a checksum of what it
+says. Whoever works on a point holds its lock, which the operating system takes back when the
+process dies.
+"""
+
+from __future__ import annotations
+
+import errno
+import hashlib
+import json
+import os
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import platformdirs
+from filelock import FileLock, Timeout
+
+FORMAT = 1  # of the folder and its files
+MARKER = "format.json"
+
+
+class ResultError(ValueError):
+    """A results folder, or a file in it, that cannot be used."""
+
+
+class StorageError(OSError):
+    """A disk that takes no results: full, read-only or gone."""
+
+
+def default_folder() -> Path:
+    """Where results go if nobody says where: the user's data folder.
+
+    Returns
+    -------
+    pathlib.Path
+    """
+    return platformdirs.user_data_path("superposition") / "results"
+
+
+def prepare(folder: str | Path) -> Path:
+    """Make a results folder ready for writing.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        Made if it does not exist.
+
+    Returns
+    -------
+    pathlib.Path
+
+    Raises
+    ------
+    ResultError
+        If the folder was written by another version, or holds something else.
+    StorageError
+        If the folder cannot be written.
+    """
+    folder = Path(folder)
+    if not check(folder):
+        with _told_clearly(folder):
+            folder.mkdir(parents=True, exist_ok=True)
+        replace(folder / MARKER, json.dumps({"format": FORMAT}))
+    return folder
+
+
+def check(folder: str | Path) -> bool:
+    """Whether a folder holds results of this version.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        May be missing or empty.
+
+    Returns
+    -------
+    bool
+        False where there is nothing yet.
+
+    Raises
+    ------
+    ResultError
+        If the folder was written by another version, or holds something else.
+    """
+    folder = Path(folder)
+    if folder.exists() and not folder.is_dir():
+        raise ResultError(f"results = {folder} is a file; allowed: a folder")
+    try:
+        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
+    except FileNotFoundError:
+        if folder.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
+            raise ResultError(f"results = {folder} holds other files; allowed: an empty folder or ours") from None
+        return False
+    except (ValueError, TypeError, KeyError):
+        raise ResultError(f"{folder / MARKER} is damaged; allowed: {json.dumps({'format': FORMAT})}") from None
+    if found != FORMAT:
+        raise ResultError(
+            f"results = {folder} has format {found!r}, this version reads and writes {FORMAT}; "
+            "allowed: another folder, or the version that wrote this one"
+        )
+    return True
+
+
+def keys(folder: str | Path) -> set[str]:
+    """Keys of the points that have a file, whole or damaged.
+
+    Parameters
+    ----------
+    folder : str or os.PathLike
+        May be missing or empty.
+
+    Returns
+    -------
+    set of str
+
+    Raises
+    ------
+    ResultError
+        If the folder was written by another version, or holds something else.
+    """
+    return {path.stem for path in Path(folder).glob("*.json") if path.name != MARKER} if check(folder) else set()
+
+
+def write(folder: Path, key: str, record: dict) -> None:
+    """Write the result of one point in one step.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        A prepared folder.
+    key : str
+        What the file is called after.
+    record : dict
+        Numbers, texts, lists and dicts of such; no number that is not finite.
+
+    Raises
+    ------
+    ValueError
+        If the record holds what JSON cannot say.
+    StorageError
+        If the disk does not take it; what was there before is untouched.
+    """
+    content = {"key": key, **record}
+    text = json.dumps({"checksum": _checksum(content), "record": content}, indent=1)
+    with _told_clearly(folder):
+        for left in folder.glob(f"{key}.*.tmp"):  # by a process that was killed
+            left.unlink(missing_ok=True)
+    replace(folder / f"{key}.json", text)
+
+
+def read(folder: str | Path, key: str) -> dict | None:
+    """Read the result of one point.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        The folder.
+    key : str
+        What the file is called after.
+
+    Returns
+    -------
+    dict or None
+        What was written, or None if there is no result yet.
+
+    Raises
+    ------
+    ResultError
+        If the file is truncated, altered or another point's.
+    """
+    path = Path(folder) / f"{key}.json"
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return None
+    except UnicodeDecodeError:
+        raise ResultError(f"{path.name} is damaged: no text") from None
+    try:
+        stored = json.loads(text)
+        record, checksum = stored["record"], stored["checksum"]
+    except (ValueError, KeyError, TypeError):
+        raise ResultError(f"{path.name} is damaged: truncated, or no result at all") from None
+    if checksum != _checksum(record):
+        raise ResultError(f"{path.name} is damaged: its content does not match its checksum")
+    if record.pop("key", None) != key:
+        raise ResultError(f"{path.name} is damaged: it holds the result of another point")
+    return record
+
+
+def replace(path: Path, text: str) -> None:
+    """Write a file in one step: whoever looks sees the old content or the new one.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+    text : str
+        Its new content.
+
+    Raises
+    ------
+    StorageError
+        If the disk does not take it; what was there before is untouched.
+    """
+    with _told_clearly(path.parent):
+        name = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.tmp")
+        try:
+            with open(name, "x", encoding="utf-8") as file:
+                file.write(text)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name, path)
+        except BaseException:
+            name.unlink(missing_ok=True)
+            raise
+        _sync_folder(path.parent)
+
+
+@contextmanager
+def claim(folder: Path, key: str) -> Iterator[bool]:
+    """Hold the lock of one point, if no other process does.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        A prepared folder.
+    key : str
+        The point.
+
+    Yields
+    ------
+    bool
+        Whether the lock is ours.
+
+    Raises
+    ------
+    StorageError
+        If the disk does not take a lock file.
+    """
+    lock = FileLock(folder / f"{key}.lock", blocking=False)
+    with _told_clearly(folder):
+        try:
+            lock.acquire()
+        except Timeout:
+            pass
+    try:
+        yield lock.is_locked
+    finally:
+        lock.release()
+
+
+@contextmanager
+def _told_clearly(folder: Path) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        known = {errno.ENOSPC: "the disk is full", errno.EROFS: "the disk is read-only"}
+        reason = known.get(error.errno, error.strerror or str(error))
+        raise StorageError(
+            f"cannot write to {folder}: {reason}; what was finished is kept, start again to go on"
+        ) from error
+
+
+def _sync_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _checksum(content: object) -> str:
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()

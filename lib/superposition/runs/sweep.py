@@ -1,0 +1,210 @@
+"""Computing the points of a run on any executor, so that nothing is lost when something dies.
+
+The process that calls `on_executor` writes the results; workers only compute. A point is locked
+from its submission until its result is on disk, so several processes can share one sweep.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections import deque
+from collections.abc import Callable, Collection, Iterator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from contextlib import ExitStack, closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from superposition import checks
+from superposition.runs import executors, fingerprint, provenance, registry, store
+from superposition.runs.point import Point, Run
+
+PAUSE = 0.5  # seconds between looks at points that another process works on
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a sweep did: points computed, points that failed with the reason, and whether the executor broke."""
+
+    computed: int
+    failed: dict[Point, str]
+    broken: bool
+
+
+def on_executor(
+    run: Run,
+    grid: str,
+    folder: str | Path,
+    executor: Executor,
+    *,
+    in_flight: int,
+    device: str = "auto",
+    skip: Collection[Point] = (),
+    progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
+    """Compute the points of a grid that have no valid result yet.
+
+    Parameters
+    ----------
+    run : superposition.runs.Run
+        The run.
+    grid : {"small", "full"}
+        Which of its grids.
+    folder : str or os.PathLike
+        The run's results folder; made if missing. Damaged files in it are replaced.
+    executor : concurrent.futures.Executor
+        Where the points are computed.
+    in_flight : int
+        Points handed to the executor at a time, at least 1; twice its workers keeps them busy.
+    device : str
+        See `superposition.devices.resolve_device`.
+    skip : collection of superposition.runs.Point
+        Points to leave out.
+    progress : callable, optional
+        Called as ``progress(done, total)``, where the total is what was missing at the start.
+
+    Returns
+    -------
+    Outcome
+        A point that raises is listed as failed and the others go on. If the executor breaks,
+        the points it held are listed as failed and the rest is left.
+
+    Raises
+    ------
+    ValueError
+        If the grid is empty or an argument is outside its range.
+    superposition.runs.store.ResultError
+        If the folder was written by another version, or holds something else.
+    superposition.runs.store.StorageError
+        If the disk takes no more; what was finished is kept.
+    """
+    in_flight = checks.whole("in_flight", in_flight, 1)
+    folder = store.prepare(folder)
+    found = registry.status(run, grid, folder)
+    queue = _mixed({*found.missing, *found.damaged} - set(skip))
+    total, computed, failed, broken = len(queue), 0, {}, False
+    commit = provenance.commit(fingerprint.sources(run.function))
+    if progress is not None:
+        progress(0, total)
+    with closing(_landings(queue, run, folder, executor, in_flight, device)) as landings:
+        for future, point, left in landings:
+            error = _error(future)
+            if error is None:
+                store.write(folder, registry.key(run, point), {**future.result(), "commit": commit})
+                computed += 1
+            else:
+                failed[point] = f"{type(error).__name__}: {error}"
+            if isinstance(error, BrokenExecutor):
+                broken = True
+                queue.clear()
+            if progress is not None:
+                progress(total - left, total)
+    return Outcome(computed, failed, broken)
+
+
+def locally(
+    run: Run,
+    grid: str,
+    folder: str | Path,
+    *,
+    workers: int,
+    device: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
+) -> Outcome:
+    """Compute the points of a grid in processes of this machine.
+
+    A worker that is killed takes the points of that moment with it; the others are computed by
+    new workers.
+
+    Parameters
+    ----------
+    run : superposition.runs.Run
+        The run.
+    grid : {"small", "full"}
+        Which of its grids.
+    folder : str or os.PathLike
+        The run's results folder.
+    workers : int
+        Processes, from 1 to the number of cores.
+    device : str
+        See `superposition.devices.resolve_device`.
+    progress : callable, optional
+        Called as ``progress(done, total)``.
+
+    Returns
+    -------
+    Outcome
+
+    Raises
+    ------
+    ValueError
+        If there are more workers than cores, or the grid is empty.
+    superposition.runs.store.ResultError
+        If the folder was written by another version, or holds something else.
+    superposition.runs.store.StorageError
+        If the disk takes no more; what was finished is kept.
+    """
+    computed, failed, broken = 0, {}, True
+    while broken:
+        with executors.local_pool(workers, run.function) as executor:
+            options = {"device": device, "skip": failed, "progress": progress}
+            part = on_executor(run, grid, folder, executor, in_flight=workers, **options)
+        computed, failed, broken = computed + part.computed, failed | part.failed, part.broken
+    return Outcome(computed, failed, broken)
+
+
+def _mixed(points: Collection[Point]) -> deque[Point]:
+    """In an order that has nothing to do with their cost, the same every time: so the time left can be told."""
+    ordered = sorted(points, key=str)
+    random.Random(0).shuffle(ordered)
+    return deque(ordered)
+
+
+def _landings(
+    queue: deque[Point], run: Run, folder: Path, executor: Executor, in_flight: int, device: str
+) -> Iterator[tuple[Future, Point, int]]:
+    """Yield (future, point, points left) for each point as it ends, and hold its lock until the next is asked for."""
+    flying = {}
+    try:
+        while queue or flying:
+            while len(flying) < in_flight and (taken := _take(queue, run, folder)):
+                flying[executors.submit(executor, run, taken[0], device)] = taken
+            if not flying:
+                time.sleep(PAUSE if queue else 0)
+                continue
+            for future in wait(flying, timeout=PAUSE if queue else None, return_when=FIRST_COMPLETED).done:
+                with flying[future][1]:
+                    yield future, flying[future][0], len(queue) + len(flying) - 1
+                del flying[future]
+    finally:
+        for future, (_, held) in flying.items():
+            future.cancel()
+            held.close()
+
+
+def _take(queue: deque[Point], run: Run, folder: Path) -> tuple[Point, ExitStack] | None:
+    """Take the next point that is neither finished nor in other hands, with its lock; None if there is none now."""
+    for _ in range(len(queue)):
+        point, held = queue.popleft(), ExitStack()
+        name = registry.key(run, point)
+        if not held.enter_context(store.claim(folder, name)):
+            queue.append(point)
+        elif _finished(folder, name):
+            held.close()
+        else:
+            return point, held
+    return None
+
+
+def _finished(folder: Path, name: str) -> bool:
+    try:
+        return store.read(folder, name) is not None
+    except store.ResultError:
+        return False
+
+
+def _error(future: Future) -> BaseException | None:
+    try:
+        return future.exception()
+    except CancelledError as error:
+        return error

@@ -1,0 +1,103 @@
+"""The ledger page: what it shows, what the stored chapters leave open, and how sharp their checks are."""
+
+import json
+import re
+from pathlib import Path
+
+import nbformat
+import pytest
+from superposition.book import claims, ledger, resolution
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+CHAPTERS = {path.stem: path for path in BOOK.glob("ch*.ipynb")}
+DEBTS_AT_MOST = {"coarse": 6, "unscaled": 133}  # as many as there were when the list was made; lower them as it shrinks
+
+
+def test_every_claim_is_checked_in_its_chapter_and_every_check_is_declared():
+    assert ledger.coverage(CHAPTERS) == []
+
+
+def test_coverage_sees_what_is_missing(tmp_path):
+    empty = tmp_path / "ch3.ipynb"
+    empty.write_text(json.dumps({"cells": []}))
+    assert any("rug.eq5 is declared for ch3 and not checked" in problem for problem in ledger.coverage({"ch3": empty}))
+    problems = ledger.coverage({"ch9": CHAPTERS["ch3"]})
+    assert "rug.eq5 is checked in ch9 and declared for ch3" in problems
+
+
+def test_stored_rows_are_confirmed_at_the_defaults():
+    rows = [row for path in CHAPTERS.values() for row in ledger.records(path)]
+    assert len(rows) > 20 and {row.outcome for row in rows} == {"confirmed"}
+
+
+def test_records_come_back_from_a_notebook(tmp_path):
+    row = claims.check("rug.eq5", 0.5, 0.51, se=0.1)
+    output = nbformat.v4.new_output("display_data", data=claims.table(row, row)._repr_mimebundle_())
+    path = tmp_path / "out.ipynb"
+    nbformat.write(nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(outputs=[output])]), path)
+    found = ledger.records(path)
+    assert len(found) == 2 and found == [row, row]
+
+
+def test_ledger_shows_every_claim_with_its_evidence():
+    shown = "".join(ledger.page(CHAPTERS, text)._repr_mimebundle_()["text/markdown"] for text in claims.TEXTS)
+    for claim in claims.declared().values():
+        assert f"`{claim.id}`" in shown and claim.statement in shown
+    assert sum(sum(counts.values()) for counts in ledger.verdicts().values()) == len(claims.declared())
+    bundle = ledger.page(CHAPTERS, "rug")._repr_mimebundle_()
+    measured = ledger.records(CHAPTERS["ch3"])[0].measured[0]
+    assert f"{measured:.6g}" in bundle["text/markdown"] and f"{measured:.6g}" not in bundle["text/plain"]
+
+
+def test_text_of_another_name_is_refused():
+    with pytest.raises(ValueError, match="text = 'rugs' is unknown"):
+        ledger.page({}, "rugs")
+
+
+def test_rows_link_to_the_cell_that_checks_them_and_to_the_code():
+    row = claims.check("rug.eq5", 1.0, 1.0, label="p = 0.05 | r = 0.2")
+    shown = ledger.Page(((claims.declared()["rug.eq5"], (row,)),))._repr_mimebundle_()["text/markdown"]
+    target = re.search(r'href="ch3\.html#(claim-rug-eq5-[0-9a-f]{8})">p = 0\.05 \\\| r = 0\.2</a>', shown)[1]
+    assert f'<tr id="{target}">' in row._repr_mimebundle_()["text/html"]
+    assert f'href="{ledger.reference(claims.declared()["rug.eq5"].code)}"' in shown
+
+
+def test_resolution_is_shown_and_sorted_by():
+    claim, sharp = claims.declared()["rug.eq5"], claims.declared()["rug.eq4"]
+    none = claims.declared()["rug.better"]
+    entries = (
+        (claim, (claims.check("rug.eq5", 1, 1, rtol=0.25), claims.check("rug.eq5", 1, 1, rtol=0.01))),
+        (sharp, (claims.check("rug.eq4", 1, 1, rtol=0.02),)),
+        (none, (claims.check("rug.better", 1, 2, relation="above"),)),
+    )
+    assert "| 25 % |" in ledger.Page(entries)._repr_mimebundle_()["text/markdown"].split("\n\n")[0]
+    ordered = ledger.Sharpness(tuple(sorted(entries, key=ledger._bluntness)))._repr_mimebundle_()["text/markdown"]
+    assert re.findall(r"\| (–|[\d.]+ %) \|", ordered) == ["–", "25 %", "2 %"]
+
+
+def test_sharpness_lists_every_claim_that_has_checks():
+    shown = ledger.sharpness(CHAPTERS)
+    assert len(shown.entries) == len({row.id for path in CHAPTERS.values() for row in ledger.records(path)})
+    assert not re.search(r"\d\.\d", shown._repr_mimebundle_()["text/plain"])
+
+
+def test_every_check_is_sharp_enough_or_a_known_debt_and_every_debt_is_still_needed():
+    blunt = ledger.blunt(CHAPTERS)
+    unscaled = {name for name, missing in blunt.items() if any("no scale" in one for one in missing)}
+    coarse = {name for name, missing in blunt.items() if any("would not notice" in one for one in missing)}
+    assert unscaled == set(resolution.debts("unscaled"))
+    assert coarse == set(resolution.debts("coarse"))
+
+
+@pytest.mark.parametrize("kind", ledger.DEBTS)
+def test_debts_only_shrink_and_have_reasons(kind):
+    assert len(resolution.debts(kind)) <= DEBTS_AT_MOST[kind]
+    assert all(resolution.debts(kind).values())
+
+
+def test_every_reason_for_a_coarse_check_is_still_needed():
+    rows = [row for path in CHAPTERS.values() for row in ledger.records(path)]
+    coarse = {row.id for row in rows if row.resolution is not None and row.resolution > resolution.NEEDS_REASON}
+    assert {claim.id for claim in claims.declared().values() if claim.coarse} == coarse - set(
+        resolution.debts("coarse")
+    )

@@ -1,0 +1,41 @@
+"""The repeated plots of the book, looked at through what they draw."""
+
+import numpy as np
+from matplotlib.colors import same_color
+from matplotlib.figure import Figure
+from superposition.book import style
+
+
+def axes():
+    return Figure().subplots()
+
+
+def test_a_matrix_has_zero_in_the_middle_of_its_colours():
+    image = style.matrix(axes(), [[0.5, -2.0], [1.0, 0.0]])
+    assert image.get_clim() == (-2.0, 2.0) and image.get_interpolation() == "none"
+    assert style.matrix(axes(), [[0.5]], limit=3, colours=style.RUG).get_clim() == (-3, 3)
+
+
+def test_measured_points_have_bars_and_no_line():
+    ax = axes()
+    points = style.measured(ax, [1, 2], [3.0, 4.0], [0.5, 0.25], colour="blue", marker="s", filled=False, label="rug")
+    line, _, (bars,) = points.lines
+    assert line.get_linestyle() == "None" and line.get_marker() == "s" and line.get_markerfacecolor() == "none"
+    assert same_color(line.get_color(), style.COLOURS["blue"]) and points.get_label() == "rug"
+    np.testing.assert_allclose([segment[:, 1] for segment in bars.get_segments()], [[2.5, 3.5], [3.75, 4.25]])
+    assert style.measured(ax, [1], [1]).lines[0].get_markerfacecolor() == style.COLOURS["vermilion"]
+    assert style.measured(ax, [1], [1], linestyle=":").lines[0].get_linestyle() == ":"
+
+
+def test_coinciding_directions_are_drawn_once_and_counted():
+    ax = axes()
+    style.directions(ax, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
+    assert [text.get_text() for text in ax.texts] == ["×2"] and len(ax.lines) == 4
+
+
+def test_a_cube_has_twelve_edges():
+    figure = Figure()
+    ax = figure.add_subplot(projection="3d")
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]).T / 3**0.5
+    style.polyhedron(ax, corners)
+    assert len([line for line in ax.lines if len(line.get_data_3d()[0]) == 2]) == 12

@@ -1,0 +1,242 @@
+"""The fingerprint: what moves, is renamed or reworded changes nothing, what computes something else does."""
+
+import importlib
+import textwrap
+
+import pytest
+from superposition import runs
+from superposition.runs import fingerprint
+
+PACKAGE = {
+    "__init__": "",
+    "top": '''
+        """Doc."""
+        import math
+
+        from toy import low
+        from toy.mid import helper as h
+
+        FACTOR = 2
+
+        def start(x):
+            """Doc."""
+            if x < 0:
+                allowed = "numbers from 0"
+                raise ValueError(f"{x} is wrong; allowed: {allowed}")
+            return FACTOR * h(x) + low.base(x) + math.pi + even(3)
+
+        def even(n):
+            return n == 0 or odd(n - 1)
+
+        def odd(n):
+            return n != 0 and even(n - 1)
+
+        def unrelated():
+            return 1
+        ''',
+    "mid": """
+        from toy.low import SCALES, Thing
+
+        ONE, TWO = 1, 2
+
+        def helper(x):
+            return other(x) + sum(ONE for TWO in range(x)) + SCALES["a"]
+
+        def other(x):
+            ONE = x
+            return (lambda x: x + ONE)(TWO)
+        """,
+    "low": """
+        SCALES = {}
+        SCALES["a"] = 1
+        BASE: int = 5
+        LIMIT = 7
+
+        def base(x):
+            return Thing(x).value()
+
+        class Thing:
+            scale: float = 1.0
+
+            def __init__(self, x):
+                self.x = x
+
+            def value(self):
+                return self.x + BASE
+
+        def unused():
+            return LIMIT
+        """,
+}
+
+
+@pytest.fixture
+def said(tmp_path, monkeypatch):
+    """The fingerprint of a function in a package, after changes in its text: pairs of old and new by module."""
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def written(function="toy.top:start", more=(), **changes):
+        package = tmp_path / "toy"
+        package.mkdir(exist_ok=True)
+        for path in package.rglob("*.py"):
+            path.unlink()
+        for name, text in {**PACKAGE, **dict(more)}.items():
+            text = textwrap.dedent(text).lstrip()
+            for old, new in changes.get(name, ()):
+                assert old in text
+                text = text.replace(old, new)
+            path = package.joinpath(*name.split(".")).with_suffix(".py")
+            path.parent.mkdir(exist_ok=True)
+            path.write_text(text)
+        forget()
+        return fingerprint.of(function)
+
+    yield written
+    forget()
+
+
+def forget():
+    importlib.invalidate_caches()
+    for function in vars(fingerprint).values():
+        getattr(function, "cache_clear", lambda: None)()
+
+
+SAME = {
+    "docstring of a module": {"top": [('"""Doc."""\nimport', '"""Another text."""\nimport')]},
+    "docstring of a function gone": {"top": [('    """Doc."""\n    if', "    if")]},
+    "comment": {"mid": [("return other(x)", "# sum\n    return other(x)")]},
+    "layout": {"mid": [("(lambda x: x + ONE)(TWO)", "(\n        lambda x: (x + ONE)\n    )(TWO)")]},
+    "error reworded": {"top": [("is wrong; allowed", "cannot be; allowed")]},
+    "range of an error reworded": {"top": [('"numbers from 0"', '"whatever is " + "positive"')]},
+    "annotations": {"top": [("def start(x):", "def start(x: float) -> float:")]},
+    "annotated constant": {"top": [("FACTOR = 2", "FACTOR: int = 2")], "low": [("BASE: int = 5", "BASE = 5")]},
+    "annotation of a field": {"low": [("scale: float = 1.0", "scale: 'np.ndarray' = 1.0")]},
+    "future import": {"top": [("import math", "from __future__ import annotations\nimport math")]},
+    "import for a type checker": {
+        "top": [
+            ("import math", "from typing import TYPE_CHECKING\nimport math\nif TYPE_CHECKING:\n    from x import y\n")
+        ]
+    },
+    "what is not reached": {"top": [("return 1", "return 2")]},
+    "function renamed": {"mid": [("other", "another")]},
+    "constant renamed": {"low": [("BASE", "GROUND")]},
+    "class renamed": {"low": [("Thing", "Object")], "mid": [("Thing", "Object")]},
+    "recursive functions renamed": {"top": [("even", "paired"), ("odd", "single")]},
+    "imported as another name": {"top": [("from toy import low", "from toy import low as l"), ("low.base", "l.base")]},
+    "imported by name": {"top": [("from toy import low", "from toy.low import base"), ("low.base", "base")]},
+    "imported as a chain": {"top": [("from toy import low", "import toy.low"), ("low.base", "toy.low.base")]},
+    "imported as a chain with a name": {"top": [("from toy import low", "import toy.low as low")]},
+    "imported relatively": {"top": [("from toy import low", "from . import low"), ("from toy.mid", "from .mid")]},
+    "imported when it is used": {
+        "top": [("from toy import low\n", ""), ('"""Doc."""\n    if', "from toy import low\n    if")]
+    },
+    "library imported another way": {"top": [("import math", "from math import pi as PI"), ("math.pi", "PI")]},
+    "import that nothing uses": {"low": [("BASE: int", "import os\nBASE: int")]},
+    "order of definitions": {"low": [("LIMIT = 7\n", ""), ("BASE: int", "LIMIT = 7\nBASE: int")]},
+    "code of a script": {"low": [("BASE: int", "if __name__ == '__main__':\n    BASE = 7\nBASE: int")]},
+}
+
+OTHER = {
+    "constant": {"top": [("FACTOR = 2", "FACTOR = 3")]},
+    "kind of a constant": {"top": [("FACTOR = 2", "FACTOR = 2.0")]},
+    "annotated constant": {"low": [("BASE: int = 5", "BASE: int = 6")]},
+    "formula": {"low": [("self.x + BASE", "self.x - BASE")]},
+    "default": {"top": [("def start(x):", "def start(x, y=1):")]},
+    "default of a field": {"low": [("scale: float = 1.0", "scale: float = 2.0")]},
+    "field that is none": {"low": [("scale: float = 1.0", "scale: ClassVar[float] = 1.0")]},
+    "condition of an error": {"top": [("x < 0", "x <= 0")]},
+    "kind of an error": {"top": [("raise ValueError", "raise KeyError")]},
+    "library": {"top": [("import math", "import cmath as math")]},
+    "function of a library": {"top": [("math.pi", "math.e")]},
+    "what runs at import": {"low": [('SCALES["a"] = 1', 'SCALES["a"] = 2')]},
+    "loop at import": {"low": [('SCALES["a"] = 1', 'for key in "ab":\n    SCALES[key] = 1')]},
+    "effect at import on everything": {"low": [("BASE: int", "print()\nBASE: int")]},
+    "which name": {"mid": [("sum(ONE for", "sum(TWO for")]},
+    "order of two values": {"mid": [("ONE, TWO = 1, 2", "TWO, ONE = 1, 2")]},
+    "shadow gone": {"mid": [("    ONE = x\n", "    one = x\n")]},
+    "shadow in a comprehension": {"mid": [("ONE for TWO", "ONE for ONE")]},
+    "shadow by an argument": {"mid": [("(lambda x: x + ONE)", "(lambda ONE: ONE + x)")]},
+    "global": {"mid": [("    ONE = x\n", "    global ONE\n    ONE = x\n")]},
+    "recursion": {"top": [("n != 0 and even", "n != 0 and odd")]},
+    "base of a recursion": {"top": [("n == 0 or", "n == 1 or")]},
+    "another function of the same module": {"top": [("low.base(x)", "low.unused()")]},
+    "another definition under the name": {
+        "top": [("from toy.mid import helper as h", "from toy.mid import other as h")]
+    },
+    "second import of a name": {"low": [("BASE: int = 5", "BASE: int = 5\nfrom math import e as BASE")]},
+    "import instead of a missing one": {
+        "top": [("import math", "try:\n    import cmath as math\nexcept ImportError:\n    import math")]
+    },
+    "which import comes last": {
+        "top": [("from toy.mid import helper as h", "from toy.mid import helper as h, other as h")]
+    },
+    "decorator": {"top": [("def start(x):", "@math.cache\ndef start(x):")]},
+    "base class": {"low": [("class Thing:", "class Thing(dict):")]},
+    "text that is computed with": {"top": [('allowed = "numbers from 0"', 'x = allowed = "numbers from 0"')]},
+}
+
+
+@pytest.mark.parametrize("change", SAME.values(), ids=SAME)
+def test_what_computes_the_same_has_the_same_fingerprint(said, change):
+    assert said(**change) == said()
+
+
+@pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
+def test_what_computes_something_else_has_another(said, change):
+    assert said(**change) != said()
+
+
+def test_definitions_may_move(said):
+    text = PACKAGE["mid"].replace("from toy.low import SCALES, Thing\n", "from toy.wing.deep import SCALES\n")
+    moved = {"wing.__init__": "", "wing.deep": PACKAGE["low"], "wing.middle": text, "low": "", "mid": ""}
+    imports = [("from toy import low", "from toy.wing import deep as low"), ("toy.mid", "toy.wing.middle")]
+    assert said(more=moved, top=imports) == said()
+    assert said("toy.start:start", more={"start": PACKAGE["top"]}) == said()
+
+
+FACES = {
+    "eager": "from toy.mid import helper, other\n",
+    "lazy": """
+        __all__ = ["helper"]
+
+        def __getattr__(name):
+            return getattr(importlib.import_module("toy.mid"), name)
+        """,
+    "lazy by a table": """
+        HOMES = {"mid": ["helper"], "other_mid": ["other"]}
+
+        def __getattr__(name):
+            return find(HOMES, name)
+        """,
+}
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_names_on_a_face_are_followed_home(said, face):
+    more = {"__init__": FACES[face]} | ({"other_mid": PACKAGE["mid"]} if face == "lazy by a table" else {})
+    through = [("from toy.mid import helper as h", "from toy import helper as h")]
+    assert said(more=more, top=through) == said()
+    assert said(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != said()
+
+
+def test_name_that_cannot_be_followed_is_refused(said):
+    with pytest.raises(ValueError, match="toy.low:bass cannot be followed; allowed: an import from the module"):
+        said(top=[("low.base", "low.bass")])
+    with pytest.raises(ValueError, match=r"toy.top line 4: the fingerprint cannot follow `import \*`"):
+        said(top=[("from toy import low", "from toy.low import *")])
+    with pytest.raises(ValueError, match="'toy.tip:start' does not exist: there is no module 'toy.tip'"):
+        said("toy.tip:start")
+    with pytest.raises(ValueError, match="toy.top:stop cannot be followed"):
+        said("toy.top:stop")
+
+
+def test_module_as_a_value_counts_as_a_whole(said):
+    whole = [("low.base(x)", "getattr(low, 'base')(x)")]
+    assert said(top=whole, low=[("LIMIT = 7", "LIMIT = 8")]) != said(top=whole)
+
+
+def test_sources_are_the_files_of_what_is_reached(said, tmp_path):
+    said()
+    assert [path.name for path in fingerprint.sources("toy.top:start")] == ["low.py", "mid.py", "top.py"]
+    found = {path.stem for path in fingerprint.sources(runs.find("rug-grid").function)}
+    assert {"features", "checks"} < found and not {"registry", "sweep", "store"} & found

@@ -1,0 +1,35 @@
+"""What a result was made with: commits of files in sub-packages, versions, processor and threads."""
+
+import subprocess
+
+from superposition.runs import provenance, tables
+
+
+def test_commit_sees_changes_in_a_sub_package(tmp_path):
+    files = [tmp_path / "package" / "inner" / "deep.py", tmp_path / "package" / "top.py"]
+    files[0].parent.mkdir(parents=True)
+    for path in files:
+        path.write_text("x = 1\n")
+    assert provenance.commit(files) is None
+    for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "all"]):
+        who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
+        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True)
+    clean = provenance.commit(files)
+    assert len(clean) == 40 and clean.isalnum()
+    (tmp_path / "package" / "other.py").touch()
+    assert provenance.commit(files) == clean
+    files[0].write_text("x = 2\n")
+    assert provenance.commit(files) == f"{clean}+changes"
+    assert provenance.commit(files[1:]) == clean
+
+
+def test_machine_tells_versions_processor_and_threads():
+    found = provenance.machine()
+    assert set(found["versions"]) == {"python", "superposition", "numpy", "scipy", "torch"}
+    assert found["cpu"] and found["threads"] >= 1
+
+
+def test_other_versions_are_those_that_differ():
+    today = {"numpy": "2.0", "torch": "3.0"}
+    table = tables.Table({}, {"versions": [{"numpy": "1.9", "torch": "3.0"}, {"numpy": "2.0", "torch": "3.0"}]}, "")
+    assert tables.other_versions(table, today) == {"numpy": ["1.9", "2.0"]}

@@ -1,0 +1,61 @@
+"""The registry: runs, their grids and points, and what each point is called."""
+
+import pytest
+from fast_runs import BROKEN, FAST
+from pydantic import ValidationError
+from superposition import runs
+from superposition.runs import fingerprint, tables
+from superposition.runs.catalogue import rug
+
+
+@pytest.mark.parametrize("run", runs.RUNS.values(), ids=lambda run: run.name)
+@pytest.mark.parametrize("grid", runs.GRIDS)
+def test_registered_run_is_whole(run, grid):
+    assert runs.RUNS[run.name] is run
+    assert runs.points(run, grid)
+    assert run.feeds and run.hardware and run.hours[grid] > 0
+    assert len(fingerprint.sources(run.function)) > 3
+
+
+def test_first_run_has_the_cells_it_was_asked_for():
+    seen = {}
+    for point in runs.points(runs.find("rug-grid"), "full"):
+        seen.setdefault(point.ns, {}).setdefault((point.p, point.r), set()).add(point.seed)
+    for ns in (128, 256):
+        assert len(seen[ns]) == 64
+        assert sorted(map(len, seen[ns].values())) == [2] * 60 + [5] * 4
+    assert len(seen[512]) == 25
+    assert {0.2, 0.5} <= {r for _, r in seen[128]}
+    assert (min(seen[128])[0], max(seen[128])[0]) == (0.01, 0.5)
+
+
+def test_unknown_run_names_the_nearest():
+    with pytest.raises(ValueError, match="run = 'rug-gird' is unknown; nearest: rug-grid;"):
+        runs.find("rug-gird")
+
+
+def test_empty_grid_is_refused(tmp_path):
+    for call in (runs.points, lambda *a: runs.status(*a, tmp_path), lambda *a: tables.collect(*a, tmp_path, tmp_path)):
+        with pytest.raises(ValueError, match="grid = 'small' of run fast is empty"):
+            call(FAST, "small")
+    with pytest.raises(ValueError, match="grid = 'medium' is unknown; allowed: small, full"):
+        runs.points(FAST, "medium")
+
+
+@pytest.mark.parametrize(
+    "change", [{"p": 1.5}, {"p": 0}, {"ns": 2}, {"ns": 100.5}, {"r": 1.0}, {"nss": 3}, {"seed": -1}, {"seed": True}]
+)
+def test_points_are_closed_and_within_their_ranges(change):
+    good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "full_rate_from": 0.05, "seed": 0}
+    rug.TrainedPoint(**good)
+    with pytest.raises(ValidationError, match=next(iter(change))):
+        rug.TrainedPoint(**{**good, **change})
+
+
+def test_points_are_frozen():
+    with pytest.raises(ValidationError, match="frozen"):
+        runs.points(FAST, "full")[0].x = 3.0
+
+
+def test_every_point_has_a_key_of_its_own():
+    assert len({runs.key(run, point) for run in (FAST, BROKEN) for point in runs.points(run, "full")}) == 106

@@ -1,0 +1,78 @@
+"""One file per point: complete, or not there at all."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+from fast_runs import FAST, swept
+from superposition import runs
+from superposition.runs import store
+
+
+def test_result_comes_back_as_written(tmp_path):
+    folder = store.prepare(tmp_path / "new")
+    assert store.read(folder, "k") is None
+    record = {"values": {"a": 0.1, "b": 3, "c": "text"}, "seconds": 1.5}
+    store.write(folder, "k", record)
+    assert store.read(folder, "k") == record
+    assert sorted(path.name for path in folder.iterdir()) == ["format.json", "k.json"]
+    (folder / "plain").touch()
+    assert (folder / "k.json").stat().st_mode == (folder / "plain").stat().st_mode, "others cannot read it"
+
+
+def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
+    folder = store.prepare(tmp_path)
+    store.write(folder, "k", {"values": {"a": 0.12345, "b": 3}})
+    path = folder / "k.json"
+    whole = path.read_bytes()
+    for length in range(len(whole) - 1):  # the last byte closes the object
+        path.write_bytes(whole[:length])
+        with pytest.raises(store.ResultError, match="k.json is damaged"):
+            store.read(folder, "k")
+    for place in [match.start() for match in re.finditer(rb"\d", whole)]:
+        path.write_bytes(whole[:place] + str((int(whole[place : place + 1]) + 1) % 10).encode() + whole[place + 1 :])
+        with pytest.raises(store.ResultError, match="k.json is damaged"):
+            store.read(folder, "k")
+
+
+def test_binary_rubbish_and_the_result_of_another_point_are_detected(tmp_path):
+    folder = store.prepare(tmp_path)
+    store.write(folder, "k", {"values": {"a": 1}})
+    (folder / "other.json").write_bytes((folder / "k.json").read_bytes())
+    with pytest.raises(store.ResultError, match="other.json is damaged: it holds the result of another point"):
+        store.read(folder, "other")
+    (folder / "k.json").write_bytes(b"\xff\x00")
+    with pytest.raises(store.ResultError, match="no text"):
+        store.read(folder, "k")
+
+
+def test_folder_of_another_version_is_refused(tmp_path):
+    (tmp_path / "format.json").write_text('{"format": 7}')
+    for call in (store.prepare, lambda folder: runs.status(FAST, "full", folder), lambda folder: swept(FAST, folder)):
+        with pytest.raises(store.ResultError, match="has format 7, this version reads and writes 1; allowed: "):
+            call(tmp_path)
+
+
+def test_folder_that_holds_something_else_is_refused(tmp_path):
+    (tmp_path / "thesis.tex").write_text("precious")
+    with pytest.raises(store.ResultError, match="holds other files"):
+        store.prepare(tmp_path)
+    with pytest.raises(store.ResultError, match="is a file; allowed: a folder"):
+        store.prepare(tmp_path / "thesis.tex")
+    (tmp_path / "format.json").write_text("{")
+    with pytest.raises(store.ResultError, match="format.json is damaged"):
+        store.prepare(tmp_path)
+
+
+def test_lock_is_held_by_one_process_only(tmp_path):
+    folder = store.prepare(tmp_path)
+    script = (
+        "import sys; from pathlib import Path; from superposition.runs import store\n"
+        "with store.claim(Path(sys.argv[1]), 'k') as ours: print(ours)"
+    )
+    other = [sys.executable, "-c", script, str(folder)]
+    with store.claim(folder, "k") as ours:
+        assert ours
+        assert subprocess.run(other, capture_output=True, text=True, check=True).stdout == "False\n"
+    assert subprocess.run(other, capture_output=True, text=True, check=True).stdout == "True\n"

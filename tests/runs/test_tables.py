@@ -1,0 +1,112 @@
+"""The tables: collected, found from anywhere, and compared with what their run would give."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import fast_runs
+import numpy as np
+import pytest
+from fast_runs import FAST, ROOT, collected, make, swept
+from superposition import runs
+from superposition.runs import fingerprint, tables
+
+
+def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
+    swept(FAST, tmp_path / "fast")
+    collected(tmp_path / "fast", tmp_path)
+    table = tables.load("fast", run=FAST, where=tmp_path)
+    assert table.note == ""
+    assert table.line.startswith("Table `fast`: 100 points, ")
+    assert table.line.endswith(". It matches the current configuration of its run.")
+    assert list(table.columns) == ["x", "seed", "value"]
+    assert table.where(seed=1).columns["value"][2] == fast_runs.wave(x=0.2, seed=1, device="cpu")["value"]
+    said = table.provenance
+    assert said["grid"]["blocks"] == [{"x": list(FAST.full[0]["x"]), "seed": [0, 1]}]
+    assert len(said["seconds"]) == 100 and all(0.02 <= seconds < 5 for seconds in said["seconds"])
+    assert set(said["versions"][0]) == {"python", "superposition", "numpy", "scipy", "torch"}
+    assert said["library_digest"] == fingerprint.of(FAST.function) and said["run"] == "fast"
+    assert str(tmp_path) not in json.dumps(said)
+
+
+def test_pivot_averages_over_the_rest():
+    columns = {"a": np.array([1, 1, 2]), "b": np.array([5, 5, 6]), "v": np.array([1.0, 2.0, 7.0])}
+    rows, across, mean = tables.Table(columns, {}, "").pivot("v", down="a", across="b")
+    assert rows.tolist() == [1, 2] and across.tolist() == [5, 6]
+    np.testing.assert_array_equal(mean, [[1.5, np.nan], [np.nan, 7.0]])
+
+
+@pytest.mark.parametrize(
+    ("change", "note"),
+    [
+        (lambda text, said: (text.replace("0.1,0,", "0.1,5,"), said), "The table was changed after it was collected"),
+        (lambda text, said: (text, {**said, "library_digest": "0"}), "The table is older than the current library"),
+    ],
+)
+def test_table_that_differs_says_so(tmp_path, change, note):
+    swept(FAST, tmp_path / "fast")
+    path = tables.collect(FAST, "full", tmp_path / "fast", tmp_path)
+    text, said = change(path.read_text(), json.loads(path.with_suffix(".json").read_text()))
+    path.write_text(text)
+    path.with_suffix(".json").write_text(json.dumps(said))
+    assert note in tables.load("fast", run=FAST, where=tmp_path).line
+
+
+def test_table_of_another_grid_says_so(tmp_path):
+    swept(FAST, tmp_path / "fast")
+    collected(tmp_path / "fast", tmp_path)
+    moved = make("fast", "wave", full=({"x": tuple(i / 10 for i in range(1, 52)), "seed": (0, 1)},))
+    assert tables.load("fast", run=moved, where=tmp_path).note == (
+        "The grid of the run has changed since: 4 points are not in the table, 2 are no longer in the grid."
+    )
+
+
+def test_run_without_a_table_says_how_to_make_it(tmp_path):
+    with pytest.raises(FileNotFoundError, match="fast.csv is not there; to make it: superposition runs collect fast"):
+        tables.load("fast", run=FAST, where=tmp_path)
+
+
+def test_tables_are_found_from_anywhere(tmp_path):
+    script = "from superposition.runs import tables; print(tables.folder())"
+    done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert Path(done.stdout.strip()) == ROOT / "book" / "data"
+
+
+def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
+    pytest.importorskip("setuptools", minversion="77", reason="setuptools is too old to build the wheel")
+    tree = tmp_path / "tree"
+    for name in ("lib", "book/data"):
+        shutil.copytree(ROOT / name, tree / name, symlinks=True)
+    for name in ("pyproject.toml", "README.md"):
+        shutil.copy(ROOT / name, tree)
+    build = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
+    subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=tree, capture_output=True, check=True)
+    shutil.unpack_archive(next(tmp_path.glob("*.whl")), tmp_path / "site", format="zip")
+    script = "from superposition.runs import tables; print(tables.folder(), len(tables.load('rug-rate').columns['p']))"
+    options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(tmp_path / "site")}}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, **options)
+    assert done.stdout.split() == [str(tmp_path / "site" / "superposition" / "data"), "9"]
+
+
+STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_stored_table_is_what_its_run_would_give_now(name):
+    table = tables.load(name)
+    assert table.note == ""
+    assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
+
+
+def test_first_table_is_there():
+    assert "rug-grid" in STORED
+
+
+@pytest.mark.parametrize("path", sorted((ROOT / "book" / "data").glob("*")), ids=lambda path: path.name)
+def test_stored_files_name_no_machine(path):
+    assert re.findall(r"/(?:home|root|tmp|work|usr|opt)/", path.read_text(encoding="utf-8")) == []
+    assert path.stat().st_size < 200_000
