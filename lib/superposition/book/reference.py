@@ -6,7 +6,7 @@ import re
 from importlib import import_module
 from typing import Any
 
-_LITERAL_OR_BAR = re.compile(r"(``.*?``)|\|")
+_LITERAL_OR_MARK = re.compile(r"(``.*?``|`.*?`)|(\||(?<=\w)_(?=\W|$))")
 
 
 def setup(app: Any) -> dict[str, bool]:
@@ -22,13 +22,13 @@ def setup(app: Any) -> dict[str, bool]:
     dict
         That pages may be read side by side.
     """
-    app.connect("autodoc-process-docstring", _keep_bars)
+    app.connect("autodoc-process-docstring", _keep_marks)
     app.connect("missing-reference", _follow)
     return {"parallel_read_safe": True}
 
 
-def plain_bars(lines: list[str]) -> list[str]:
-    """Escape the bars of ``|x|``, which are marks of substitutions to docutils; literals and examples stay.
+def plain(lines: list[str]) -> list[str]:
+    """Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay.
 
     Parameters
     ----------
@@ -41,7 +41,7 @@ def plain_bars(lines: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> print(*plain_bars(["the size |x|, in code ``|x|``", ">>> 1 | 2", "3", "", "|y|"]), sep=chr(10))
+    >>> print(*plain(["the size |x|, in code ``|x|``", ">>> 1 | 2", "3", "", "|y|"]), sep=chr(10))
     the size \\|x\\|, in code ``|x|``
     >>> 1 | 2
     3
@@ -51,19 +51,19 @@ def plain_bars(lines: list[str]) -> list[str]:
     shown, example = [], False
     for line in lines:
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
-        shown.append(line if example else _LITERAL_OR_BAR.sub(lambda found: found[1] or r"\|", line))
+        shown.append(line if example else _LITERAL_OR_MARK.sub(lambda found: found[1] or "\\" + found[2], line))
     return shown
 
 
-def definition(name: str, module: str | None = None) -> str | None:
+def definition(name: str, *around: str) -> str | None:
     """Where a name is defined that a face, or another module, only imports.
 
     Parameters
     ----------
     name : str
         A dotted name, as in "superposition.rug.loss".
-    module : str, optional
-        The module in which it is said, for names that are no full path.
+    *around : str
+        The modules and classes in which it is said, for names that are no full path.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def definition(name: str, module: str | None = None) -> str | None:
     >>> definition("superposition.rug.loss")
     'superposition.rug.meanfield.loss'
     """
-    for path in (name, f"{module}.{name}"):
+    for path in (name, *(f"{place}.{name}" for place in around)):
         first, *parts = path.split(".")
         try:
             found = import_module(first)
@@ -88,15 +88,16 @@ def definition(name: str, module: str | None = None) -> str | None:
     return None
 
 
-def _keep_bars(app: Any, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
-    lines[:] = plain_bars(lines)
+def _keep_marks(app: Any, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
+    lines[:] = plain(lines)
 
 
 def _follow(app: Any, env: Any, node: Any, shown: Any) -> Any:
     """Link a name to its definition; one that is there without a page of its own is shown without a link."""
     if node.get("refdomain") != "py" or not node["reftarget"]:
         return None
-    path = definition(node["reftarget"], node.get("py:module"))
+    module, own = node.get("py:module"), node.get("py:class")
+    path = definition(node["reftarget"], f"{module}", f"{module}.{own}")
     if path is None:
         return None
     found = env.get_domain("py").resolve_xref(env, node["refdoc"], app.builder, "obj", path, node, shown)
