@@ -3,7 +3,8 @@
 A mutant is a copy of the library with one small change: a comparison, an operator, a number, a condition, a default, a
 result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.rug.codes``)
 or the module's doctests fail; one that takes thrice the processor time of the tests is late. What was tried is kept
-in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that changed is tried anew. The seed chooses the mutants of every module.
+in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that changed is tried anew.
+The seed chooses a module's mutants.
 """
 
 import argparse

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-TYPED = ["pyrefly", "check", "--output-format=min-text", "--summary=none"]
+TYPED = ["pyrefly", "check", "--output-format=min-text", f"--python-interpreter-path={sys.executable}"]
 
 
 @pytest.mark.parametrize(

@@ -80,7 +80,9 @@ def definition(name: str, *around: str) -> str | None:
         try:
             found = import_module(first)
             for index, part in enumerate(parts, 1):
-                found = getattr(found, part, None) or import_module(".".join([first, *parts[:index]]))
+                if not hasattr(found, part):
+                    import_module(".".join([first, *parts[:index]]))
+                found = getattr(found, part)
         except (ImportError, ValueError):
             continue
         home = getattr(found, "__module__", None)
