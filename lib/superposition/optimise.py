@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 
 import numpy as np
-import torch
+
+from superposition.devices import torch
 
 
 def adam(

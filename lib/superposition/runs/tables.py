@@ -35,7 +35,7 @@ class Table:
 
     @property
     def line(self) -> str:
-        """The line beside a figure, in Markdown: what the table holds, and whether it is older than its run."""
+        """The line beside a figure in Markdown, with what the table holds and whether it is older than its run."""
         said = self.provenance
         state = f"**Not current:** {self.note}" if self.note else "It matches the current configuration of its run."
         versions = ", ".join(f"{name} {version}" for name, version in said["versions"][-1].items())
