@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from superposition.incidental.laws import Law
 
 
+LARGEST = 1e50  # thresholds and weights, so that their squares stay finite
 LARGEST_HALF = 2**16  # sums of one half: bipolar noise up to m = 32
 FAR = 400.0  # where the characteristic function is cut off, in units of 1 / standard deviation of u
 
@@ -65,8 +66,10 @@ def tails(c: ArrayLike, w: ArrayLike, law: Law) -> Tails:
     (1e-6 for q = 0 where a single weight dominates), relative to the power of the standard
     deviation of u.
     """
-    c = checks.real("c", c, open_low=True, open_high=True)
-    w = checks.real("w", w, open_low=True, open_high=True)
+    c = checks.array("c", c, "thresholds")
+    w = checks.array("w", w, "m")
+    if np.abs(w).max() > LARGEST:
+        raise ValueError(f"w = {np.abs(w).max():g} is out of range; allowed: up to {LARGEST:g}")
     if law.sigma == 0 or not np.any(w):
         return Tails(np.array([c > 0, np.maximum(c, 0), np.maximum(c, 0) ** 2]), np.zeros((2, len(c), len(w))))
     if law.points:
@@ -114,7 +117,13 @@ def gaussian_moments(c: ArrayLike, s: ArrayLike) -> Float[np.ndarray, "3 ..."]:
     Returns
     -------
     numpy.ndarray, shape (3, ...)
+
+    Raises
+    ------
+    ValueError
+        If `c` is not finite or `s` not above 0.
     """
+    c, s = checks.real("c", c, open_low=True, open_high=True), checks.real("s", s, 0, LARGEST, open_low=True)
     z = c / s
     density = np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     T0 = erfc(-z / np.sqrt(2)) / 2
