@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.incidental.tails import tails
+from superposition.incidental.tails import moments, tails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -60,7 +60,7 @@ def expected_loss(W: ArrayLike, law: Law) -> float:
     W = checks.array("W", W, "n m")
     total = 0.0
     for j, w in enumerate(W):
-        T = tails(W @ w, w, law).T
+        T = moments(W @ w, w, law)
         total += T[2].sum() - 2 * T[1, j] + 1
     return float(total)
 
