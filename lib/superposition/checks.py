@@ -1,7 +1,7 @@
 """Refusals: one sentence that names the parameter, its value and what is allowed."""
 
 import operator
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 
 import numpy as np
 
@@ -147,6 +147,66 @@ def whole(name, value, low, high=None):
     if number is None or isinstance(value, (bool, np.bool_)) or not low <= number <= high:
         raise ValueError(f"{name} = {shown(value)} is out of range; allowed: {allowed}")
     return number
+
+
+def generator(name, value):
+    """Return a random number generator for a seed, or the one that is given, or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : int or numpy.random.Generator
+        A seed, 0 or more, or a generator to draw from.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is neither.
+
+    Examples
+    --------
+    >>> generator("seed", 0).random() == generator("seed", 0).random()
+    True
+    """
+    if isinstance(value, np.random.Generator):
+        return value
+    return np.random.default_rng(whole(name, value, 0))
+
+
+def wholes(name, values, low, high=None):
+    """Return ``values`` as a list of ints, or refuse them.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    values : sequence of int
+        Whole numbers.
+    low, high : int
+        See `whole`.
+
+    Returns
+    -------
+    list of int
+
+    Raises
+    ------
+    ValueError
+        If ``values`` is no sequence, or one of them is not a whole number within the bounds.
+
+    Examples
+    --------
+    >>> wholes("record", [0, 5], 0)
+    [0, 5]
+    """
+    if not isinstance(values, Iterable):
+        raise ValueError(f"{name} = {shown(values)} is no sequence; allowed: whole numbers in a list")
+    return [whole(name, value, low, high) for value in values]
 
 
 def one_of(name, value, allowed):

@@ -37,5 +37,5 @@ def resolve_device(device: str) -> torch.device:
     if len(present) > 1:
         names["cuda"] = "cuda:0"
     if not isinstance(device, str) or device not in names:
-        raise ValueError(f"device = {device!r} is not on this machine; allowed: {', '.join(names)}")
+        raise ValueError(f"device = {str(device)[:60]!r} is not on this machine; allowed: {', '.join(names)}")
     return torch.device(names[device])

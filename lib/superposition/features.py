@@ -193,8 +193,8 @@ def nonzeros(
     array([0.615, 0.384, 0.997, 0.981, 0.686])
     """
     total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
-    p = float(probability(p))
-    rng = np.random.default_rng(seed)
+    p = checks.number("p", p, 0, 1, open_low=True)
+    rng = checks.generator("seed", seed)
     with np.errstate(divide="ignore"):
         rate = -np.log1p(-p)  # infinite at p = 1: every gap is then 1
     expected = int(total * p + 5 * np.sqrt(total * p) + 10)
@@ -245,6 +245,7 @@ def sample(
            [0.  , 0.  , 0.  , 0.  ]])
     """
     checks.one_of("layout", layout, ("dense", "csr"))
+    ns, batch = checks.whole("ns", ns, 1), checks.whole("batch", batch, 1)
     flat, values = nonzeros(ns, p, batch, seed=seed)
     if layout == "csr":
         from scipy.sparse import csr_array

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+LARGEST = 1e100  # of offsets and slopes: their powers stay finite
 STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
 
 
@@ -95,16 +96,20 @@ def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     0.333333
     """
     b, c = _offsets_and_slopes(b, c)
-    j = np.asarray(j)
-    if c.shape[-1] == 0 or np.any((j < 0) | (j >= c.shape[-1])):
-        raise ValueError(f"j = {j.tolist()} is out of range; allowed: whole numbers from 0 to {c.shape[-1] - 1}")
+    j = checks.real("j", j)
+    fits = j.ndim <= b.ndim and np.broadcast_shapes(j.shape, b.shape) == b.shape
+    if not fits or not np.isin(j, np.arange(c.shape[-1])).all():
+        last = c.shape[-1] - 1
+        raise ValueError(f"j = {checks.shown(j.tolist())} is out of range; allowed: whole numbers from 0 to {last}")
     direction = np.arange(c.shape[-1]) == np.broadcast_to(j, b.shape)[..., None]
     return _integral(b.astype(complex), c + 1j * STEP * direction, 2).imag / STEP
 
 
 def _offsets_and_slopes(b, c):
-    b = checks.real("b", b, open_low=True, open_high=True)
-    c = checks.real("c", c, open_low=True, open_high=True)
+    b = checks.real("b", b, -LARGEST, LARGEST)
+    c = checks.real("c", c, -LARGEST, LARGEST)
+    if c.ndim == 0 or not b.size:
+        raise ValueError(f"b and c have shapes {b.shape} and {c.shape}; allowed: (...) and (..., k)")
     shape = np.broadcast_shapes(b.shape, c.shape[:-1])
     return np.broadcast_to(b, shape), np.broadcast_to(c, (*shape, c.shape[-1]))
 

@@ -96,7 +96,7 @@ def strengths(W: ArrayLike) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, 
     -----
     Source: Incidental Polysemanticity, section 2.1, "How strong is the interference?".
     """
-    gram = _matrix(W) @ np.transpose(W)
+    gram = checks.array("W", W, "n m") @ np.transpose(W)
     square = np.diag(gram)
     return (1 - square) * square, (np.maximum(gram, 0) ** 2).sum(axis=1) - square**2
 
@@ -127,7 +127,7 @@ def strengths_at_start(n: int, m: int, scale: float) -> tuple[float, float]:
     [0.1488, 0.3268]
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
-    square = float(checks.real("scale", scale, 0, open_low=True, open_high=True)) ** 2
+    square = checks.number("scale", scale, 0, 1e50, open_low=True) ** 2
     return square - square**2 * (1 + 2 / m), (n - 1) * square**2 / (2 * m)
 
 
@@ -163,8 +163,8 @@ def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     >>> print(f"{x:.4f} {y:.4f}")
     0.6245 0.0002
     """
-    x0 = float(checks.real("x0", x0, 0, open_low=True, open_high=True))
-    y0 = float(checks.real("y0", y0, 0, open_low=True, open_high=True))
+    x0 = checks.number("x0", x0, 0, open_low=True, open_high=True)
+    y0 = checks.number("y0", y0, 0, open_low=True, open_high=True)
     t = checks.real("t", t, 0, open_high=True)
     if y0 > x0:
         return malign(y0, x0, t)[::-1]
@@ -185,9 +185,9 @@ def settle_pairs(w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4) 
     lambda_ : float
         Strength of the l1 term in the simplified convention, above 0.
     t : float
-        Time in the simplified convention, above 0.
+        Time in the simplified convention, above 0 and up to 1e9.
     step : float
-        Proximal step, in (0, 0.5].
+        Proximal step, from 1e-6 to 0.5.
 
     Returns
     -------
@@ -206,9 +206,9 @@ def settle_pairs(w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4) 
     W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
     if W.ndim != 3 or W.shape[1] != 2:
         raise ValueError(f"w0 has shape {W.shape}; allowed: (b, 2, m)")
-    lambda_ = float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))
-    step = float(checks.real("step", step, 0, 0.5, open_low=True))
-    steps = int(np.ceil(checks.real("t", t, 0, open_low=True, open_high=True) / step))
+    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
+    step, t = checks.number("step", step, 1e-6, 0.5), checks.number("t", t, 0, 1e9, open_low=True)
+    steps = int(np.ceil(t / step))
     h = W.dtype.type(t / steps)
     for _ in range(steps):
         overlap = np.maximum(np.einsum("bm,bm->b", W[:, 0], W[:, 1]), 0)[:, None, None]
@@ -253,9 +253,9 @@ def duplicate(
     Source: Incidental Polysemanticity, section 5, on removing incidental polysemanticity.
     """
     uses = _uses(W, threshold)
-    noise = float(checks.real("noise", noise, 0, open_high=True))
+    noise = checks.number("noise", noise, 0, open_high=True)
     shared = np.flatnonzero(uses.sum(axis=0) >= 2)
-    rng, W = np.random.default_rng(seed), np.array(W, dtype=np.float64)
+    rng, W = checks.generator("seed", seed), np.array(W, dtype=np.float64)
     half = W[:, shared] / np.sqrt(2)
     if matched:
         push = noise * np.abs(rng.standard_normal(len(shared))) * uses[:, shared]
@@ -346,20 +346,12 @@ def opposite_tops(W: ArrayLike) -> int:
     >>> opposite_tops([[1.0, 0.0], [-0.9, 0.1]])
     1
     """
-    W = _matrix(W)
+    W = checks.array("W", W, "n m")
     top = np.abs(W).argmax(axis=1)
     sign = np.sign(W[np.arange(len(W)), top])
     counts = [np.bincount(top[sign == s], minlength=W.shape[1]) for s in (1, -1)]
     return int(np.dot(*counts))
 
 
-def _matrix(W):
-    W = np.asarray(W)
-    checks.real("W", W, open_low=True, open_high=True)
-    if W.ndim != 2 or not W.size:
-        raise ValueError(f"W has shape {W.shape}; allowed: (n, m) with at least one weight")
-    return W
-
-
 def _uses(W, threshold):
-    return np.abs(_matrix(W)) >= checks.real("threshold", threshold, 0, 1, open_low=True)
+    return np.abs(checks.array("W", W, "n m")) >= checks.number("threshold", threshold, 0, 1, open_low=True)

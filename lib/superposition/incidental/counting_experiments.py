@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from superposition import checks
 from superposition.devices import resolve_device
 from superposition.incidental import collisions, many_features
 
@@ -46,6 +47,7 @@ def by_flow(
     ValueError
         If an argument is outside its range.
     """
+    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
     w0 = many_features.start(n, m, seed=seed).astype(np.float32)
     times = np.array([*LOOKS, END]) / lambda_
     weights = many_features.flow(w0, lambda_, times, step=step, device=device)
@@ -108,7 +110,7 @@ def describe(W: np.ndarray) -> dict[str, int]:
         features on one neuron with the same sign; ``unfinished``, features with more than one
         weight above 0.1; ``dead``, features with none above 0.5.
     """
-    size = np.abs(W)
+    size = np.abs(checks.array("W", W, "n m"))
     return {
         "polysemantic": collisions.count_polysemantic(W, 0.5),
         "at_low": collisions.count_polysemantic(W, 0.2),

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from superposition.incidental.laws import Law
 
 
+LARGEST = 1e9  # learning rate
 UNIT = 1e-9  # how far the squared length may be from 1
 
 
@@ -52,17 +53,24 @@ def step(w: ArrayLike, xi: ArrayLike, eta: float) -> Float[np.ndarray, "... m"]:
     xi : array_like, shape (..., m)
         Noise of the step.
     eta : float
-        Learning rate.
+        Learning rate, 0 or more.
 
     Returns
     -------
     numpy.ndarray, shape (..., m)
 
+    Raises
+    ------
+    ValueError
+        If an argument is not finite or `eta` is negative.
+
     Notes
     -----
     Source: Incidental Polysemanticity, Appendix C.1, which has the case |w| = 1.
     """
-    w, xi = np.asarray(w, dtype=np.float64), np.asarray(xi, dtype=np.float64)
+    w, xi, eta = checks.array("w", w, "... m"), checks.array("xi", xi, "... m"), _eta(eta)
+    if w.shape[-1] != xi.shape[-1]:
+        raise ValueError(f"w and xi have shapes {w.shape} and {xi.shape}; allowed: (..., m), with one m")
     error = np.sum(w * (w + xi), axis=-1, keepdims=True) - 1
     return w - 2 * eta * error * (2 * w + xi)
 
@@ -77,7 +85,7 @@ def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     law : superposition.incidental.laws.Law
         Law of the noise.
     eta : float
-        Learning rate.
+        Learning rate, 0 or more.
 
     Returns
     -------
@@ -86,7 +94,7 @@ def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     Raises
     ------
     ValueError
-        If `w` is no vector of unit length or `eta` is not finite.
+        If `w` is no vector of unit length or `eta` is negative or not finite.
 
     Notes
     -----
@@ -111,7 +119,7 @@ def drift(w: ArrayLike, law: Law, eta: float) -> float:
     law : superposition.incidental.laws.Law
         Law of the noise.
     eta : float
-        Learning rate.
+        Learning rate, 0 or more.
 
     Returns
     -------
@@ -122,7 +130,7 @@ def drift(w: ArrayLike, law: Law, eta: float) -> float:
     Raises
     ------
     ValueError
-        If `w` is no vector of unit length or `eta` is not finite.
+        If `w` is no vector of unit length or `eta` is negative or not finite.
 
     Notes
     -----
@@ -145,7 +153,7 @@ def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m
     law : superposition.incidental.laws.Law
         Law of the noise.
     eta : float
-        Learning rate.
+        Learning rate, 0 or more.
 
     Returns
     -------
@@ -155,7 +163,7 @@ def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m
     Raises
     ------
     ValueError
-        If `w` is no vector of unit length or `eta` is not finite.
+        If `w` is no vector of unit length or `eta` is negative or not finite.
 
     Notes
     -----
@@ -176,7 +184,7 @@ def enumerated_drift(w: ArrayLike, law: Law, eta: float) -> tuple[float, Float[n
     law : superposition.incidental.laws.Law
         A discrete law.
     eta : float
-        Learning rate.
+        Learning rate, 0 or more.
 
     Returns
     -------
@@ -188,7 +196,7 @@ def enumerated_drift(w: ArrayLike, law: Law, eta: float) -> tuple[float, Float[n
     Raises
     ------
     ValueError
-        If `w` is no vector of unit length, `eta` is not finite, or there are more than 2^20
+        If `w` is no vector of unit length, `eta` is negative or not finite, or there are more than 2^20
         combinations of noise; the message has the count.
 
     Notes
@@ -253,14 +261,14 @@ def bipolar_reach(w: ArrayLike, sigma: float) -> np.ndarray:
     Raises
     ------
     ValueError
-        If `sigma` is negative.
+        If `sigma` is negative, or `w` holds anything but finite numbers.
 
     Notes
     -----
     Source: ours. The ReLU of output j stays off on input i for every noise if and only if
     W_i . W_j <= -sigma ||W_j||_1: what assumption 2 of Appendix C needs.
     """
-    return bipolar(sigma).sigma * np.sum(np.abs(w), axis=-1)
+    return bipolar(sigma).sigma * np.sum(np.abs(checks.array("w", w, "... m")), axis=-1)
 
 
 def _unit(w):
@@ -271,4 +279,4 @@ def _unit(w):
 
 
 def _eta(eta):
-    return float(checks.real("eta", eta, open_low=True, open_high=True))
+    return checks.number("eta", eta, 0, LARGEST)

@@ -45,7 +45,7 @@ def loss(W: ArrayLike, lambda_: float) -> float:
     >>> incidental.loss([[1.0, 0.0], [0.0, 1.0]], 0.01)  # two monosemantic features: the l1 term alone
     0.02
     """
-    W, lambda_ = _matrix(W), checked_strength(lambda_)
+    W, lambda_ = checks.array("W", W, "n m"), checked_strength(lambda_)
     gram = W @ W.T
     overlaps = _overlaps(gram)
     return float(((1 - np.diag(gram)) ** 2).sum() + (overlaps**2).sum() + lambda_ * np.abs(W).sum())
@@ -117,7 +117,7 @@ def forces(
     >>> benefit, regularization
     (array([[0.25, 0.25]]), array([[-0.1, -0.1]]))
     """
-    W, lambda_ = _matrix(W), checked_strength(lambda_)
+    W, lambda_ = checks.array("W", W, "n m"), checked_strength(lambda_)
     gram = W @ W.T
     return (1 - np.diag(gram))[:, None] * W, -_overlaps(gram) @ W, -lambda_ * np.sign(W)
 
@@ -154,7 +154,7 @@ def conventions(lambda_: float, t: float, *, source: str) -> dict[str, tuple[flo
     >>> conventions(1e-3, 7.5, source="loss")["simplified"]
     (0.00025, 30.0)
     """
-    lambda_, t = checked_strength(lambda_), float(checks.real("t", t, 0, open_high=True))
+    lambda_, t = checked_strength(lambda_), checks.number("t", t, 0, open_high=True)
     if checks.one_of("source", source, ("loss", "simplified")) == "simplified":
         return {"loss": (4 * lambda_, t / 4), "simplified": (lambda_, t)}
     return {"loss": (lambda_, t), "simplified": (lambda_ / 4, 4 * t)}
@@ -221,13 +221,6 @@ def resting_weight(lambda_: ArrayLike) -> np.ndarray:
     return np.where(lambda_ <= DEATH_LINE, 2 / np.sqrt(3) * np.cos(angle), 0.0)
 
 
-def _matrix(W):
-    W = checks.real("W", W, open_low=True, open_high=True)
-    if W.ndim != 2 or not W.size:
-        raise ValueError(f"W has shape {W.shape}; allowed: (n, m) with at least one weight")
-    return W
-
-
 def _overlaps(gram):
     """Positive inner products of different rows."""
     overlaps = np.maximum(gram, 0)
@@ -237,4 +230,4 @@ def _overlaps(gram):
 
 def checked_strength(lambda_: float) -> float:
     """Return the strength of the regularization as a float, or refuse it."""
-    return float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))
+    return checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)

@@ -88,7 +88,7 @@ class Law:
         numpy.ndarray
             Same shape.
         """
-        x = self.sigma * np.asarray(t, dtype=np.float64)
+        x = self.sigma * checks.real("t", t, open_low=True, open_high=True)
         if self.points:
             return sum(p * np.cos(point * x) for point, p in zip(self.points, self.probabilities, strict=True))
         return _CHARACTERISTIC[self.name](x)
@@ -271,7 +271,7 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     >>> law.points, round(law.excess_kurtosis, 12)
     ((-2.0, 0.0, 2.0), 1.0)
     """
-    kurtosis = float(checks.real("kurtosis", kurtosis, -2, open_high=True))
+    kurtosis = checks.number("kurtosis", kurtosis, -2, open_high=True)
     if kurtosis == -2:
         return Law("discrete", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
     outer = math.sqrt(kurtosis + 3)
@@ -280,7 +280,7 @@ def discrete(sigma: float, kurtosis: float) -> Law:
 
 
 def _sigma(sigma):
-    return float(checks.real("sigma", sigma, 0, open_high=True))
+    return checks.number("sigma", sigma, 0, open_high=True)
 
 
 # Of the laws with sigma = 1: moments of even order, characteristic function, draws.

@@ -53,9 +53,9 @@ def start(n: int, m: int, *, seed: int, scale: float = 1.0) -> Float[np.ndarray,
         If an argument is outside its range.
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
-    scale = float(checks.real("scale", scale, 0, open_low=True, open_high=True))
+    scale = checks.number("scale", scale, 0, open_low=True, open_high=True)
     warn_if_crowded(n, m)
-    return scale / np.sqrt(m) * np.random.default_rng(seed).standard_normal((n, m))
+    return scale / np.sqrt(m) * checks.generator("seed", seed).standard_normal((n, m))
 
 
 def warn_if_crowded(n: int, m: int) -> None:
@@ -98,7 +98,7 @@ def flow(
     times : array_like, shape (k,)
         Times in the simplified convention, 0 or more, increasing, at least one.
     step : float
-        Largest step, in (0, 0.5]; shorter while encodings overlap, see Notes.
+        Largest step, from 1e-6 to 0.5; shorter while encodings overlap, see Notes.
     device : str
         See `superposition.devices.resolve_device`.
     progress : callable, optional
@@ -123,7 +123,7 @@ def flow(
     times = checks.real("times", times, 0, open_high=True)
     if times.ndim != 1 or not times.size or np.any(np.diff(times) < 0):
         raise ValueError(f"times of shape {times.shape} are not allowed; allowed: at least one, increasing")
-    step = float(checks.real("step", step, 0, 0.5, open_low=True))
+    step = checks.number("step", step, 1e-6, 0.5)
     state = _Active(torch.from_numpy(whole).to(resolve_device(device)))
     out, t = np.empty((times.size, *whole.shape), whole.dtype), 0.0
     for k, target in enumerate(times):
@@ -141,12 +141,12 @@ def flow(
 
 
 def _checked(w0, lambda_):
-    w0 = np.asarray(w0)
     checks.real("w0", w0, open_low=True, open_high=True)
+    w0 = np.asarray(w0)
     if w0.ndim != 2 or not w0.size:
         raise ValueError(f"w0 has shape {w0.shape}; allowed: (n, m) with at least one weight")
     whole = np.array(w0, dtype=w0.dtype if w0.dtype == np.float32 else np.float64)
-    return whole, float(checks.real("lambda_", lambda_, 0, open_low=True, open_high=True))
+    return whole, checks.number("lambda_", lambda_, 0, 1e30, open_low=True)
 
 
 class _Active:
@@ -248,7 +248,7 @@ def descend(
     whole, lambda_ = _checked(w0, lambda_)
     checks.one_of("method", method, METHODS)
     steps = checks.whole("steps", steps, 1)
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    lr = checks.number("lr", lr, 0, 1e30, open_low=True)
     W = torch.from_numpy(whole.astype(np.float32)).to(resolve_device(device)).requires_grad_()
     optimiser = torch.optim.AdamW([W], lr=lr, fused=True) if method == "adamw" else torch.optim.SGD([W], lr=lr)
     for done in range(steps):

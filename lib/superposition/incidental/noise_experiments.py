@@ -45,6 +45,8 @@ def law(name: str, sigma: float) -> Law:
     ValueError
         If the name is unknown or a number is out of range.
     """
+    if not isinstance(name, str):
+        raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
     kind, _, kurtosis = name.partition(":")
     if kind == "discrete" and kurtosis:
         return laws.discrete(sigma, float(kurtosis))
@@ -203,8 +205,16 @@ def crossing(steps: ArrayLike, curve: ArrayLike, level: float) -> float:
     -------
     float
         0 if it never does or starts above.
+
+    Raises
+    ------
+    ValueError
+        If an argument is not finite or the shapes differ.
     """
-    above = np.asarray(curve) >= level
+    steps, curve = checks.array("steps", steps, "records"), checks.array("curve", curve, "records")
+    if steps.shape != curve.shape:
+        raise ValueError(f"steps and curve have shapes {steps.shape} and {curve.shape}; allowed: the same")
+    above = curve >= checks.number("level", level, open_low=True, open_high=True)
     i = int(np.argmax(above))
     if not above[i] or i == 0:
         return 0.0

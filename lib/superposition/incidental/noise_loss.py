@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.incidental.tails import tails
+from superposition.incidental.tails import moments, tails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -57,10 +57,10 @@ def expected_loss(W: ArrayLike, law: Law) -> float:
     >>> round(incidental.expected_loss(W, incidental.normal(0.1)), 6)
     0.02052
     """
-    W = _matrix(W)
+    W = checks.array("W", W, "n m")
     total = 0.0
     for j, w in enumerate(W):
-        T = tails(W @ w, w, law).T
+        T = moments(W @ w, w, law)
         total += T[2].sum() - 2 * T[1, j] + 1
     return float(total)
 
@@ -96,7 +96,7 @@ def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
     array([[ 0.02, -0.  ],
            [ 0.99, -0.99]])
     """
-    W = _matrix(W)
+    W = checks.array("W", W, "n m")
     by_overlap, direct = np.empty((len(W), len(W))), np.empty_like(W)
     for j, w in enumerate(W):
         found = tails(W @ w, w, law)
@@ -133,7 +133,7 @@ def kurtosis_term(W: ArrayLike, law: Law) -> float:
     (k sigma^2 / 12) b phi(b) ||W_j||_4^4 with b = -W_i . W_j / sigma. Higher cumulants are of
     relative order ||W_j||_4^4 and not small for sparse rows.
     """
-    W = _matrix(W)
+    W = checks.array("W", W, "n m")
     s = law.sigma * np.linalg.norm(W, axis=1)
     checks.real("sigma times the length of a row", s, 0, open_low=True)
     z = (W @ W.T) / s
@@ -168,7 +168,7 @@ def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
     -----
     Source: ours, for Incidental Polysemanticity, section 4.
     """
-    W = _matrix(W)
+    W = checks.array("W", W, "n m")
     lengths = checks.real("length of a row", np.linalg.norm(W, axis=1, keepdims=True), 0, open_low=True)
     u, G = W / lengths, expected_loss_grad(W, law)
     sideways = G - np.sum(G * u, axis=1, keepdims=True) * u
@@ -215,10 +215,10 @@ def descend(
     -----
     Source: ours, for Incidental Polysemanticity, section 3.
     """
-    W = _matrix(W).copy()
-    eta = float(checks.real("eta", eta, 0, open_high=True))
+    W = checks.array("W", W, "n m").copy()
+    eta = checks.number("eta", eta, 0, open_high=True)
     steps = checks.whole("steps", steps, 1)
-    wanted = {checks.whole("record", step, 0, steps) for step in record}
+    wanted = set(checks.wholes("record", record, 0, steps))
     kept = [W.copy()] if 0 in wanted else []
     for step in range(1, max(wanted, default=0) + 1):
         W -= eta * expected_loss_grad(W, law)
@@ -227,10 +227,3 @@ def descend(
         if progress is not None and step % 100 == 0:
             progress(step, steps)
     return np.array(kept)
-
-
-def _matrix(W):
-    W = checks.real("W", W, open_low=True, open_high=True)
-    if W.ndim != 2 or 0 in W.shape:
-        raise ValueError(f"W has shape {W.shape}; allowed: (n, m), neither 0")
-    return W

@@ -140,7 +140,7 @@ def train(
     W = _weights(W)
     instances, n, m = W.shape
     steps = checks.whole("steps", steps, 1)
-    record = sorted({checks.whole("record", step, 0, steps) for step in record})
+    record = sorted(set(checks.wholes("record", record, 0, steps)))
     draws = checks.whole("draws", draws, 1)
     vectors = n if checks.one_of("noise", noise, NOISES) == "independent" else 1
     stream = iter(_Noise(_laws(laws, instances), (draws, vectors, m), seed, on))
@@ -233,11 +233,7 @@ def _finite(W):
 
 
 def _weights(W):
-    W = np.array(W, dtype=np.float64)
-    if W.ndim != 3 or 0 in W.shape:
-        raise ValueError(f"W has shape {W.shape}; allowed: (instances, n, m), none of them 0")
-    checks.real("W", W, open_low=True, open_high=True)
-    return W
+    return checks.array("W", W, "instances n m").copy()
 
 
 def _laws(laws, instances):
@@ -248,7 +244,7 @@ def _laws(laws, instances):
 
 
 def _per_instance(name, value, instances, device):
-    value = checks.real(name, value, 0, open_high=True)
+    value = checks.real(name, value, 0, 1e30)
     if value.shape not in ((), (instances,)):
         raise ValueError(f"{name} has shape {value.shape}; allowed: one number, or ({instances},), one per instance")
     return torch.from_numpy(np.broadcast_to(value, instances).copy()).to(device).view(-1, 1, 1)

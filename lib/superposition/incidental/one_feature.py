@@ -75,7 +75,7 @@ class Trajectory:
         ValueError
             If `t` is outside its range.
         """
-        t = float(checks.real("t", t, 0, self.times.max()))
+        t = checks.number("t", t, 0, self.times.max())
         return _weights(self._w0, *self._path(t))
 
 

@@ -102,10 +102,8 @@ def relative_variance(w: ArrayLike) -> float:
     ValueError
         If an argument is outside its range.
     """
-    w = np.abs(checks.real("w", w, open_low=True, open_high=True))
-    w = w[w > 0]
-    if not w.size:
-        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
+    w = _sizes(w)
+    w = w / w.max()
     return float(w.var() / w.mean() ** 2)
 
 
@@ -144,10 +142,7 @@ def l1_decay(w: ArrayLike, lambda_: float) -> Decay:
     -----
     Source: Incidental Polysemanticity, Appendix B.
     """
-    size, lambda_ = np.abs(checks.real("w", w, open_low=True, open_high=True)), checked_strength(lambda_)
-    size = size[size > 0]
-    if not size.size:
-        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
+    size, lambda_ = _sizes(w), checked_strength(lambda_)
     left, l1, square = len(size), size.sum(), (size**2).sum()
     front = lambda_ * left**2 / square
     deviation = size - l1 / left
@@ -249,7 +244,7 @@ def tail_law(xi: float) -> TailLaw:
     >>> tail_law(0.0)
     TailLaw(l1_norm=1.0, survivors=2.0, relative_variance=1.0)
     """
-    xi = float(checks.real("xi", xi, -np.inf, 0.5, open_low=True, open_high=True))
+    xi = checks.number("xi", xi, -np.inf, 0.5, open_low=True, open_high=True)
     return TailLaw(1 - 2 * xi, (1 - 2 * xi) * (2 - 2 * xi), 1 / (1 - 2 * xi))
 
 
@@ -374,13 +369,22 @@ def end_times(draws: int, *, seed: int) -> Float[np.ndarray, " draws"]:
     The largest of many such weights have gaps E_k / k with independent exponential E_k (Renyi),
     so the law has no parameter. Gaussian weights tend to it, slowly.
     """
-    draws, rng = checks.whole("draws", draws, 1), np.random.default_rng(seed)
+    draws, rng = checks.whole("draws", draws, 1), checks.generator("seed", seed)
     ends = []
     for size in [min(200, draws - first) for first in range(0, draws, 200)]:
         spacings = rng.exponential(size=(size, HEAD)) / np.arange(1, HEAD + 1)
         gaps = np.concatenate([np.zeros((size, 1)), np.cumsum(spacings, axis=1)], axis=1)
         ends.append(_slow_times(gaps[:, :-1], gaps[:, 2:]).sum(axis=1))
     return np.concatenate(ends) + np.sqrt(2 / HEAD)  # the expected rest: sum of p^(-3/2) / sqrt 2
+
+
+def _sizes(w):
+    """Sizes of the weights that are not zero; too small or too large ones have no square."""
+    size = np.abs(checks.real("w", w, -1e100, 1e100))
+    size = size[size > 1e-100]
+    if not size.size:
+        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
+    return size
 
 
 def _slow_times(gaps, until):

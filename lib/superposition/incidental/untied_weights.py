@@ -51,14 +51,14 @@ def train(
     ValueError
         If an argument is outside its range.
     """
-    E, D = (np.array(checks.real(name, v, open_low=True, open_high=True)) for name, v in (("E", E), ("D", D)))
+    E, D = checks.array("E", E, "k m").copy(), checks.array("D", D, "n m").copy()
     inputs = np.eye(len(D)) if inputs is None else checks.real("inputs", inputs, open_low=True, open_high=True)
     if E.ndim != 2 or D.ndim != 2 or E.shape[1] != D.shape[1] or inputs.shape != (len(D), len(E)):
         shapes = f"E {E.shape}, D {D.shape}, inputs {inputs.shape}"
         raise ValueError(f"{shapes} do not fit; allowed: (k, m), (n, m), (n, k)")
-    steps, lr = checks.whole("steps", steps, 1), float(checks.real("lr", lr, 0, open_low=True, open_high=True))
-    lambda_ = float(checks.real("lambda_", lambda_, 0, open_high=True))
-    keep = 1 - lr * float(checks.real("decay", decay, 0, open_high=True))
+    steps, lr = checks.whole("steps", steps, 1), checks.number("lr", lr, 0, open_low=True, open_high=True)
+    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
+    keep = 1 - lr * checks.number("decay", decay, 0, open_high=True)
     for _ in range(steps):
         hidden = inputs @ E
         out = np.maximum(hidden @ D.T, 0)
@@ -92,7 +92,9 @@ def alignment(E: ArrayLike, D: ArrayLike) -> Float[np.ndarray, " n"]:
     E + D grows by a factor g while E - D shrinks by the same factor, until E . D = 1. For
     orthogonal rows of length rho, g^2 = 1 / rho^2 + sqrt(1 / rho^4 + 1).
     """
-    E, D = (checks.real(name, v, open_low=True, open_high=True) for name, v in (("E", E), ("D", D)))
+    E, D = checks.array("E", E, "n m"), checks.array("D", D, "n m")
+    if E.shape != D.shape:
+        raise ValueError(f"E and D have shapes {E.shape} and {D.shape}; allowed: the same")
     plus, minus = ((E + D) ** 2).sum(axis=1), ((E - D) ** 2).sum(axis=1)
     growth = (2 + np.sqrt(4 + plus * minus)) / plus  # g^2, of g^2 plus - minus / g^2 = 4
     total, difference = growth * plus + minus / growth, 2 * ((E**2).sum(axis=1) - (D**2).sum(axis=1))

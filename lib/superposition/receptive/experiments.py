@@ -158,7 +158,7 @@ def location(
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
     predictors = {"raw": w0, "smooth": w0 @ C1, "flow": relu_flow.gaussian_forecast(w0, C0, C1), "again": second}
     at = measures.peak(first)
-    top = first[np.arange(initials), at]
+    top = first[np.arange(len(first)), at]
     hits = {}
     for name, forecast in predictors.items():
         distance = measures.ring_distance(measures.peak(forecast), at, n)
@@ -167,7 +167,7 @@ def location(
         **hits,
         "n_ipr": float(np.median(n * measures.ipr(first))),
         "positive": float((top > 0).mean()),
-        "same_sign": float((top * (w0 @ C1)[np.arange(initials), at] > 0).mean()),
+        "same_sign": float((top * (w0 @ C1)[np.arange(len(first)), at] > 0).mean()),
     }
 
 
@@ -207,7 +207,7 @@ def onset(
     ValueError
         If an argument is out of range.
     """
-    gain = fraction * flat_field.critical_gain(n, xi1, xi2)
+    gain = checks.number("fraction", fraction, 0, 1e6, open_low=True) * flat_field.critical_gain(n, xi1, xi2)
     W = training.initial_weights(initials, 1, n, seed=seed)
     data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
     found = training.train(W, data, steps=steps, lr=lr).W
@@ -354,7 +354,7 @@ def sign_flips(
         "late": float(step[-tenth:].mean()),
         "total": float(final[0].mean()),
         "cosine": float(cosine.mean()),
-        **preactivation_kurtosis(found.W.reshape(-1, n), x1, x0),
+        **preactivation_kurtosis(found.W.reshape(-1, x1.shape[1]), x1, x0),
     }
 
 
@@ -373,8 +373,16 @@ def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[s
     dict of str to float
         Means over the m neurons: ``kurtosis_pooled``, ``kurtosis_1``, and ``kurtosis_mixture`` =
         3 ((v1 - v0) / (v1 + v0))^2, that of an even mixture of Gaussians of the same variances.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
     """
-    h1, h0 = np.asarray(x1) @ np.transpose(W), np.asarray(x0) @ np.transpose(W)
+    W, x1, x0 = (checks.array(name, v, "m n") for name, v in (("W", W), ("x1", x1), ("x0", x0)))
+    if not W.shape[1] == x1.shape[1] == x0.shape[1]:
+        raise ValueError(f"W, x1 and x0 have shapes {W.shape}, {x1.shape} and {x0.shape}; allowed: one n")
+    h1, h0 = x1 @ W.T, x0 @ W.T
     v1, v0 = h1.var(axis=0), h0.var(axis=0)
     return {
         "kurtosis_pooled": float(kurtosis(np.concatenate([h1, h0])).mean()),

@@ -125,7 +125,7 @@ def flat_growth(
     lam = eigenvalues(C1)
     parts = [
         _flat_averages(rng, n, C1, lam, gain, frequency, size)
-        for rng, size in _chunks(samples, np.random.default_rng(seed))
+        for rng, size in _chunks(samples, checks.generator("seed", seed))
     ]
     crossing, crossing_gauss, size, size_gauss = (np.concatenate(part) for part in zip(*parts, strict=True))
     b = _slope(crossing, crossing_gauss)

@@ -64,7 +64,8 @@ def trained_fields(
     ValueError
         If an argument is outside its range.
     """
-    streams = np.random.SeedSequence(seed).generate_state(4)
+    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
+    n = checks.whole("n", n, 3)
     x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[0])
     fresh = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[1])
     w0 = initial_weights(1, K, n, seed=int(streams[2]))
@@ -163,7 +164,7 @@ def other_marginal(
     ValueError
         If an argument is outside its range.
     """
-    streams = np.random.SeedSequence(seed).generate_state(4)
+    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
     one = marginals.draw(law, strength, n, xi1, samples, seed=streams[0])
     zero = marginals.draw(law, strength, n, xi2, samples, seed=streams[1])
     x, y = gated_training.labelled(one, zero, seed=streams[2])
@@ -221,8 +222,9 @@ def basin(
     ValueError
         If an argument is outside its range.
     """
-    noise = float(checks.real("noise", noise, 0, open_high=True))
-    streams = np.random.SeedSequence(seed).generate_state(5)
+    n, trials = checks.whole("n", n, 3), checks.whole("trials", trials, 1)
+    noise = checks.number("noise", noise, 0, open_high=True)
+    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(5)
     x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[0])
     start = initial_weights(1, 1, n, seed=int(streams[1]))
     options = {"steps": steps, "lr": 0.5, "turn": True}

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+LARGEST = 1e100  # of moments and inputs: their products stay finite
+
+
 def moments(
     gates: ArrayLike, x: ArrayLike, y: ArrayLike
 ) -> tuple[Float[np.ndarray, "K*n K*n"], Float[np.ndarray, "K n"]]:
@@ -206,9 +209,7 @@ def loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5) -> np
     ValueError
         If the shapes do not fit.
     """
-    w = checks.real("w", w)
-    if w.ndim < 2:
-        raise ValueError(f"w has shape {w.shape}; allowed: (..., K, n)")
+    w, target = checks.array("w", w, "... K n"), checks.number("target", target, open_low=True, open_high=True)
     K, n = w.shape[-2:]
     A, b = _fitting(A, b, K * n)
     flat = w.reshape(*w.shape[:-2], K * n)
@@ -270,14 +271,11 @@ def _rounding(values):
 
 
 def _weights(name, value):
-    array = checks.real(name, value)
-    if array.ndim != 2 or array.size == 0:
-        raise ValueError(f"{name} has shape {array.shape}; allowed: (K, n) with K and n from 1")
-    return array
+    return checks.array(name, value, "K n")
 
 
 def _fitting(A, b, size):
-    A, b = checks.real("A", A), checks.real("b", b).ravel()
+    A, b = checks.real("A", A, -LARGEST, LARGEST), checks.real("b", b, -LARGEST, LARGEST).ravel()
     if A.shape != (size, size) or b.shape != (size,):
         raise ValueError(f"A and b have shapes {A.shape} and {b.shape}; allowed: ({size}, {size}) and ({size},)")
     if not np.allclose(A, A.T, rtol=1e-9, atol=1e-12 * np.abs(A).max()):
@@ -286,7 +284,8 @@ def _fitting(A, b, size):
 
 
 def _sample(gates, x, y):
-    gates, x, y = np.asarray(gates, dtype=bool), checks.real("x", x), checks.real("y", y)
+    gates = checks.real("gates", gates, 0, 1) > 0
+    x, y = (checks.real(name, v, -LARGEST, LARGEST) for name, v in (("x", x), ("y", y)))
     if gates.ndim != 2 or x.ndim != 2 or y.ndim != 1 or not len(gates) == len(x) == len(y) > 0:
         raise ValueError(
             f"gates, x and y have shapes {gates.shape}, {x.shape}, {y.shape}; allowed: (N, K), (N, n) and (N,)"

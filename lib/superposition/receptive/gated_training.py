@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+LARGEST = 1e30  # of numbers that go into float32
+
+
 def task(
     n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "4*samples n"], Float[np.ndarray, " 4*samples"]]:
@@ -54,7 +57,7 @@ def task(
     ValueError
         If an argument is out of range.
     """
-    rng = np.random.default_rng(seed)
+    rng = checks.generator("seed", seed)
     one = nlgp_sample(n, xi1, gain, samples, seed=rng)
     return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
 
@@ -86,7 +89,7 @@ def labelled(
         raise ValueError(f"one and zero have shapes {one.shape} and {zero.shape}; allowed: the same (N, n)")
     x = np.concatenate([one, -one, zero, -zero])
     y = np.repeat([1.0, 0.0], 2 * len(one))
-    order = np.random.default_rng(seed).permutation(len(x))
+    order = checks.generator("seed", seed).permutation(len(x))
     return x[order], y[order]
 
 
@@ -112,7 +115,7 @@ def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     -----
     Source: the localization notes, eq. 37: with slope 0 a ReLU is its own gate times a linear neuron.
     """
-    slope = float(checks.real("slope", slope, open_low=True, open_high=True))
+    slope = checks.number("slope", slope, open_low=True, open_high=True)
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
 
 
@@ -154,7 +157,7 @@ def half_spaces(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.
         If a direction is zero.
     """
     gates.opened(directions, directions)  # refuses zero vectors
-    directions = np.asarray(directions, dtype=np.float32)
+    directions = checks.array("directions", directions, "K n").astype(np.float32)
     return lambda h, x: (x @ directions.T > 0).astype(np.float32)[:, None, :]
 
 
@@ -214,12 +217,15 @@ def train(
     Source: the localization notes: the loss of eq. 3, with gates of the network's own eq. 2, with
     fixed ones eq. 39.
     """
-    w, x, y = (np.array(value, dtype=np.float32) for value in (w0, x, y))
+    w, x, y = (
+        checks.real(name, value, -LARGEST, LARGEST).astype(np.float32)
+        for name, value in (("w0", w0), ("x", x), ("y", y))
+    )
     R, K, n = _shape_of(w, x, y)
     steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1, len(x))
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
-    readout = 1 / K if readout is None else float(readout)
-    y, rng = y.reshape(len(x), -1), np.random.default_rng(seed)
+    lr = checks.number("lr", lr, 0, LARGEST, open_low=True)
+    readout = 1 / K if readout is None else checks.number("readout", readout, -LARGEST, LARGEST)
+    y, rng = y.reshape(len(x), -1), checks.generator("seed", seed)
     for step in range(steps):
         if record is not None:
             record(step, w)
@@ -257,10 +263,18 @@ def outputs(
     Returns
     -------
     numpy.ndarray, shape (N, R)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a number is not finite.
     """
-    w, x = np.asarray(w, dtype=np.float64), np.asarray(x, dtype=np.float64)
+    w, x = checks.array("w", w, "R K n"), checks.array("x", x, "N n")
+    if w.shape[-1] != x.shape[1]:
+        raise ValueError(f"w and x have shapes {w.shape} and {x.shape}; allowed: (R, K, n) and (N, n)")
+    readout = 1 / w.shape[1] if readout is None else checks.number("readout", readout, -LARGEST, LARGEST)
     h = np.einsum("bn,rkn->brk", x, w, optimize=True)
-    return (slopes(h, x) * h).sum(axis=-1) * (1 / w.shape[1] if readout is None else readout)
+    return (slopes(h, x) * h).sum(axis=-1) * readout
 
 
 def _gradient(w, x, y, slopes, readout):
@@ -274,7 +288,7 @@ def _gradient(w, x, y, slopes, readout):
 
 
 def _shape_of(w, x, y):
-    if w.ndim != 3 or x.ndim != 2 or w.shape[-1] != x.shape[1] or len(y) != len(x) or w.size == 0:
+    if w.ndim != 3 or x.ndim != 2 or y.ndim == 0 or w.shape[-1] != x.shape[1] or len(y) != len(x) or w.size == 0:
         raise ValueError(
             f"w0, x and y have shapes {w.shape}, {x.shape}, {y.shape}; allowed: (R, K, n), (N, n) and (N,) or (N, R)"
         )

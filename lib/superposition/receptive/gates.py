@@ -62,10 +62,10 @@ def directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarra
     if family == "opposite pairs":
         if K % 2:
             raise ValueError(f"K = {K} is out of range for opposite pairs; allowed: even numbers")
-        half = np.random.default_rng(seed).standard_normal((K // 2, n))
+        half = checks.generator("seed", seed).standard_normal((K // 2, n))
         return np.concatenate([half, -half])
     if family == "random":
-        return np.random.default_rng(seed).standard_normal((K, n))
+        return checks.generator("seed", seed).standard_normal((K, n))
     profile = {"small bumps": _pixel, "wide bumps": _bump, "Mexican hats": _hat}[family]
     return np.stack([np.roll(profile(n), centre) for centre in centres(n, K)])
 
@@ -117,8 +117,10 @@ def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
     ValueError
         If a direction is zero: a . x > 0 never happens, and a . x >= 0 always.
     """
-    directions = _nonzero(directions)
-    return checks.real("x", x) @ directions.T > 0
+    directions, x = _nonzero(directions), checks.array("x", x, "N n")
+    if x.shape[1] != directions.shape[1]:
+        raise ValueError(f"x has shape {x.shape}; allowed: (N, {directions.shape[1]})")
+    return x @ directions.T > 0
 
 
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "K*n K*n"]:
@@ -139,19 +141,20 @@ def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndar
     Raises
     ------
     ValueError
-        If the shapes do not fit or a direction is zero.
+        If the shapes do not fit, a direction is zero, or there is no variance along it.
 
     Notes
     -----
     With a = C a_k/sqrt(rho_kk), b = C a_l/sqrt(rho_ll) and their correlation gamma the block is
     1/4 (C (1 + (2/pi) arcsin gamma) + (2/pi)(1 - gamma^2)^(-1/2) (ab' + ba' - gamma (aa' + bb'))).
     """
-    directions, C = _nonzero(directions), checks.real("C", C)
+    directions, C = _nonzero(directions), checks.real("C", C, open_low=True, open_high=True)
     K, n = directions.shape
     if C.shape != (n, n):
         raise ValueError(f"C has shape {C.shape}; allowed: ({n}, {n})")
     image = directions @ C
-    scale = np.sqrt(np.sum(image * directions, axis=1))
+    variance = np.sum(image * directions, axis=1)
+    scale = np.sqrt(checks.real("variance along a direction", variance, 0, open_low=True, open_high=True))
     unit = image / scale[:, None]
     gamma = np.clip(unit @ (directions / scale[:, None]).T, -1, 1)
     np.fill_diagonal(gamma, 1)
@@ -186,10 +189,12 @@ def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: flo
     erf(gain z) is the mean of sign(sqrt(2) gain z + noise), so the moment is one of four signs of
     Gaussians. It is integrated along the path from uncorrelated to correlated ones (Plackett).
     """
-    latent = checks.real("latent", latent, -1, 1)
-    gain = float(checks.real("gain", gain, 1e-6, LARGEST_GAIN))
+    latent = checks.array("latent", checks.real("latent", latent, -1, 1), "n n")
+    if latent.shape[0] != latent.shape[1]:
+        raise ValueError(f"latent has shape {latent.shape}; allowed: (n, n)")
+    gain = checks.number("gain", gain, 1e-6, LARGEST_GAIN)
     n = len(latent)
-    pixels = [checks.whole("pixels", int(i), 0, n - 1) for i in pixels]
+    pixels = checks.wholes("pixels", pixels, 0, n - 1)
     if len(set(pixels)) != len(pixels) or not pixels:
         raise ValueError(f"pixels = {pixels} has repetitions or is empty; allowed: different pixels")
     q, variance = saturation(gain), normalization(gain) ** 2
@@ -249,7 +254,7 @@ def _gaussian_block(C, a, b, gamma):
 
 
 def _nonzero(directions):
-    array = np.atleast_2d(checks.real("directions", directions))
+    array = checks.array("directions", np.atleast_2d(checks.real("directions", directions, -1e100, 1e100)), "K n")
     if not array.any(axis=1).all():
         raise ValueError("directions holds a zero vector: its gate never opens; allowed: vectors other than zero")
     return array

@@ -57,6 +57,7 @@ def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     >>> print(f"{half_line_mean(3.0, 0.7788):.4f}")
     0.2738
     """
+    gain = checks.number("gain", gain, open_low=True, open_high=True)
     return np.arcsin(np.sqrt(saturation(gain)) * checks.real("r", r, -1, 1)) / np.pi
 
 
@@ -162,7 +163,7 @@ def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "
     -----
     Source: the localization notes, eq. 51 for one half-space gate.
     """
-    T, values = _ring(T, C0, C1)
+    T, values, _ = _ring(T, C0, C1)
     return np.fft.irfft(np.fft.rfft(T, axis=-1) / values, n=T.shape[-1], axis=-1)
 
 
@@ -189,7 +190,7 @@ def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     -----
     Source: the localization notes, eq. 56.
     """
-    return 0.5 - np.sum(np.asarray(T) * ols_field(T, C0, C1), axis=-1) / 4
+    return 0.5 - np.sum(checks.real("T", T) * ols_field(T, C0, C1), axis=-1) / 4
 
 
 def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
@@ -208,9 +209,16 @@ def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.nd
     -------
     numpy.ndarray, shape (...)
         ``1/2 - w.T/2 + w'(C0 + C1)w/4``; holds for any data with x and -x equally likely.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, a matrix is not circulant, or C0 + C1 is singular.
     """
-    w = np.asarray(w, dtype=np.float64)
-    return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ (np.asarray(C0) + C1)) * w, axis=-1) / 4
+    w, (T, _, C) = checks.array("w", w, "... n"), _ring(T, C0, C1)
+    if w.shape[-1] != T.shape[-1]:
+        raise ValueError(f"w and T have shapes {w.shape} and {T.shape}; allowed: (..., n), with one n")
+    return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ C) * w, axis=-1) / 4
 
 
 def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
@@ -232,7 +240,9 @@ def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], F
     ValueError
         If a direction is zero.
     """
-    mean = _signed_mean(a, x)
+    mean, x = _signed_mean(a, x), checks.array("x", x, "N n")
+    if len(x) < 2:
+        raise ValueError("x holds one input; allowed: two or more, for a standard error")
     return mean, np.sqrt((np.mean(x**2, axis=0) - mean**2) / (len(x) - 1))
 
 
@@ -256,8 +266,8 @@ def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     ValueError
         If a direction is zero.
     """
-    a, x = np.atleast_2d(checks.real("a", a)), checks.real("x", x)
-    gates.opened(a, a)  # refuses zero vectors
+    a, x = np.atleast_2d(checks.real("a", a)), checks.array("x", x, "N n")
+    gates.opened(a, x)  # refuses zero vectors and other lengths
     n, waves = x.shape[1], np.fft.rfft(x, axis=1)
     means = []
     for row in a:
@@ -306,7 +316,7 @@ def race(
         If an argument is out of range.
     """
     rounds = checks.whole("rounds", rounds, 1)
-    fields, losses = np.atleast_2d(checks.real("starts", starts)), []
+    fields, losses = checks.array("starts", np.atleast_2d(checks.real("starts", starts)), "K n"), []
     for done in range(rounds):
         T = _signed_mean(fields, x)
         fields = ols_field(T, C0, C1)
@@ -336,14 +346,16 @@ def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     Raises
     ------
     ValueError
-        If a field or the template is zero.
+        If a field or the template is zero, or they differ in length.
 
     Examples
     --------
     >>> print(round(float(best_shift_cosine([0.0, 3.0, 0.0], [1.0, 0.0, 0.0])), 6))
     1.0
     """
-    w, template = checks.real("w", w), checks.real("template", template)
+    w, template = checks.array("w", w, "... n"), checks.array("template", template, "n")
+    if w.shape[-1] != len(template):
+        raise ValueError(f"template has {len(template)} pixels, w has {w.shape[-1]}; allowed: the same number")
     norm = np.linalg.norm(w, axis=-1) * np.linalg.norm(template)
     if not np.all(norm > 0):
         raise ValueError("w or template is zero; allowed: vectors other than zero")
@@ -353,14 +365,16 @@ def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
 
 
 def _signed_mean(a, x):
-    return (2.0 * gates.opened(a, x) - 1).T @ x / len(x)
+    return (2.0 * gates.opened(a, x) - 1).T @ np.asarray(x) / len(x)
 
 
 def _ring(T, C0, C1):
-    T = checks.real("T", T)
-    values = eigenvalues(np.asarray(C0) + C1)
-    if T.ndim == 0 or T.shape[-1] != len(C0):
+    T, C0, C1 = checks.array("T", T, "... n"), checks.array("C0", C0, "n n"), checks.array("C1", C1, "n n")
+    if C0.shape != C1.shape:
+        raise ValueError(f"C0 and C1 have shapes {C0.shape} and {C1.shape}; allowed: the same")
+    values = eigenvalues(C0 + C1)
+    if T.shape[-1] != len(C0):
         raise ValueError(f"T has shape {T.shape}; allowed: (..., {len(C0)})")
     if values.min() <= 1e-12 * values.max():
         raise ValueError(f"C0 + C1 has the eigenvalue {values.min():.2g}; allowed: above 0")
-    return T, values
+    return T, values, C0 + C1

@@ -106,7 +106,7 @@ def hermite_ratio(law: str, strength: float) -> float:
 def _strength(law, strength):
     checks.one_of("law", law, (*LAWS, ELLIPTICAL))
     signed = law in ("cubic", ELLIPTICAL)
-    return float(checks.real("strength", strength, -5 if signed else 0, 5, open_low=not signed))
+    return checks.number("strength", strength, -5 if signed else 0, 5, open_low=not signed)
 
 
 def _erf(z):

@@ -88,12 +88,17 @@ def peak(w: ArrayLike) -> np.ndarray:
     -------
     numpy.ndarray of int, shape (...)
 
+    Raises
+    ------
+    ValueError
+        If a field is not finite.
+
     Examples
     --------
     >>> int(peak([0.1, -0.9, 0.3]))
     1
     """
-    return np.argmax(np.abs(np.asarray(w)), axis=-1)
+    return np.argmax(np.abs(checks.array("w", w, "... n")), axis=-1)
 
 
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
@@ -111,12 +116,19 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     numpy.ndarray of int
         From 0 to n // 2.
 
+    Raises
+    ------
+    ValueError
+        If a pixel is not from 0 to n - 1.
+
     Examples
     --------
     >>> int(ring_distance(1, 39, 40))
     2
     """
-    d = np.abs(np.asarray(i) - np.asarray(j)) % n
+    n = checks.whole("n", n, 1)
+    i, j = (checks.real(name, v, 0, n - 1) for name, v in (("i", i), ("j", j)))
+    d = np.abs(i - j).astype(int) % n
     return np.minimum(d, n - d)
 
 
@@ -173,7 +185,7 @@ def mean_frequency(w: ArrayLike) -> np.ndarray:
 
 
 def _fields(w):
-    w = checks.real("w", w, open_low=True, open_high=True)
+    w = checks.array("w", w, "... n")
     largest = np.abs(w).max(axis=-1, keepdims=True)
     if not np.all(largest > 0):
         raise ValueError("w = 0 is no receptive field; allowed: fields with an entry that is not 0")

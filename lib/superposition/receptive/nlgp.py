@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample
 
 if TYPE_CHECKING:
@@ -117,7 +118,7 @@ def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") ->
     array([1.    , 0.6666, 0.286 , 0.0803])
     """
     r = gaussian_covariance(n, xi, kernel)
-    gain = float(_gain(gain))
+    gain = checks.number("gain", _gain(gain))
     return np.where(r == 1, 1.0, np.arcsin(saturation(gain) * r) / _arcsin_q(gain))
 
 
@@ -165,12 +166,12 @@ def nlgp_sample(
     """
     from scipy.special import erf
 
-    scale = normalization(gain)
+    scale, gain = normalization(gain), checks.number("gain", gain)
     return erf(gain * gaussian_sample(gaussian_covariance(n, xi, kernel), samples, seed=seed)) / scale
 
 
 def _gain(gain):
-    array = np.asarray(gain, dtype=np.float64)
+    array = checks.real("gain", gain, open_low=True, open_high=True)
     if not np.all((array >= GAINS[0]) & (array <= GAINS[1])):
         first = array[~((array >= GAINS[0]) & (array <= GAINS[1]))].flat[0]
         raise ValueError(

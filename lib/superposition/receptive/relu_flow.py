@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+LARGEST = 1e100  # of variances
+
+
 def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     """E[1(<w, x> > 0) x] for x ~ N(0, C): C w / sqrt(2 pi w'Cw).
 
@@ -51,8 +54,9 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     >>> half_space_mean([1.0, 0.0], np.eye(2)).round(4)  # 1 / sqrt(2 pi)
     array([0.3989, 0.    ])
     """
-    forms = _forms(np.atleast_2d(w), C)
-    return np.asarray(C) @ np.asarray(w) / np.sqrt(2 * np.pi * forms[0, 0])
+    w = checks.array("w", w, "n")
+    forms = _forms(w[None], C)
+    return np.asarray(C, dtype=np.float64) @ w / np.sqrt(2 * np.pi * forms[0, 0])
 
 
 def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
@@ -89,8 +93,8 @@ def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLi
     >>> print(f"{alpha:.4f} {beta:.4f}")
     0.1592 0.2500
     """
-    rho_11 = checks.real("rho_11", rho_11, 0, open_low=True)
-    rho_kk = checks.real("rho_kk", rho_kk, 0, open_low=True)
+    rho_11 = checks.real("rho_11", rho_11, 0, LARGEST, open_low=True)
+    rho_kk = checks.real("rho_kk", rho_kk, 0, LARGEST, open_low=True)
     gamma = checks.real("gamma", gamma, -1, 1)
     alpha = np.sqrt(rho_kk * (1 - gamma**2) / rho_11) / (2 * np.pi)
     return alpha, (np.pi - np.arccos(gamma)) / (2 * np.pi)
@@ -110,10 +114,20 @@ def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[fl
     -------
     alpha, beta : float
 
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
     Notes
     -----
     Source: the notes on localization, eq. 17.
     """
+    rho_11 = checks.number("rho_11", rho_11, 1 / LARGEST, LARGEST)
+    rho_kk = checks.number("rho_kk", rho_kk, 1 / LARGEST, LARGEST)
+    gamma = checks.number("gamma", gamma, -1, 1, open_low=True, open_high=True)
+    if gamma == 0:
+        raise ValueError("gamma = 0 is out of range; allowed: (-1, 1) without 0, where the printed form has 1 / gamma")
     spread, ratio = 1 - gamma**2, rho_kk / rho_11
     cross = 1 / np.sqrt(rho_11 * rho_kk)
     alpha = (ratio * np.arccos(-gamma) - gamma**2 * np.arcsin(gamma)) / (2 * np.pi * spread)
@@ -155,7 +169,7 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
     >>> receptive.gaussian_flow(np.eye(1, 10), C0, C1)[0, :3].round(4)
     array([-0.3005, -0.0232, -0.0009])
     """
-    W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
+    W = checks.array("W", np.atleast_2d(checks.real("W", W, -1e50, 1e50)), "K n")
     K = len(W)
     rho = np.diag(_forms(W, C1))
     flow = W / np.sqrt(2 * np.pi * rho)[:, None] @ C1 / (2 * K)
@@ -199,7 +213,7 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     >>> round(receptive.gaussian_loss(1e-9 * np.eye(1, 10), C0, C1), 6)  # E Y^2 / 2: nothing is predicted
     0.25
     """
-    W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
+    W = checks.array("W", np.atleast_2d(checks.real("W", W, -1e50, 1e50)), "K n")
     K = len(W)
     loss = 1 / 4 - np.sqrt(np.diag(_forms(W, C1)) / (2 * np.pi)).sum() / (2 * K)
     for C in (C0, C1):
@@ -243,13 +257,13 @@ def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike)
     from scipy.integrate import solve_ivp
 
     times = checks.real("times", times, 0, open_high=True)
-    if times.ndim != 1 or np.any(np.diff(times) <= 0):
+    if times.ndim != 1 or not times.size or np.any(np.diff(times) <= 0):
         raise ValueError("times is not an increasing sequence; allowed: numbers from 0 on, each above the one before")
-    w0 = checks.real("w0", w0, open_low=True, open_high=True)
-    _forms(np.atleast_2d(w0), C1)
+    w0 = checks.array("w0", w0, "n")
+    _forms(w0[None], C1)
     n = len(w0)
     u0 = np.fft.rfft(w0, norm="ortho")
-    lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
+    lam0, lam1 = _both(C0, C1)
     twice = np.full(len(u0), 2.0)
     twice[0] = 1
     twice[n // 2 :] = 1 if n % 2 == 0 else 2
@@ -274,13 +288,14 @@ def gaussian_forecast(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, time: float =
     C0, C1 : array_like, shape (n, n)
         Circulant covariances of the data with label 0 and 1.
     time : float
-        In units of tau, above 0.
+        In units of tau, above 0 and up to 1e9.
 
     Returns
     -------
     numpy.ndarray, shape (S, n)
     """
-    return np.concatenate([single_neuron(w, C0, C1, [time]) for w in w0])
+    time = checks.number("time", time, 0, 1e9, open_low=True)
+    return np.concatenate([single_neuron(w, C0, C1, [time]) for w in checks.array("w0", w0, "S n")])
 
 
 def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
@@ -304,7 +319,7 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     the two frequencies of eq. 26, 27, 28, 29, 30 and 31: (lam0 / lam1 + 1)^2 times the sum of
     lam1_k u_k^2 is 2 / pi for both.
     """
-    lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
+    lam0, lam1 = _both(C0, C1)
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2
 
 
@@ -326,7 +341,7 @@ def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "n//2+1 
     -----
     Source: completes the paragraph "Finding u_1" of the notes on localization.
     """
-    lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
+    lam0, lam1 = _both(C0, C1)
     ratio = lam0 / lam1
     return lam1 * (ratio[:, None] - ratio) / 4
 
@@ -355,10 +370,20 @@ def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> F
     -----
     Source: closed form of eq. 38 of the notes on localization.
     """
-    W, later = np.atleast_2d(W), np.atleast_2d(later)
+    W, later = (np.atleast_2d(checks.real(name, w, -1e50, 1e50)) for name, w in (("W", W), ("later", later)))
+    if W.shape != later.shape:
+        raise ValueError(f"later has shape {later.shape}; allowed: {W.shape}, that of W")
     K = len(W)
     both = [_correlations(_forms(np.concatenate([W, later]), C)) for C in (C0, C1)]
     return sum(np.arccos(np.diag(gamma[:K, K:])) for gamma in both) / (2 * np.pi)
+
+
+def _both(C0, C1):
+    """Eigenvalues of both covariances, refused where they differ in size."""
+    lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
+    if len(C0) != len(C1):
+        raise ValueError(f"C0 and C1 have {len(C0)} and {len(C1)} rows; allowed: the same number")
+    return lam0, lam1
 
 
 def _forms(W, C):

@@ -65,7 +65,7 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
     array([1.   , 0.368, 0.018, 0.   , 0.018, 0.368])
     """
     n = checks.whole("n", n, 2)
-    xi = float(checks.real("xi", xi, 0, WIDEST * n, open_low=True))
+    xi = checks.number("xi", xi, 0, WIDEST * n, open_low=True)
     d = np.minimum(np.arange(n), n - np.arange(n))
     if checks.one_of("kernel", kernel, KERNELS) == "periodic":
         return np.exp(-((d / xi) ** 2))
@@ -156,7 +156,7 @@ def gaussian_sample(
     """
     samples = checks.whole("samples", samples, 1)
     root = square_root(covariance)
-    return np.random.default_rng(seed).standard_normal((samples, len(root))) @ root
+    return checks.generator("seed", seed).standard_normal((samples, len(root))) @ root
 
 
 def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
@@ -171,6 +171,11 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     -------
     numpy.ndarray, shape (n, n)
 
+    Raises
+    ------
+    ValueError
+        If `row` holds anything but finite numbers.
+
     Notes
     -----
     Source: the notes on localization, eq. 32.
@@ -184,7 +189,7 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
            [0.25, 0.5 , 1.  , 0.5 ],
            [0.5 , 0.25, 0.5 , 1.  ]])
     """
-    row = np.asarray(row, dtype=np.float64)
+    row = checks.array("row", row, "n")
     index = np.arange(len(row))
     return row[(index[:, None] - index) % len(row)]
 
@@ -217,10 +222,10 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     >>> receptive.eigenvalues(receptive.circulant([1.0, 0.5, 0.25, 0.5]))
     array([2.25, 0.75, 0.25])
     """
-    matrix = np.asarray(covariance, dtype=np.float64)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
+    matrix = checks.array("covariance", covariance, "n n")
+    if matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
         raise ValueError(f"covariance has shape {matrix.shape}; allowed: (n, n) with n of 2 or more")
-    row = checks.real("covariance", matrix[0], open_low=True, open_high=True)
+    row = matrix[0]
     if not np.allclose(matrix, circulant(row), rtol=0, atol=ROUNDING * np.abs(row).max()):
         raise ValueError("covariance is not a symmetric circulant matrix; allowed: those that depend on distance alone")
     return np.fft.rfft(row).real

@@ -97,7 +97,7 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     """
     n = checks.whole("n", n, 2)
     lengths = np.array(_lengths(n, lengths))
-    places = np.array(sorted({checks.whole("pixels", pixel, 0, n - 1) for pixel in pixels}))
+    places = np.array(sorted(set(checks.wholes("pixels", pixels, 0, n - 1))))
     if len(places) == 0:
         raise ValueError("pixels = () is empty; allowed: at least one pixel")
     gaps = np.diff(np.append(places, places[0] + n))
@@ -132,6 +132,7 @@ def pulse_second_moment(n: int, lengths: Sequence[int], version: str = "raw") ->
     array([0.4, 0.2, 0. , 0. , 0.2])
     """
     checks.one_of("version", version, VERSIONS)
+    n = checks.whole("n", n, 2)
     both = np.array([pulse_moment(n, lengths, (0, d)) for d in range(n)])
     if version == "complemented":
         both = both - both[0] + 0.5
@@ -141,7 +142,7 @@ def pulse_second_moment(n: int, lengths: Sequence[int], version: str = "raw") ->
 
 
 def _lengths(n, lengths):
-    found = [checks.whole("lengths", length, 1, n) for length in np.atleast_1d(lengths).tolist()]
+    found = checks.wholes("lengths", lengths, 1, n)
     if not found:
         raise ValueError("lengths = () is empty; allowed: at least one length")
     return found

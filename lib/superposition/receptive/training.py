@@ -71,7 +71,7 @@ def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: 
         If an argument is out of range.
     """
     initials, K, n = (checks.whole(*pair, 1) for pair in (("initials", initials), ("K", K), ("n", n)))
-    scale = float(checks.real("scale", scale, 0, open_low=True, open_high=True)) * np.sqrt(2 / (K + n))
+    scale = checks.number("scale", scale, 0, open_low=True, open_high=True) * np.sqrt(2 / (K + n))
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(initials)
     return scale * np.stack([np.random.default_rng(stream).standard_normal((K, n)) for stream in streams])
 
@@ -110,7 +110,8 @@ def nlgp_batches(
     ValueError
         If an argument is out of range.
     """
-    scale, gain = float(normalization(gain)), float(gain)
+    gain = checks.number("gain", gain)
+    scale = float(normalization(gain))
     covariances = [gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2)]
     for pair in gaussian_batches(*covariances, batch, seed=seed, device=device):
         yield tuple(torch.erf(gain * z) / scale for z in pair)
@@ -167,7 +168,8 @@ def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Itera
     (torch.Tensor, torch.Tensor)
         The same two in float32.
     """
-    pair = tuple(torch.tensor(np.asarray(x), dtype=torch.float32, device=resolve_device(device)) for x in (x1, x0))
+    both = checks.array("x1", x1, "m n"), checks.array("x0", x0, "m n")
+    pair = tuple(torch.tensor(x, dtype=torch.float32, device=resolve_device(device)) for x in both)
     while True:
         yield pair
 
@@ -215,7 +217,7 @@ def train(
     "relu" without bias is eq. 2; the loss is eq. 3; and small steps follow eq. 4.
     """
     steps = checks.whole("steps", steps, 1)
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
     act = ACTIVATIONS[checks.one_of("activation", activation, tuple(ACTIVATIONS))]
     pair = next(batches)
     weights = [w.to(pair[0].device) for w in _start(W, bias)]
@@ -258,12 +260,20 @@ def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "m-1 ..."], 
     final : numpy.ndarray, shape (m, ...)
         Share whose gate differs from that at the last time.
 
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit.
+
     Notes
     -----
     Source: the notes on localization, p(t) of eq. 38. It depends on the time between looks; the
     second does not.
     """
-    gates = np.asarray(kept) @ np.asarray(x).T >= 0
+    kept, x = checks.array("kept", kept, "... n"), checks.array("x", x, "B n")
+    if kept.ndim < 2 or kept.shape[-1] != x.shape[1]:
+        raise ValueError(f"kept and x have shapes {kept.shape} and {x.shape}; allowed: (m, ..., n) and (B, n)")
+    gates = kept @ x.T >= 0
     return (gates[1:] != gates[:-1]).mean(axis=-1), (gates != gates[-1]).mean(axis=-1)
 
 
@@ -285,7 +295,7 @@ def _start(W, bias):
     W = torch.tensor(checks.real("W", W, open_low=True, open_high=True), dtype=torch.float32)
     if W.ndim != 3:
         raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (S, K, n)")
-    start = 0.0 if bias is None else float(checks.real("bias", bias, open_low=True, open_high=True))
+    start = 0.0 if bias is None else checks.number("bias", bias, -1e30, 1e30)
     b1, b2 = torch.full(W.shape[:2], start), torch.zeros(len(W))
     return W, b1, b2
 

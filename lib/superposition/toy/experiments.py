@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from superposition import checks
 from superposition.toy import geometry, optima, training
 
 TIE = 1e-4  # relative: minima this close both count as predicted
@@ -51,7 +52,8 @@ def phase_cell(
     -----
     Source: Toy Models of Superposition (the full text), the phase diagram.
     """
-    importance = np.array([1.0, relative])
+    p = checks.number("p", p, 0, 1, open_low=True)
+    importance = np.array([1.0, checks.number("relative", relative, 0, open_low=True, open_high=True)])
     structured = [np.array([pair]) for pair in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0), (-1.0, 1.0))]
     minima = [optima.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
     minima.append(optima.minimise(2, 1, importance, p, starts=4, seed=seed))
@@ -110,6 +112,7 @@ def dimensionalities(
     -----
     Source: Toy Models of Superposition (the full text), on the geometry of superposition.
     """
+    inverse_density = checks.number("inverse_density", inverse_density, 1, open_high=True)
     done = training.train(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
     W = done.best_W[0]
     D, norms = geometry.feature_dimensionality(W), (W**2).sum(axis=0)

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks
+
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
@@ -30,7 +32,7 @@ def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
     array([[ 1., -1.],
            [-1.,  1.]])
     """
-    W = np.asarray(W)
+    W = checks.array("W", W, "... m n")
     return np.swapaxes(W, -1, -2) @ W
 
 
@@ -122,6 +124,8 @@ def phase(W: ArrayLike, feature: int) -> str:
     >>> toy.phase([[1.0, 0.1]], 1)
     'dropped'
     """
+    W = checks.array("W", W, "m n")
+    feature = checks.whole("feature", feature, 0, W.shape[1] - 1)
     if gram(W)[feature, feature] < 0.25:
         return "dropped"
     return "superposed" if interference(W)[feature] > 0.25 else "own"

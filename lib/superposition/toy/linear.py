@@ -88,6 +88,7 @@ def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> 
     0.03083
     """
     W, b, importance = loss.model(W, b, importance)
+    p = checks.number("p", p, 0, 1, open_low=True)
     offset = best_bias(W, p) - b
     return features.variance(p) * two_force_loss(W, importance) + (importance * offset**2).sum(axis=-1)
 
@@ -117,7 +118,7 @@ def best_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
     array([0.  , 0.05])
     """
     W = loss.model(W, 0.0)[0]
-    return features.mean(p) * (1 - geometry.gram(W).sum(axis=-1))
+    return features.mean(checks.number("p", p, 0, 1, open_low=True)) * (1 - geometry.gram(W).sum(axis=-1))
 
 
 def optimum(importance: ArrayLike, m: int) -> float:
@@ -199,9 +200,11 @@ def flow(
 
     W, _, importance = loss.model(W, 0.0, importance)
     times = checks.real("times", times, 0, open_high=True)
-    rtol = float(checks.real("rtol", rtol, 0, 1, open_low=True, open_high=True))
+    if times.ndim != 1 or not times.size or np.any(np.diff(times) <= 0):
+        raise ValueError(f"times = {times.tolist()} is not allowed; allowed: a list of at least one time, rising")
+    rtol = checks.number("rtol", rtol, 0, 1, open_low=True, open_high=True)
     weights = importance[:, None] + importance[None, :]
-    rate = 2 * float(features.variance(p))
+    rate = 2 * float(features.variance(checks.number("p", p, 0, 1, open_low=True)))
 
     def velocity(_, flat):
         now = flat.reshape(W.shape)
@@ -320,18 +323,22 @@ def descend(
     ------
     ValueError
         If an argument is outside its range.
+    FloatingPointError
+        If the descent diverges.
 
     Notes
     -----
     Source: Toy Models, "the Saxe results": the simulation of what `flow` and `sigmoid` predict.
     """
     W, _, importance = loss.model(W, 0.0, importance)
-    rate = float(checks.real("rate", rate, 0, open_low=True, open_high=True))
+    rate = checks.number("rate", rate, 0, open_low=True, open_high=True)
     steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
-    rng, strengths = np.random.default_rng(seed), np.empty((steps, W.shape[1]))
+    rng, strengths = checks.generator("seed", seed), np.empty((steps, W.shape[1]))
     for step in range(steps):
         x = features.sample(W.shape[1], p, batch, seed=rng) - features.mean(p)
         weighted = importance * (x - x @ W.T @ W)
         W = W + 2 * rate / batch * (W @ x.T @ weighted + W @ weighted.T @ x)
         strengths[step] = (W**2).sum(axis=0)
+    if not np.isfinite(strengths).all():
+        raise FloatingPointError(f"the weights grew without bound at rate = {rate:g}; use a smaller one")
     return strengths

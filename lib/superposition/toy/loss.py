@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+LARGEST = 1e40  # of weights, biases and importances: squared errors stay finite
 LARGEST_COST = 10**7  # pieces of the exact expansion: n 3^n for all terms together, so n up to 12
 
 
@@ -85,13 +86,13 @@ def model(
     ValueError
         If m > n, an importance is not positive, a number is not finite, or shapes do not fit.
     """
-    W = checks.real("W", W, open_low=True, open_high=True)
+    W = checks.real("W", W, -LARGEST, LARGEST)
     if W.ndim < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (..., m, n)")
     n = W.shape[-1]
     sizes(n, W.shape[-2])
-    b = checks.real("b", b, open_low=True, open_high=True)
-    importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
+    b = checks.real("b", b, -LARGEST, LARGEST)
+    importance = checks.real("importance", importance, 0, LARGEST, open_low=True)
     for name, array in (("b", b), ("importance", importance)):
         if array.ndim and array.shape[-1] != n:
             raise ValueError(f"{name} has shape {array.shape}; allowed: a number, or (..., n) with n = {n}")
@@ -258,7 +259,7 @@ def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, 
     """
     samples = checks.whole("samples", samples, 2)
     W, b, importance = model(W, b, importance)
-    n, rng = W.shape[-1], np.random.default_rng(seed)
+    n, rng = W.shape[-1], checks.generator("seed", seed)
     errors = np.empty(samples)
     for start in range(0, samples, chunk := max(1, 2**21 // n)):
         x = features.sample(n, p, min(chunk, samples - start), seed=rng)

@@ -88,7 +88,10 @@ def minimise(
     """
     n, m = toy_loss.sizes(n, m)
     starts = checks.whole("starts", starts, 0 if len(first) else 1)
-    rng = np.random.default_rng(seed)
+    p, importance = checks.number("p", p, 0, 1, open_low=True), toy_loss.model(np.zeros((m, n)), 0.0, importance)[2]
+    if importance.ndim > 1:
+        raise ValueError(f"importance has shape {importance.shape}; allowed: a number, or (n,) with n = {n}")
+    rng = checks.generator("seed", seed)
     begin = [np.append(toy_loss.model(W, 0.0)[0].ravel(), np.zeros(n)) for W in first]
     begin += [np.append(rng.standard_normal(m * n) * 0.7, np.full(n, features.mean(p) / 2)) for _ in range(starts)]
 
@@ -141,7 +144,10 @@ def best_scale(
     >>> print(f"norm {length:.3f}, bias {bias:.4f}")
     norm 1.001, bias 0.0000
     """
-    directions = toy_loss.model(directions, 0.0, importance)[0]
+    directions, _, importance = toy_loss.model(checks.array("directions", directions, "m n"), 0.0, importance)
+    if importance.ndim > 1:
+        raise ValueError(f"importance has shape {importance.shape}; allowed: a number, or (n,)")
+    p = None if p is None else checks.number("p", p, 0, 1, open_low=True)
     kept = np.linalg.norm(directions, axis=0) > 0
     dropped_bias = 0.0 if p is None else float(features.mean(p))
 

@@ -76,7 +76,7 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     >>> round(thomson_energy(polygon(3), -0.6), 6)
     0.06
     """
-    threshold = float(checks.real("threshold", threshold, -1, 1))
+    threshold = checks.number("threshold", threshold, -1, 1)
     return _overlap_energy(_directions(W), threshold)[0]
 
 
@@ -157,8 +157,8 @@ def minimise(
     m = checks.whole("m", m, 2, n)
     starts = checks.whole("starts", starts, 1)
     checks.one_of("energy", energy, ENERGIES)
-    threshold = float(checks.real("threshold", threshold, -1, 1))
-    rng, found = np.random.default_rng(seed), []
+    threshold = checks.number("threshold", threshold, -1, 1)
+    rng, found = checks.generator("seed", seed), []
 
     def objective(flat):
         W = flat.reshape(m, n)

@@ -117,7 +117,7 @@ def train(
     instances, steps, batch = (
         checks.whole(name, value, 1) for name, value in (("instances", instances), ("steps", steps), ("batch", batch))
     )
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
     on, importance = _groups(n, sparsity, importance)
     device = resolve_device(device)
     rng = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
@@ -143,9 +143,9 @@ def train(
 
 def _groups(n, sparsity, importance):
     """Probability (g,) and importance (g, n) of each group."""
-    on = loss.probability(np.atleast_1d(sparsity))
+    on = np.atleast_1d(loss.probability(sparsity))
     importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
-    if on.ndim > 1 or importance.ndim > 2 or (importance.ndim and importance.shape[-1] != n):
+    if on.ndim > 1 or not on.size or importance.ndim > 2 or (importance.ndim and importance.shape[-1] != n):
         raise ValueError(
             f"sparsity and importance have shapes {on.shape} and {importance.shape}; allowed: (g,) and (g, {n})"
         )

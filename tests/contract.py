@@ -1,0 +1,114 @@
+"""The contract on input: a refusal that names the parameter, or the result of the same numbers in float64."""
+
+import dataclasses
+import inspect
+import re
+import warnings
+
+import numpy as np
+
+# What no function can mean by a number, an array or a name.
+ODD = {
+    "nan": np.nan,
+    "inf": np.inf,
+    "None": None,
+    "text": "a text",
+    "number in a text": "0.5",
+    "complex": 1j,
+    "complex array": np.array([[1.0 + 1j]]),
+    "nan in an array": np.array([[np.nan, 1.0]]),
+    "ragged": [[1.0], [1.0, 2.0]],
+    "empty": [],
+    "four axes": np.ones((2, 1, 3, 2)),
+    "dict": {},
+    "bool": True,
+    "negative": -1,
+    "fraction": 2.5,
+    "huge": 1e308,
+    "huge and whole": 10**400,
+    "tiny": 1e-320,
+    "array of None": np.array([None]),
+}
+
+
+def same_in_other_clothes(value):
+    """The same numbers as a list, in float32 where that holds them, without axes, and as a numpy scalar."""
+    if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
+        yield "list", value.tolist()
+    if isinstance(value, float):
+        yield "without axes", np.array(value)
+        yield "numpy scalar", np.float64(value)
+        if float(np.float32(value)) == value:
+            yield "float32", np.float32(value)
+    if isinstance(value, int) and not isinstance(value, bool):
+        yield "numpy scalar", np.int64(value)
+        yield "whole float", float(value)
+
+
+def numbers(result):
+    """All numbers of a result, one array each, whatever it is wrapped in."""
+    if isinstance(result, (float, int, np.ndarray, np.generic)):
+        return [np.asarray(result)]
+    if isinstance(result, dict):
+        result = list(result.values())
+    if dataclasses.is_dataclass(result):
+        result = [getattr(result, field.name) for field in dataclasses.fields(result) if not field.name.startswith("_")]
+    if isinstance(result, (list, tuple)):
+        return [found for part in result for found in numbers(part)]
+    return [np.asarray(result.detach())] if hasattr(result, "detach") else []
+
+
+def in_house(refusal):
+    """Whether an error names a parameter and says what is allowed; where two do not fit, it may name the other."""
+    return re.match(r"[\w, ]+\b.*; allowed: ", str(refusal)) is not None or "the periodic kernel" in str(refusal)
+
+
+def broken(function, call, name, value):
+    """What is wrong with the answer to one odd value, None if nothing is."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", np.exceptions.ComplexWarning)
+        warnings.simplefilter("ignore", UserWarning)
+        try:
+            with np.errstate(all="ignore"):
+                result = function(**{**call, name: value})
+        except ValueError as refusal:
+            return None if in_house(refusal) else f"no refusal of ours: {refusal}"
+        except FloatingPointError:  # a training that diverges says so
+            return None
+        except Exception as error:
+            return f"{type(error).__name__}: {error}"
+    bad = [found for found in numbers(result) if found.dtype.kind in "fc" and np.isnan(found).any()]
+    return "nan" if bad else None
+
+
+def differs(function, call, name, value):
+    """Whether the same number in other clothes gives another result, or an error that is no refusal."""
+    expected = numbers(function(**call))
+    try:
+        found = numbers(function(**{**call, name: value}))
+    except ValueError as refusal:
+        return None if in_house(refusal) else f"no refusal of ours: {refusal}"
+    except Exception as error:
+        return f"{type(error).__name__}: {error}"
+    same = all(np.array_equal(a, b, equal_nan=a.dtype.kind == "f") for a, b in zip(expected, found, strict=True))
+    return None if same else "another result"
+
+
+def breaches(function, call, *, nan_is_an_answer=False):
+    """All breaches of the contract by one function, as sentences."""
+    for name, base in call.items():
+        if callable(base) or isinstance(base, bool) or type(base).__module__.startswith("superposition"):
+            continue
+        for what, value in ODD.items():
+            wrong = broken(function, call, name, value)
+            if wrong and not (wrong == "nan" and nan_is_an_answer):
+                yield f"{name} = {what}: {wrong}"
+        for what, value in same_in_other_clothes(base):
+            if wrong := differs(function, call, name, value):
+                yield f"{name} as {what}: {wrong}"
+
+
+def title(function):
+    """Where a function is, for the name of a test."""
+    code = inspect.unwrap(function)
+    return f"{code.__module__.split('.')[-1]}.{code.__qualname__.split('.')[-1]}"

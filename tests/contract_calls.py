@@ -1,0 +1,15 @@
+"""One valid call of every public function of the ground that takes numbers."""
+
+import numpy as np
+from superposition import features, relu_integrals
+
+CALLS = [
+    (features.probability, {"p": 0.3}),
+    (features.mean, {"p": 0.3}),
+    (features.second_moment, {"p": 0.3}),
+    (features.variance, {"p": 0.3}),
+    (features.nonzeros, {"ns": 3, "p": 0.3, "batch": 2, "seed": 0}),
+    (features.sample, {"ns": 3, "p": 0.3, "batch": 2, "seed": 0, "layout": "dense"}),
+    (relu_integrals.relu_power, {"b": 0.1, "c": np.array([0.5, -0.7]), "q": 2}),
+    (relu_integrals.relu_moment, {"b": 0.1, "c": np.array([0.5, -0.7]), "j": 1}),
+]
