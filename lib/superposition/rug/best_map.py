@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -157,12 +158,7 @@ def best_codes(
     """
     p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
     largest = checks.whole("largest_fan", largest_fan, 4)
-    points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
-    points.append(("digon", 0.5, float(pairs.best_digon(p)[1])))
-    points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
-    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, meanfield.antipodal_optimum)):
-        r = np.unique(np.r_[np.geomspace(1e-4, 0.1, 60), np.linspace(0.1, most, 120)])
-        points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
+    points = list(_points(p, largest))
     points += [(str(name), float(at), float(loss)) for name, at, loss in also]
     return lower_hull(sorted(points, key=lambda point: point[1:]))
 
@@ -228,6 +224,18 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
         W_in[at[0] : end[0], at[1] : end[1]], W_out[at[1] : end[1], at[0] : end[0]] = block.W_in, block.W_out
         at = end
     return Code(W_in, W_out, np.concatenate([block.b for block in blocks]))
+
+
+@lru_cache(maxsize=256)
+def _points(p, largest):
+    """All codes at one p, as (name, ratio, loss)."""
+    points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
+    points.append(("digon", 0.5, float(pairs.best_digon(p)[1])))
+    points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
+    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, meanfield.antipodal_optimum)):
+        r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 50), np.linspace(0.1, most, 60)])
+        points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
+    return points
 
 
 def _sizes(largest) -> NDArray[np.int64]:
