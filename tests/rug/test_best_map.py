@@ -33,15 +33,14 @@ def test_rugs_as_blocks(antipodal):
     assert rug.nd <= r * 512 and found.mean < 1.1 * share.loss
 
 
-def test_the_hull_is_below_every_code():
-    for p in (0.3, 0.01, 1e-4):
-        r = np.array([0.005, 0.05, 0.15, 0.3, 0.45, 0.7])
-        losses = np.array([best_map.best_known(p, at).loss for at in r])
-        assert np.all(losses <= meanfield.optimum(p, r).loss)
-        assert np.all(losses[:5] <= meanfield.antipodal_optimum(p, r[:5]).loss * (1 + 1e-9))
-        assert np.all(np.diff(losses) < 0) and np.all(
-            np.diff(losses) / np.diff(r) <= np.r_[np.diff(losses) / np.diff(r)][-1]
-        )
+@pytest.mark.parametrize("p", [0.3, 1e-4])
+def test_the_hull_is_below_every_code(p):
+    r = np.array([0.005, 0.05, 0.3, 0.7])
+    losses = np.array([best_map.best_known(p, at).loss for at in r])
+    assert np.all(losses <= meanfield.optimum(p, r).loss * (1 + 1e-12))
+    assert np.all(losses[:3] <= meanfield.antipodal_optimum(p, r[:3]).loss * (1 + 1e-12))
+    slopes = np.diff(losses) / np.diff(r)
+    assert np.all(slopes < 0) and np.all(np.diff(slopes) > 0)
     assert best_map.best_known(0.05, 0.1).loss == pytest.approx(codes.fan_loss(0.05, 20))
 
 

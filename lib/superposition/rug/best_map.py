@@ -117,14 +117,16 @@ def best_known(
     256
     """
     r = float(checks.real("r", r, 0, 1, open_low=True))
-    hull = best_codes(p, largest_fan=largest_fan, also=also)
+    rug = float(meanfield.optimum(p, r).loss)
+    here = [("rug", r, rug)] + ([("antipodal", r, float(meanfield.antipodal_optimum(p, r).loss))] if r <= 0.5 else [])
+    hull = best_codes(p, largest_fan=largest_fan, also=[*also, *here])
     right = min(max(int(np.searchsorted([point[1] for point in hull], r)), 1), len(hull) - 1)
     (_, low, _), (_, high, _) = ends = hull[right - 1], hull[right]
     weights = ((high - r) / (high - low), (r - low) / (high - low))
     parts = tuple(_share(end, weight) for end, weight in zip(ends, weights, strict=True) if weight > 1e-9)
     loss = sum(part.fraction * part.loss for part in parts)
     lower = counting_bound(p, r) if r < 1 else 0.0
-    return Best(float(p), r, float(loss), float(meanfield.optimum(p, r).loss), lower, parts)
+    return Best(float(p), r, float(loss), rug, lower, parts)
 
 
 def best_codes(
