@@ -35,12 +35,12 @@ def test_noise_without_noise_is_the_loss():
 
 
 def test_noise_silences_the_quiet():
-    """Ratio 10 hides its quietest feature at a noise of 10^-5; at one tenth of it half a percent is lost at most."""
+    """Ratio 10 hides its quietest feature at a noise of 10^-5; far below it nothing is lost."""
     code = codes.priority_fan(6, 10)
     clean, little, much = (price.noisy_loss(code, 0.1, s, samples=50_000, seed=0) for s in (0, 1e-8, 1e-2))
     assert little.mean == pytest.approx(clean.mean, rel=0.01)
     assert much.mean > 3 * clean.mean
-    assert much.mean < 0.1 / 3 * 1.05  # the bias lets a drowned feature go at the cost of dropping it
+    assert much.mean < 0.1 / 3 * 1.05  # a drowned feature costs no more than a dropped one
 
 
 def test_decay_prefers_small_ratios():

@@ -191,8 +191,8 @@ def decayed(p: float, B: int, kind: str, lambda_: float) -> Priced:
 def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
     """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one.
 
-    The bias of every output is lowered by 0, 1, 2 or 3 standard deviations of its noise, whichever is best on
-    other feature vectors.
+    The bias of every output is lowered by 0 to 4 standard deviations of its noise, or the output is silenced,
+    whichever is best on other feature vectors.
 
     Parameters
     ----------
@@ -233,10 +233,12 @@ def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -
         hidden = x @ W_in.T + noise * rng.standard_normal((samples, len(W_in)))
         return np.square(x - np.maximum(hidden @ W_out.T + code.b - shift * spread, 0))
 
-    chosen = np.argmin([errors(shift, np.random.default_rng(seed)).mean(axis=0) for shift in range(4)], axis=0)
-    found = errors(chosen, np.random.default_rng(seed + 1)).mean(axis=1)
+    chosen = np.argmin([errors(shift, np.random.default_rng(seed)).mean(axis=0) for shift in _SHIFTS], axis=0)
+    found = errors(_SHIFTS[chosen], np.random.default_rng(seed + 1)).mean(axis=1)
     return Estimate(float(found.mean()), float(found.std(ddof=1) / np.sqrt(samples)))
 
+
+_SHIFTS = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 1e9])  # of a bias, in standard deviations of its noise; the last silences
 
 # ratios of loudness among which the best is chosen
 _RATIOS = {"fan": (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0, 50.0), "cone": (1.0, 1.5, 2.0, 3.0, 4.0)}
