@@ -40,9 +40,9 @@ def train_dense(
         Probability that a feature is on, in (0, 1].
     method : str
         "plain"; "loudness": every feature has a log loudness as a parameter; "unequal": that, and loudness drawn from
-        a log-normal law of width 1 at the start; "softplus": that of "unequal", with a softplus that sharpens to the
-        ReLU over the first half; "sparse encoder": that of "unequal", with an l1 term on the encoder that fades over
-        the first half; "shared blocks": blocks imposed as a mask, a control.
+        a log-normal law of width 1 at the start; "softplus": that of "loudness", with a softplus that sharpens to the
+        ReLU over the first half; "sparse encoder": that of "loudness", with an l1 term on the encoder that fades over
+        the first half; "shared blocks": that of "loudness", with blocks of four dimensions imposed, a control.
     steps, batch : int
         Steps of Adam and feature vectors a step, at least 1.
     lr : float
@@ -101,7 +101,7 @@ def _start(ns, nd, method, generator):
     if method == "shared blocks":
         mask = (torch.arange(nd)[:, None] * (nd // 4) // nd == torch.arange(ns) * (nd // 4) // ns).float()
         W_in = W_in * mask * (nd / 4) ** 0.5
-    width = 0.0 if method in ("plain", "loudness") else 1.0
+    width = 1.0 if method == "unequal" else 0.0
     loud = width * torch.randn(ns, generator=generator)
     weights = [W_in, W_in.T.clone(), torch.zeros(ns), loud]
     for value in weights:
