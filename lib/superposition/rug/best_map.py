@@ -235,7 +235,7 @@ def _points(p, largest):
     points.append(("digon", 0.5, float(pairs.best_digon(p)[1])))
     points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
     for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, meanfield.antipodal_optimum)):
-        r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 50), np.linspace(0.1, most, 60)])
+        r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
         points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
     return points
 
