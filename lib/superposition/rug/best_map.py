@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
 from numpy.typing import NDArray
@@ -117,14 +118,16 @@ def best_known(
     256
     """
     r = float(checks.real("r", r, 0, 1, open_low=True))
-    hull = best_codes(p, largest_fan=largest_fan, also=also)
+    rug = float(meanfield.optimum(p, r).loss)
+    here = [("rug", r, rug)] + ([("antipodal", r, float(partners.antipodal_optimum(p, r).loss))] if r <= 0.5 else [])
+    hull = best_codes(p, largest_fan=largest_fan, also=[*also, *here])
     right = min(max(int(np.searchsorted([point[1] for point in hull], r)), 1), len(hull) - 1)
     (_, low, _), (_, high, _) = ends = hull[right - 1], hull[right]
     weights = ((high - r) / (high - low), (r - low) / (high - low))
     parts = tuple(_share(end, weight) for end, weight in zip(ends, weights, strict=True) if weight > 1e-9)
     loss = sum(part.fraction * part.loss for part in parts)
     lower = counting_bound(p, r) if r < 1 else 0.0
-    return Best(float(p), r, float(loss), float(meanfield.optimum(p, r).loss), lower, parts)
+    return Best(float(p), r, float(loss), rug, lower, parts)
 
 
 def best_codes(
@@ -158,12 +161,7 @@ def best_codes(
     """
     p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
     largest = checks.whole("largest_fan", largest_fan, 4)
-    points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
-    points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
-    points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
-    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, partners.antipodal_optimum)):
-        r = np.unique(np.r_[np.geomspace(1e-4, 0.1, 60), np.linspace(0.1, most, 120)])
-        points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
+    points = list(_points(p, largest))
     points += [(str(name), float(at), float(loss)) for name, at, loss in also]
     return lower_hull(sorted(points, key=lambda point: point[1:]))
 
@@ -229,6 +227,18 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
         W_in[at[0] : end[0], at[1] : end[1]], W_out[at[1] : end[1], at[0] : end[0]] = block.W_in, block.W_out
         at = end
     return Code(W_in, W_out, np.concatenate([block.b for block in blocks]))
+
+
+@lru_cache(maxsize=256)
+def _points(p, largest):
+    """All codes at one p, as (name, ratio, loss)."""
+    points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
+    points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
+    points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
+    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, partners.antipodal_optimum)):
+        r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
+        points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
+    return points
 
 
 def _sizes(largest) -> NDArray[np.int64]:

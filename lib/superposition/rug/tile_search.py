@@ -285,7 +285,7 @@ def _fans(m, B, ratio):
     ends = np.round(np.cumsum([0, *dimensions]) * B / m).astype(int)
     w, v, level, row = np.zeros((m, B)), np.zeros((B, m)), np.zeros(B), 0
     for d, start, end in zip(dimensions, ends[:-1], ends[1:], strict=True):
-        code = codes.priority_fan(end - start, ratio) if d == 2 else codes.cone(end - start, min(ratio, 3))
+        code = codes.priority_fan(end - start, ratio) if d == 2 else codes.cone(end - start, min(ratio, 2.5))
         size = np.linalg.norm(code.W_in, axis=0)
         w[row : row + d, start:end], v[start:end, row : row + d] = code.W_in / size, code.W_out * size[:, None]
         level[start:end], row = np.log(size), row + d
