@@ -7,15 +7,31 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book test bench lock refresh clean
+.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
 
+# Files side by side, at most eight, the longest first. One after the other: pytest --nbval
 test: .venv/.ready
-	$(RUN) pytest --nbval $(TESTFLAGS)
+	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(TESTFLAGS)
+
+# The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
+test-lowest:
+	"$(PYTHON)" scripts/theory_alone.py lowest
+
+test-notorch:
+	"$(PYTHON)" scripts/theory_alone.py newest
+
+# Random faults in the library, each against its module's own tests: make mutants MUTANTS="--number 50 superposition.rug"
+mutants: .venv/.ready
+	$(RUN) python scripts/mutants.py $(MUTANTS)
+
+# The pages of the reference, after a module or a name on a face came or went
+reference: .venv/.ready
+	$(RUN) python scripts/reference.py
 
 bench: .venv/.ready
 	@set -e; for script in benchmarks/*.py; do \

@@ -1,7 +1,9 @@
-"""What every test shares: the browser, and what `pytest --nbval` compares in the chapters."""
+"""What every test shares: the browser, what `pytest --nbval` compares, the order of files, seconds a page."""
 
 import os
+import re
 import shutil
+from collections import Counter
 
 import pytest
 
@@ -17,9 +19,13 @@ NOT_COMPARED = (
 # What a user's shell may hold and what would break figure cells or the comparison of outputs.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
+# What takes minutes starts first, so that files side by side end together.
+LONGEST_FIRST = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch2", "test_jupyterlab", "test_pages", "test_notebooks")
+
 
 def pytest_addoption(parser):
     parser.addoption("--require-browser", action="store_true", help="fail, rather than skip, without a Chromium")
+    parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
 
 
 def pytest_configure(config):
@@ -27,11 +33,52 @@ def pytest_configure(config):
         os.environ.pop(variable, None)
     # Threads that spin while they wait make training 50 times slower as soon as something else wants a core.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    if "PYTEST_XDIST_WORKER" in os.environ:  # files side by side: one thread each, the kernels they start included
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 
 def pytest_collectstart(collector):
     if hasattr(collector, "skip_compare"):  # nbval's notebooks
         collector.skip_compare += NOT_COMPARED
+
+
+def pytest_collection_modifyitems(items):
+    items.sort(key=lambda item: next((i for i, f in enumerate(LONGEST_FIRST) if item.path.stem.startswith(f)), 99))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report(collector):
+    report = yield
+    return without_failure(report, collector.config, str(collector.path))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item):
+    report = yield
+    return without_failure(report, item.config, str(item.path))
+
+
+def without_failure(report, config, path):
+    """Where only the theory is installed, what a missing package stopped is skipped, and the package named."""
+    if config.getoption("--theory") and report.failed:
+        missing = re.search(r"ModuleNotFoundError: (?!.*named 'superposition)(.*)", str(report.longrepr))
+        if missing:
+            report.outcome, report.longrepr = "skipped", (path, 0, missing[1])
+    return report
+
+
+def pytest_terminal_summary(terminalreporter):
+    """Say how many seconds each page took."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            file = getattr(report, "nodeid", "").split("::")[0]
+            if file.endswith(".ipynb"):
+                seconds[file] += report.duration
+    if seconds:
+        terminalreporter.section("seconds a page")
+    for file, total in seconds.most_common():
+        terminalreporter.write_line(f"{total:6.1f}  {file}")
 
 
 @pytest.fixture(scope="session")

@@ -18,6 +18,8 @@ CONDA = yaml.safe_load((ROOT / "environment.yml").read_text())
 MAKEFILE = (ROOT / "Makefile").read_text()
 
 BOOK_ONLY = {"jupyter-book", "jupyterlab", "jupytext", "papermill", "nbval", "pytest", "playwright", "ruff", "mpmath"}
+OURS = "superposition"  # an extra that takes in others: superposition[train]
+ALL = [text for text in [*PROJECT["dependencies"], *sum(EXTRAS.values(), [])] if Requirement(text).name != OURS]
 
 
 def pins():
@@ -39,7 +41,7 @@ def test_each_package_is_pinned_once():
     assert len(pins()) == len(LINES)
 
 
-@pytest.mark.parametrize("text", [*PROJECT["dependencies"], *sum(EXTRAS.values(), [])])
+@pytest.mark.parametrize("text", ALL)
 def test_dependency_is_pinned_within_its_range(text):
     requirement = Requirement(text)
     name = canonicalize_name(requirement.name)
@@ -49,8 +51,7 @@ def test_dependency_is_pinned_within_its_range(text):
 
 def test_pyproject_pins_nothing_exactly():
     # One source of exact versions. Two would drift apart.
-    exact = [text for text in [*PROJECT["dependencies"], *sum(EXTRAS.values(), [])] if "==" in text]
-    assert exact == []
+    assert [text for text in ALL if "==" in text] == []
 
 
 def test_conda_installs_the_same_pins_and_extra():
@@ -72,3 +73,14 @@ def test_library_comes_without_the_books_tools():
     book = names(EXTRAS["book"])
     assert BOOK_ONLY <= book
     assert names(PROJECT["dependencies"]).isdisjoint(book)
+
+
+def test_theory_comes_without_torch_and_the_book_with_everything():
+    assert names(PROJECT["dependencies"]) == {"numpy", "scipy", "click"}
+    assert f"torch>={pins()['torch']}" in EXTRAS["train"], "torch's lower bound is its pin: no other was tested"
+    assert {str(Requirement(text)) for text in EXTRAS["book"]} >= {"superposition[dask,train]"}
+
+
+def test_theorys_bounds_are_lower_ones():
+    # `make test-lowest` installs exactly these.
+    assert [text for text in PROJECT["dependencies"] if not re.fullmatch(r"[a-z]+>=[0-9.]+", text)] == []

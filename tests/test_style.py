@@ -1,13 +1,21 @@
-"""The linter, docstrings included: what they promise is what the code does."""
+"""The linter, docstrings included: what they promise is what the code does. The format, and the types."""
 
 import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parent.parent
+TYPED = ["pyrefly", "check", "--output-format=min-text", f"--python-interpreter-path={sys.executable}"]
 
 
-def test_ruff_finds_nothing():
-    ruff = Path(sys.executable).with_name("ruff")
-    done = subprocess.run([ruff, "check", "--output-format", "concise"], cwd=ROOT, capture_output=True, text=True)
+@pytest.mark.parametrize(
+    "command",
+    [["ruff", "check", "--output-format", "concise"], ["ruff", "format", "--check"], TYPED],
+    ids=["linter", "format", "types"],
+)
+def test_it_finds_nothing(command):
+    tool = Path(sys.executable).with_name(command[0])
+    done = subprocess.run([tool, *command[1:]], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr

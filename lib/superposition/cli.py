@@ -13,8 +13,12 @@ NAME = click.argument("name")
 
 
 @click.group()
+@click.version_option(package_name="superposition")
 def main():
-    """Superposition, the book that runs."""
+    """Superposition, the book that runs: theory, training and evidence for four texts.
+
+    The formulas are a library: python -c "import superposition; help(superposition)" tells what there is.
+    """
 
 
 @main.group("runs")
@@ -231,6 +235,11 @@ def _refusals():
         yield
     except (ValueError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
+        sys.exit(2)
+    except ModuleNotFoundError as error:
+        if error.name.startswith("superposition"):
+            raise
+        click.echo(f"Error: runs need {error.name}; pip install 'superposition[train]' brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)

@@ -118,23 +118,24 @@ def _offsets_and_slopes(b, c):
 
 def _integral(b, c, q):
     """Integral of ReLU^q / q!; derivatives with respect to b and c survive complex steps."""
-    shape = b.shape
-    c = c.reshape(b.size, -1)
-    lowest = b.reshape(-1) + np.where(c.real < 0, c, 0).sum(axis=1)  # reflect x_j to 1 - x_j where c_j < 0
-    c = np.where(c.real < 0, -c, c)
+    shape, b, c = b.shape, b.reshape(-1), c.reshape(b.size, -1)
+    lowest, highest = (b + np.where(keep, c, 0).sum(axis=1) for keep in (c.real < 0, c.real >= 0))
+    c = np.where(c.real < 0, -c, c)  # reflect x_j to 1 - x_j where c_j < 0
     c = np.take_along_axis(c, np.argsort(-c.real, axis=1), axis=1)
-    return _cut(lowest, c, q).reshape(shape)
+    return _cut(lowest, highest, c, q).reshape(shape)
 
 
-def _cut(y, c, q):
-    """The same for y = value at the lowest corner and slopes c >= 0 in falling order, one row each."""
-    reach = c.sum(axis=1)
-    whole = _polynomial(y, c, q)
-    value = np.where(y.real >= 0, whole, 0 * whole)
-    kink = np.flatnonzero((y.real < 0) & (y.real + reach.real > 0))
+def _cut(low, high, c, q):
+    """The same for the values at the lowest and highest corner and slopes c >= 0 in falling order, one row each."""
+    value = np.zeros_like(low)
+    whole = low.real >= 0
+    value[whole] = _polynomial(low[whole], c[whole], q)
+    kink = np.flatnonzero(~whole & (high.real > 0))
     if len(kink):
-        longest, rest, y = c[kink, 0], c[kink, 1:], y[kink]
-        value[kink] = (_cut(y + longest, rest, q + 1) - _cut(y, rest, q + 1)) / longest
+        longest, rest, low, high = c[kink, 0], c[kink, 1:], low[kink], high[kink]
+        reach = rest.sum(axis=1)  # each half keeps the corner that it has: no difference of huge numbers
+        upper, lower = _cut(high - reach, high, rest, q + 1), _cut(low, low + reach, rest, q + 1)
+        value[kink] = (upper - lower) / longest
     return value
 
 

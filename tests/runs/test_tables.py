@@ -33,6 +33,12 @@ def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
     assert str(tmp_path) not in json.dumps(said)
 
 
+def test_where_without_a_name_is_the_whole_table():
+    whole = tables.Table({"a": np.array([1, 2, 2])}, {}, "")
+    assert whole.where().columns["a"].tolist() == [1, 2, 2]
+    assert whole.where(a=2).columns["a"].tolist() == [2, 2]
+
+
 def test_pivot_averages_over_the_rest():
     columns = {"a": np.array([1, 1, 2]), "b": np.array([5, 5, 6]), "v": np.array([1.0, 2.0, 7.0])}
     rows, across, mean = tables.Table(columns, {}, "").pivot("v", down="a", across="b")

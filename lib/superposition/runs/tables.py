@@ -35,7 +35,7 @@ class Table:
 
     @property
     def line(self) -> str:
-        """The line beside a figure, in Markdown: what the table holds, and whether it is older than its run."""
+        """The line beside a figure in Markdown, with what the table holds and whether it is older than its run."""
         said = self.provenance
         state = f"**Not current:** {self.note}" if self.note else "It matches the current configuration of its run."
         versions = ", ".join(f"{name} {version}" for name, version in said["versions"][-1].items())
@@ -45,7 +45,7 @@ class Table:
         )
 
     def where(self, **values: object) -> Table:
-        """Rows in which each named column has the given value.
+        """Rows in which each named column has the given value; all of them without a name.
 
         Parameters
         ----------
@@ -56,7 +56,8 @@ class Table:
         -------
         Table
         """
-        chosen = np.logical_and.reduce([self.columns[name] == value for name, value in values.items()])
+        matches = [self.columns[name] == value for name, value in values.items()]
+        chosen = np.logical_and.reduce(matches) if matches else slice(None)
         return Table({name: column[chosen] for name, column in self.columns.items()}, self.provenance, self.note)
 
     def pivot(self, value: str, *, down: str, across: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

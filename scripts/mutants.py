@@ -1,0 +1,206 @@
+"""Random faults in the library, each against the tests of its own module: ``python scripts/mutants.py [part …]``.
+
+A mutant is a copy of the library with one small change: a comparison, an operator, a number, a condition, a default, a
+result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.rug.codes``)
+or the module's doctests fail; one that takes thrice the processor time of the tests is late. What was tried is kept
+in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that changed is tried anew.
+The seed chooses a module's mutants.
+"""
+
+import argparse
+import ast
+import copy
+import hashlib
+import json
+import os
+import random
+import resource
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tqdm import tqdm
+
+ROOT = Path(__file__).resolve().parent.parent
+LIBRARY = ROOT / "lib" / "superposition"
+KEPT = ROOT / "_build" / "mutants.jsonl"
+SWAPS = {
+    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
+    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
+    ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
+}  # fmt: skip
+
+
+def other(node):
+    """Return a node with one fault, or None where this kind has none."""
+    changed = copy.deepcopy(node)
+    if isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPS:
+        changed.op = SWAPS[type(node.op)]()
+    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
+        changed.ops[0] = SWAPS[type(node.ops[0])]()
+    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
+        changed.value = node.value + 1 if isinstance(node.value, int) else 1.01 * node.value + (node.value == 0)
+    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
+        changed.value = not node.value
+    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
+        return node.operand
+    elif isinstance(node, (ast.If, ast.IfExp)):
+        changed.test = ast.UnaryOp(ast.Not(), node.test)
+    else:
+        return None
+    return changed
+
+
+def places(tree):
+    """Yield every field of the code that can hold a fault, outside of annotations, errors and texts."""
+    for field, value in ast.iter_fields(tree):
+        for index, node in enumerate(value if isinstance(value, list) else [value]):
+            if not isinstance(node, ast.AST) or field in ("annotation", "returns"):
+                continue
+            if isinstance(node, (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
+                continue
+            if other(node) is not None:
+                yield tree, field, index if isinstance(value, list) else None, node
+            yield from places(node)
+
+
+def put(parent, field, index, node):
+    """Put a node into its place."""
+    if index is None:
+        setattr(parent, field, node)
+    else:
+        getattr(parent, field)[index] = node
+
+
+def mutants(path, number, seed):
+    """Yield the chosen mutants of a file: line, what it said, what it says, and the whole text."""
+    tree = ast.parse(path.read_text())
+    found = list(places(tree))
+    name = path.relative_to(LIBRARY).as_posix()
+    for parent, field, index, node in random.Random(f"{seed} {name}").sample(found, min(number, len(found))):
+        fault = ast.fix_missing_locations(ast.copy_location(other(node), node))
+        put(parent, field, index, fault)
+        yield node.lineno, brief(node), brief(fault), ast.unparse(tree)
+        put(parent, field, index, node)
+
+
+def brief(node):
+    """Return code on one short line."""
+    return ast.unparse(node).split("\n")[0][:80]
+
+
+def tests_of(path):
+    """Return the tests of a module: the file at its mirrored path."""
+    inner = path.relative_to(LIBRARY)
+    return ROOT / "tests" / inner.with_name(f"test_{inner.name}")
+
+
+def run(copied, path, limit):
+    """Run a module's tests against a copy of the library: killed, survived or late, and processor seconds."""
+    tests = [test for test in (tests_of(path),) if test.exists()]
+    inside = copied / "superposition" / path.relative_to(LIBRARY)
+    options = [
+        "-x",
+        "-q",
+        "-p",
+        "no:cacheprovider",
+        "-p",
+        "no:nbval",
+        f"--rootdir={ROOT}",
+        "-c",
+        ROOT / "pyproject.toml",
+    ]
+    own = {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1", "OMP_NUM_THREADS": "1", "TQDM_DISABLE": "1"}
+    before = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
+    command = ["bash", "-c", f'ulimit -t {limit}; exec "$@"', "bash", sys.executable, "-m", "pytest", *options, *tests]
+    done = subprocess.run([*command, inside], cwd=ROOT, env=os.environ | own, capture_output=True)
+    outcomes = {0: "survived", 1: "killed", 2: "killed"} | dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL), "late")
+    seconds = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime - before
+    return outcomes.get(done.returncode, f"pytest ended with {done.returncode}"), round(seconds, 1)
+
+
+def try_module(path, number, seed, known, keep):
+    """Try the mutants of one module that were not tried before; the limit is thrice what its tests take."""
+    text = path.read_text() + (tests_of(path).read_text() if tests_of(path).exists() else "")
+    version = hashlib.sha256(text.encode()).hexdigest()[:12]
+    name = path.relative_to(LIBRARY).as_posix()
+    with tempfile.TemporaryDirectory() as folder:
+        copied = Path(folder)
+        shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
+        limit = None
+        chosen = [m for m in mutants(path, number, seed) if (name, version, *m[:3]) not in known]
+        for line, was, now, code in tqdm(chosen, desc=name, unit="mutant"):
+            if limit is None:
+                outcome, seconds = run(copied, path, 600)
+                if outcome != "survived":
+                    raise SystemExit(f"{name}: its tests fail without a fault: {outcome}")
+                limit = int(3 * seconds) + 10
+            (copied / "superposition" / name).write_text(code)
+            outcome, seconds = run(copied, path, limit)
+            keep(
+                {
+                    "module": name,
+                    "version": version,
+                    "line": line,
+                    "was": was,
+                    "now": now,
+                    "outcome": outcome,
+                    "seconds": seconds,
+                }
+            )
+    return version
+
+
+def table(records, versions):
+    """Return survivors by module, as Markdown."""
+    lines = ["| module | mutants | killed | late | survivors |", "|---|---|---|---|---|"]
+    for name, version in versions.items():
+        own = [r for r in records if (r["module"], r["version"]) == (name, version)]
+        count = [sum(r["outcome"] == kind for r in own) for kind in ("killed", "late", "survived")]
+        lines.append(f"| `{name}` | {len(own)} | {count[0]} | {count[1]} | {count[2]} |")
+        lines += [f"|   line {r['line']}: `{r['was']}` became `{r['now']}` | | | | {r['outcome']} |"
+                  for r in own if r["outcome"] not in ("killed", "late")]  # fmt: skip
+    return "\n".join(lines)
+
+
+def chosen(parts):
+    """Return the modules that begin with one of the named parts, by default all."""
+    paths = [path for path in sorted(LIBRARY.rglob("*.py")) if path.name != "__init__.py"]
+    names = {path: "superposition." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts) for path in paths}
+    found = [path for path in paths if not parts or any(f"{names[path]}.".startswith(f"{part}.") for part in parts)]
+    if not found:
+        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.rug.codes, …")
+    return found
+
+
+def main():
+    """Try, keep, and show what survived."""
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument(
+        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.rug.codes; default: all"
+    )
+    parser.add_argument("--number", type=int, default=6, help="mutants a module")
+    parser.add_argument("--seed", type=int, default=0)
+    asked = parser.parse_args()
+    KEPT.parent.mkdir(exist_ok=True)
+    records = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
+    known = {tuple(r[key] for key in ("module", "version", "line", "was", "now")) for r in records}
+    versions = {}
+    with open(KEPT, "a") as file:
+
+        def keep(record):
+            records.append(record)
+            file.write(json.dumps(record) + "\n")
+            file.flush()
+
+        for path in chosen(asked.parts):
+            name = path.relative_to(LIBRARY).as_posix()
+            versions[name] = try_module(path, asked.number, asked.seed, known, keep)
+    print(table(records, versions))
+
+
+if __name__ == "__main__":
+    main()

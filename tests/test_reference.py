@@ -1,0 +1,72 @@
+"""The reference: pages as the modules are, an example for each name on a face, shapes as annotated, links that lead."""
+
+import doctest
+import importlib
+import runpy
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import superposition
+import yaml
+from superposition.book import reference
+
+ROOT = Path(__file__).resolve().parent.parent
+PAGES = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["pages"]()
+NAMES = [
+    (wing, name) for wing in superposition.WINGS for name in importlib.import_module(f"superposition.{wing}").__all__
+]
+# Calls of the doctests, with every annotation checked at run time. The hook is for valid calls: what it raises on
+# others is no ValueError. So it is used here, and nowhere in the library.
+HOOKED = """
+import doctest, importlib, pkgutil, sys, types, warnings
+import numpy as np
+from beartype import BeartypeConf, BeartypeHintOverrides, beartype
+from jaxtyping import install_import_hook
+warnings.simplefilter("ignore")  # of beartype, on annotations that it will not check
+sys.modules["checker"] = types.ModuleType("checker")
+# A numpy number is an array without axes, and, like an int, a float.
+rules = {np.ndarray: np.ndarray | np.generic, int: int | np.integer}
+conf = BeartypeConf(is_pep484_tower=True, hint_overrides=BeartypeHintOverrides(rules))
+sys.modules["checker"].check = beartype(conf=conf)
+with install_import_hook("superposition", "checker.check"):
+    import superposition
+    for wing in superposition.WINGS:
+        face = importlib.import_module(f"superposition.{wing}")
+        for module in pkgutil.iter_modules(face.__path__, f"{face.__name__}."):
+            done = doctest.testmod(importlib.import_module(module.name))
+            print("==", module.name, done.attempted, done.failed)
+"""
+
+
+def test_pages_are_as_the_modules_are():
+    stored = {path: path.read_text(encoding="utf-8") for path in (ROOT / "book" / "reference").glob("*.md")}
+    stored.pop(ROOT / "book" / "reference" / "index.md")
+    assert stored == PAGES, "run `make reference`"
+
+
+def test_every_page_is_in_the_table_of_contents():
+    toc = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
+    listed = {file["file"] for chapter in toc["chapters"] for file in chapter.get("sections", [])}
+    assert {f"reference/{path.name}" for path in PAGES} <= listed
+
+
+@pytest.mark.parametrize(("wing", "name"), NAMES)
+def test_every_name_on_a_face_has_an_example(wing, name):
+    value = getattr(importlib.import_module(f"superposition.{wing}"), name)
+    assert doctest.DocTestFinder().find(value, name)[0].examples, f"superposition.{wing}.{name} has no doctest"
+
+
+def test_names_on_faces_lead_to_their_definitions():
+    assert reference.definition("superposition.rug.loss") == "superposition.rug.meanfield.loss"
+    assert reference.definition("optimum", "superposition.rug.meanfield") == "superposition.rug.meanfield.optimum"
+    assert reference.definition("superposition.rug.nothing") is None
+
+
+def test_valid_calls_have_the_shapes_of_the_annotations():
+    done = subprocess.run([sys.executable, "-c", HOOKED], cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr[-3000:]
+    counts = [line.split()[2:] for line in done.stdout.splitlines() if line.startswith("==")]
+    assert sum(int(failed) for _, failed in counts) == 0, done.stdout[-5000:]
+    assert sum(int(tried) for tried, _ in counts) > len(NAMES)
