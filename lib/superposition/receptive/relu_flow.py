@@ -278,7 +278,7 @@ def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike)
     return np.fft.irfft(u0 * growth, n=n, norm="ortho")
 
 
-def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
+def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     """Energy sum w^2 of the steady states of one neuron, each with a single frequency.
 
     Parameters
@@ -303,7 +303,7 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2
 
 
-def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "n//2+1 n//2+1"]:
+def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "frequencies frequencies"]:
     """Rates at which a steady state of one neuron is left: lam1_k (r_m - r_k) / 4 with r = lam0 / lam1.
 
     Parameters

@@ -251,7 +251,7 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     return row[(index[:, None] - index) % len(row)]
 
 
-def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
+def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     """Eigenvalues of a symmetric circulant matrix, by frequency.
 
     Parameters
