@@ -96,11 +96,13 @@ def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     0.333333
     """
     b, c = _offsets_and_slopes(b, c)
-    j = checks.real("j", j)
-    fits = j.ndim <= b.ndim and np.broadcast_shapes(j.shape, b.shape) == b.shape
+    j, given = checks.real("j", j), j
+    fits = j.ndim <= b.ndim and all(size in (1, of_b) for size, of_b in zip(j.shape[::-1], b.shape[::-1], strict=False))
     if not fits or not np.isin(j, np.arange(c.shape[-1])).all():
         last = c.shape[-1] - 1
-        raise ValueError(f"j = {checks.shown(j.tolist())} is out of range; allowed: whole numbers from 0 to {last}")
+        raise ValueError(
+            f"j = {checks.shown(np.asarray(given).tolist())} is out of range; allowed: whole numbers from 0 to {last}"
+        )
     direction = np.arange(c.shape[-1]) == np.broadcast_to(j, b.shape)[..., None]
     return _integral(b.astype(complex), c + 1j * STEP * direction, 2).imag / STEP
 

@@ -140,3 +140,23 @@ def test_fewer_neurons_than_features_is_a_warning():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 5), (7, 9)])
+def test_strengths_at_start_by_sampling(n, m):
+    """Means over 4000 draws, to 4 standard errors: with n - 2 for n - 1 the second would be off by 1 / (n - 1)."""
+    rng, scale = np.random.default_rng(n), 0.9
+    draws = [collisions.strengths(scale / np.sqrt(m) * rng.standard_normal((n, m))) for _ in range(4000)]
+    for k, expected in enumerate(collisions.strengths_at_start(n, m, scale)):
+        values = np.array([draw[k].mean() for draw in draws])
+        assert abs(values.mean() - expected) < 4 * values.std() / np.sqrt(4000)
+        if k == 1:  # sharp enough to tell n - 1 from n - 2
+            assert 4 * values.std() / np.sqrt(4000) < 0.5 * expected / (n - 1)
+
+
+def test_counts_do_not_care_about_order_and_sign_of_neurons():
+    rng = np.random.default_rng(1)
+    W = rng.standard_normal((9, 6)) * (rng.random((9, 6)) < 0.3)
+    turned = W[rng.permutation(9)][:, rng.permutation(6)] * rng.choice([-1, 1], 6)
+    for count in (collisions.count_polysemantic, collisions.same_sign_pairs, collisions.opposite_tops):
+        assert count(W) == count(turned)

@@ -155,3 +155,20 @@ def test_percentiles_are_those_of_half_normal():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_chain_of_appendix_b_by_hand():
+    """Sizes 3 and 1: m' = 2, l1 = 4, S = 10, variance 1; the printed sum of deviations without a square is 0."""
+    found = sparsification_rate.l1_decay([3.0, 0.0, -1.0], 0.1)
+    assert found.exact == pytest.approx(0.1 * 2 - (1 - 10) * 4, rel=1e-14)
+    assert found.balance == found.variance == pytest.approx(0.1 / 10 * (2 * 10 - 16), rel=1e-13)
+    assert found.printed == pytest.approx(0.0, abs=1e-16)
+
+
+def test_laws_of_scale():
+    w = np.random.default_rng(3).standard_normal(50)
+    assert sparsification_rate.relative_variance(7 * w) == pytest.approx(sparsification_rate.relative_variance(w))
+    assert sparsification_rate.end_time(-w) == sparsification_rate.end_time(w[::-1])
+    balance = sparsification_rate.balance(np.linspace(0, 2.5, 30), 0.1)
+    assert balance[0] == 1 and balance[-1] == pytest.approx(0.5) and np.all(np.diff(balance) < 0)
+    np.testing.assert_allclose(1 - balance, 0.1 * np.linspace(0, 2.5, 30) / balance, atol=1e-14)

@@ -1,5 +1,6 @@
 """Tail moments of a sum of noises."""
 
+import numpy as np
 import pytest
 from superposition.incidental import laws, tails
 
@@ -14,3 +15,31 @@ from superposition.incidental import laws, tails
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("law", [laws.laplace(0.3), laws.uniform(0.3)], ids=["laplace", "uniform"])
+@pytest.mark.parametrize("m", [1, 2, 16, 64])
+def test_frequencies_left_out_change_nothing(law, m, monkeypatch):
+    """Against all frequencies up to the far end, as before; the moments alone are those of the whole."""
+    rng = np.random.default_rng(m)
+    c, w = rng.standard_normal(7), rng.standard_normal(m) / np.sqrt(m)
+    short, alone = tails.tails(c, w, law), tails.moments(c, w, law)
+    monkeypatch.setattr(tails, "NOTHING", np.inf)
+    full = tails.tails(c, w, law)
+    np.testing.assert_allclose(short.T, full.T, rtol=1e-14, atol=1e-15)
+    np.testing.assert_allclose(short.mixed, full.mixed, rtol=1e-13, atol=1e-15)
+    np.testing.assert_allclose(alone, full.T, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("law", [laws.bipolar(0.3), laws.normal(0.3), laws.laplace(0.3), laws.uniform(0.3)])
+def test_symmetry_and_derivatives(law):
+    """u and -u have one law: T_q(c) + (-1)^q T_q(-c) = E (c + u)^q; and T_2' = 2 T_1."""
+    rng = np.random.default_rng(2)
+    c, w = rng.standard_normal(5), rng.standard_normal(6) / 2
+    up, down = tails.moments(c, w, law), tails.moments(-c, w, law)
+    variance = law.variance * (w @ w)
+    whole = np.array([np.ones(5), c, c**2 + variance])
+    np.testing.assert_allclose(up + down * np.array([[1], [-1], [1]]), whole, atol=1e-9)
+    h = 1e-5
+    slope = (tails.moments(c + h, w, law)[2] - tails.moments(c - h, w, law)[2]) / (2 * h)
+    np.testing.assert_allclose(slope, 2 * up[1], atol=1e-7)

@@ -1,4 +1,4 @@
-"""One valid call of every public function of the wing, small and quick (some experiments and measured_critical_gain are not)."""
+"""One valid call of every public function of the wing, small and quick (what is left out is not)."""
 
 import numpy as np
 from superposition.receptive import (
@@ -93,7 +93,6 @@ CALLS = [
     (relu_flow.gaussian_flow, {"W": FIELDS, "C0": C0, "C1": C1}),
     (relu_flow.gaussian_loss, {"W": FIELDS, "C0": C0, "C1": C1}),
     (relu_flow.single_neuron, {"w0": FIELDS[0], "C0": C0, "C1": C1, "times": np.array([0.0, 1.0])}),
-    (relu_flow.gaussian_forecast, {"w0": FIELDS, "C0": C0, "C1": C1, "time": 1.0}),
     (relu_flow.steady_energy, {"C0": C0, "C1": C1}),
     (relu_flow.transverse_rates, {"C0": C0, "C1": C1}),
     (relu_flow.flip_rate, {"W": FIELDS, "later": FIELDS + 0.1, "C0": C0, "C1": C1}),

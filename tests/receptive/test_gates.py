@@ -118,3 +118,13 @@ def test_four_signs_against_an_orthant_probability():
     expected = (2 / np.pi * np.arcsin(q * latent[j, m]) + signs) / (2 / np.pi * np.arcsin(q)) / 4
     found = gates.small_bump_second_moment([i, k], latent, gain)[j, 10 + m]
     assert found == pytest.approx(expected, abs=1e-6)  # the cdf is good to about 1e-7
+
+
+def test_profiles_by_hand():
+    """The second derivative of a Gaussian of width 1.5, negated; the bump of width 2; one pixel."""
+    hat, bump, pixel = (gates.directions(family, 15, 1)[0] for family in ("Mexican hats", "wide bumps", "small bumps"))
+    d = np.minimum(np.arange(15), 15 - np.arange(15))
+    np.testing.assert_allclose(hat, (1 - d**2 / 2.25) * np.exp(-(d**2) / 4.5), atol=1e-15)
+    np.testing.assert_allclose(bump, np.exp(-(d**2) / 8), atol=1e-15)
+    assert hat[0] == 1 and hat[1] > 0 > hat[2] and np.abs(hat[7]) < 1e-3
+    np.testing.assert_array_equal(pixel, np.eye(15)[0])

@@ -166,6 +166,7 @@ def test_best_shift_cosine():
         (lambda: least_squares.turned_signed_mean(np.zeros((1, 4)), np.ones((3, 4))), "its gate never opens"),
         (lambda: least_squares.race(np.ones((1, 4)), np.ones((3, 4)), np.eye(4), np.eye(4), rounds=0), "rounds = 0"),
         (lambda: least_squares.best_shift_cosine(np.zeros(4), np.ones(4)), "w or template is zero"),
+        (lambda: least_squares.best_shift_cosine(np.ones(5), np.ones(4)), "template has 4 pixels, w has 5"),
     ],
 )
 def test_bad_input_is_named(call, message):

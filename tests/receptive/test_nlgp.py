@@ -56,3 +56,18 @@ def test_small_gain_is_the_gaussian_process_and_large_gain_a_sign():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_limits_and_monotony():
+    gains = np.geomspace(1e-6, 1e6, 40)
+    q, Z = nlgp.saturation(gains), nlgp.normalization(gains)
+    assert np.all(np.diff(q) > 0) and np.all((q > 0) & (q < 1)) and np.all(np.diff(Z) > 0) and Z[-1] < 1
+    assert Z[0] / 1e-6 == pytest.approx(2 / np.sqrt(np.pi), rel=1e-9)  # erf(g z) = 2 g z / sqrt(pi)
+    rows = np.array([nlgp.nlgp_covariance(12, 1.5, gain)[0] for gain in gains])
+    assert np.all(np.diff(rows, axis=0) < 1e-15) and np.all(rows[:, 0] == 1)  # gain lowers every correlation
+
+
+def test_gains_out_of_range_are_shown():
+    for gain, shown in ((1e-7, "1e-07"), (1e7, "1e\\+07"), ([1.0, -2.0], "-2")):
+        with pytest.raises(ValueError, match=f"gain = {shown} is out of range; allowed: "):
+            nlgp.saturation(gain)

@@ -123,3 +123,31 @@ def test_flip_rate_against_counting():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_printed_coefficients_by_hand():
+    """Eq. 17 at gamma = 1/2, worked out on paper from the source: arccos(-1/2) = 2 pi / 3, arcsin(1/2) = pi / 6."""
+    alpha, beta = relu_flow.printed_coefficients(1.0, 4.0, 0.5)
+    assert alpha == pytest.approx(7 / 4 + np.sqrt(3) / (2 * np.pi), rel=1e-14)
+    assert beta == pytest.approx(-7 / 36, rel=1e-14)  # the second fraction is 0 here
+    alpha, beta = relu_flow.printed_coefficients(1.0, 1.0, 0.5)
+    assert alpha == pytest.approx(5 / 12 + 1 / (np.sqrt(3) * np.pi), rel=1e-14)
+    assert beta == pytest.approx(-1 / 18 + 1 / (np.sqrt(3) * np.pi), rel=1e-14)
+
+
+@pytest.mark.parametrize("gamma", [-0.9, -0.3, 0.0, 0.5, 1.0])
+def test_coefficients_are_homogeneous_and_flip_as_probabilities_do(gamma):
+    alpha, beta = relu_flow.two_neuron_coefficients(2.0, 3.0, gamma)
+    scaled = relu_flow.two_neuron_coefficients(2.0 * 5**2, 3.0, gamma)  # w_1 five times as long: alpha w_1 stays
+    np.testing.assert_allclose(scaled, (alpha / 5, beta), rtol=1e-14)
+    other = relu_flow.two_neuron_coefficients(2.0, 3.0, -gamma)  # P(u > 0, v > 0) + P(u > 0, v < 0) = 1 / 2
+    np.testing.assert_allclose((other[0], other[1] + beta), (alpha, 0.5), rtol=1e-14)
+
+
+def test_loss_does_not_depend_on_the_order_of_neurons_and_flow_is_equivariant():
+    W = np.random.default_rng(8).standard_normal((4, 10))
+    order, shift = [2, 0, 3, 1], 3
+    turned = np.roll(W[order], shift, axis=1)
+    assert relu_flow.gaussian_loss(turned, C0, C1) == pytest.approx(relu_flow.gaussian_loss(W, C0, C1), rel=1e-13)
+    expected = np.roll(relu_flow.gaussian_flow(W, C0, C1)[order], shift, axis=1)
+    np.testing.assert_allclose(relu_flow.gaussian_flow(turned, C0, C1), expected, atol=1e-14)

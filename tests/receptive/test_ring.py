@@ -60,3 +60,28 @@ def test_fourier_basis_diagonalizes():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("n", [2, 7, 40, 511, 512, 513])
+def test_transforms_draw_what_the_matrix_draws(n):
+    C = ring.gaussian_covariance(n, min(2.0, n / 10))
+    expected = np.random.default_rng(1).standard_normal((20, n)) @ ring.square_root(C)
+    found = ring.gaussian_sample(C, 20, seed=1)
+    if n < ring.BY_TRANSFORMS:
+        np.testing.assert_array_equal(found, expected)
+    np.testing.assert_allclose(found, expected, atol=1e-13)
+    np.testing.assert_array_equal(ring.stationary_sample(C[0], 20, seed=1), found)
+
+
+def test_a_row_must_be_the_same_in_both_directions():
+    with pytest.raises(ValueError, match="row is not the same in both directions"):
+        ring.stationary_sample([1.0, 0.5, 0.2], 2, seed=0)
+
+
+def test_eigenvalues_and_products_commute():
+    one, other = ring.gaussian_covariance(9, 1.0), ring.gaussian_covariance(9, 0.6)
+    np.testing.assert_allclose(
+        ring.eigenvalues(one @ other), ring.eigenvalues(one) * ring.eigenvalues(other), atol=1e-14
+    )
+    values = ring.eigenvalues(one)
+    np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(one)), np.sort([*values, *values[1:]]), atol=1e-14)

@@ -23,3 +23,16 @@ def test_phases():
     assert geometry.phase(np.array([[1.0, 0.1]]), 1) == "dropped"
     assert geometry.phase(np.array([[0.1, 1.0]]), 1) == "own"
     assert geometry.phase(np.array([[1.0, -1.0]]), 1) == "superposed"
+
+
+def test_geometry_does_not_depend_on_the_basis():
+    rng = np.random.default_rng(4)
+    W, Q = rng.standard_normal((3, 6)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    for measure in (geometry.gram, geometry.feature_dimensionality, geometry.interference):
+        np.testing.assert_allclose(measure(Q @ W), measure(W), atol=1e-13)
+    np.testing.assert_allclose(geometry.feature_dimensionality(7 * W), geometry.feature_dimensionality(W), rtol=1e-13)
+    np.testing.assert_allclose(geometry.interference(7 * W), 49 * geometry.interference(W), rtol=1e-13)
+    norms = np.diag(geometry.gram(W))  # D = |W|^2 / (|W|^2 + interference)
+    np.testing.assert_allclose(
+        geometry.feature_dimensionality(W), norms / (norms + geometry.interference(W)), rtol=1e-13
+    )

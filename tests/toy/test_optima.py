@@ -52,3 +52,13 @@ def test_best_scale_of_a_pentagon():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_hits_are_those_within_the_tolerance():
+    """Relative 1e-6; the absolute 1e-12 keeps a loss of 0, met to rounding, from counting once only."""
+
+    def found(*losses):
+        return optima.Optimum(np.eye(1), np.zeros(1), min(losses), np.array(losses)).hits
+
+    assert found(1.0, 1.0 + 5e-7, 1.0 + 5e-6) == 2
+    assert found(0.0, 5e-13, 5e-12) == 2

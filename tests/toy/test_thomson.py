@@ -91,3 +91,20 @@ def test_figures():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_hits_are_those_within_the_tolerance():
+    def found(*energies):
+        energies = np.array(energies)
+        return thomson.Packing(np.eye(2), energies.min(), energies, thomson.TOLERANCE * (1 + energies.min()))
+
+    assert found(2.0, 2.0 + 2e-8, 2.0 + 4e-8).hits == 2 and found(2.0, 3.0).starts == 2
+    assert found(0.0, 5e-9, 5e-8).hits == 2
+
+
+@pytest.mark.parametrize("energy", thomson.ENERGIES)
+def test_energies_do_not_depend_on_rotation_order_and_length(energy):
+    rng = np.random.default_rng(0)
+    W, Q = rng.standard_normal((3, 5)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
+    of = thomson.coulomb_energy if energy == "coulomb" else thomson.thomson_energy
+    assert of((Q @ W * rng.uniform(0.5, 2, 5))[:, rng.permutation(5)]) == pytest.approx(of(W), rel=1e-12)

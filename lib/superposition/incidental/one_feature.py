@@ -21,7 +21,7 @@ import numpy as np
 from scipy.integrate import solve_ivp
 
 from superposition import checks
-from superposition.incidental.l1_loss import DEATH_LINE, checked_strength
+from superposition.incidental.l1_loss import DEATH_LINE
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -87,7 +87,7 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     w0 : array_like, shape (m,)
         Weights at t = 0, finite, at least one.
     lambda_ : float
-        Strength of the l1 term in the simplified convention, above 0. Above 2 / (3 sqrt 3) even
+        Strength of the l1 term in the simplified convention, above 0 and up to 1e6. Above 2 / (3 sqrt 3) even
         a single weight dies, which gives a warning.
     times : array_like, shape (k,)
         Times in the simplified convention, 0 or more, at least one, in any order.
@@ -124,8 +124,9 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     w0 = checks.real("w0", w0, open_low=True, open_high=True)
     if w0.ndim != 1 or not w0.size:
         raise ValueError(f"w0 has shape {w0.shape}; allowed: (m,) with at least one weight")
-    lambda_ = checked_strength(lambda_)
+    lambda_ = checks.number("lambda_", lambda_, 0, 1e6, open_low=True)
     times = np.atleast_1d(checks.real("times", times, 0, open_high=True))
+    times = np.where(times < 1e-200, 0.0, times)  # the solver has no steps that small
     if times.ndim != 1 or not times.size:
         raise ValueError(f"times of shape {times.shape} are not allowed; allowed: at least one")
     if lambda_ > DEATH_LINE:

@@ -44,10 +44,8 @@ def batches(
         Gain, from 1e-6 to 1e6.
     batch : int
         Vectors in a batch, at least 2.
-    seed : int
-        Seed of the stream.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of the stream; see `superposition.devices.resolve_device`.
 
     Returns
     -------
@@ -87,10 +85,8 @@ def localization(
         Initial weights, at least 1.
     steps, lr, batch : int, float, int
         Training.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of weights and data; see `superposition.devices.resolve_device`.
 
     Returns
     -------
@@ -129,10 +125,8 @@ def location(
         Initial weights, at least 1.
     steps, lr, batch : int, float, int
         Training.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of weights and data; see `superposition.devices.resolve_device`.
 
     Returns
     -------
@@ -156,7 +150,8 @@ def location(
     )
     w0 = W[:, 0]
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": relu_flow.gaussian_forecast(w0, C0, C1), "again": second}
+    after_flow = np.concatenate([relu_flow.single_neuron(w, C0, C1, [1.0]) for w in w0])
+    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": after_flow, "again": second}
     at = measures.peak(first)
     top = first[np.arange(len(first)), at]
     hits = {}
@@ -191,10 +186,8 @@ def onset(
         Initial weights, at least 1.
     steps, lr, batch : int, float, int
         Training.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of weights and data; see `superposition.devices.resolve_device`.
 
     Returns
     -------
@@ -270,10 +263,8 @@ def bias_sign(
         Initial weights, at least 1.
     steps, lr, batch : int, float, int
         Training.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of weights and data; see `superposition.devices.resolve_device`.
 
     Returns
     -------
@@ -320,10 +311,8 @@ def sign_flips(
         Training.
     keep_every : int
         Steps between looks.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
+    seed, device : int, str
+        Seed of weights and data; see `superposition.devices.resolve_device`.
 
     Returns
     -------

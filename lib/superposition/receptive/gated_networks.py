@@ -26,7 +26,7 @@ LARGEST = 1e100  # of moments and inputs: their products stay finite
 
 def moments(
     gates: ArrayLike, x: ArrayLike, y: ArrayLike
-) -> tuple[Float[np.ndarray, "K*n K*n"], Float[np.ndarray, "K n"]]:
+) -> tuple[Float[np.ndarray, "Kn Kn"], Float[np.ndarray, "K n"]]:
     """Moments A and b of a gated network over a sample.
 
     Parameters

@@ -29,7 +29,7 @@ LARGEST = 1e30  # of numbers that go into float32
 
 def task(
     n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
-) -> tuple[Float[np.ndarray, "4*samples n"], Float[np.ndarray, " 4*samples"]]:
+) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
     """Labelled inputs of the nonlinear Gaussian process, each with its mirror image.
 
     Parameters
@@ -64,7 +64,7 @@ def task(
 
 def labelled(
     one: ArrayLike, zero: ArrayLike, *, seed: int | np.random.Generator
-) -> tuple[Float[np.ndarray, "4*N n"], Float[np.ndarray, " 4*N"]]:
+) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
     """Join the inputs of two classes and their mirror images, shuffled.
 
     Parameters

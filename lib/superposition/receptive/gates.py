@@ -123,7 +123,7 @@ def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
     return x @ directions.T > 0
 
 
-def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "K*n K*n"]:
+def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
     """``E[1(a_k . x > 0) 1(a_l . x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
 
     Parameters
@@ -162,7 +162,7 @@ def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndar
     return np.block(blocks)
 
 
-def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "K*n K*n"]:
+def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "Kn Kn"]:
     """``E[1(x_i > 0) 1(x_k > 0) x x']`` for x = erf(gain z)/Z and single-pixel gates i, k.
 
     Parameters

@@ -163,7 +163,7 @@ def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "
     -----
     Source: the localization notes, eq. 51 for one half-space gate.
     """
-    T, values, _ = _ring(T, C0, C1)
+    T, values = _ring(T, C0, C1)
     return np.fft.irfft(np.fft.rfft(T, axis=-1) / values, n=T.shape[-1], axis=-1)
 
 
@@ -213,12 +213,14 @@ def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.nd
     Raises
     ------
     ValueError
-        If the shapes do not fit, a matrix is not circulant, or C0 + C1 is singular.
+        If the shapes do not fit or a number is not finite.
     """
-    w, (T, _, C) = checks.array("w", w, "... n"), _ring(T, C0, C1)
-    if w.shape[-1] != T.shape[-1]:
-        raise ValueError(f"w and T have shapes {w.shape} and {T.shape}; allowed: (..., n), with one n")
-    return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ C) * w, axis=-1) / 4
+    w, T = checks.array("w", w, "... n"), checks.array("T", T, "... n")
+    C0, C1 = checks.array("C0", C0, "n n"), checks.array("C1", C1, "n n")
+    if not w.shape[-1:] * 2 == T.shape[-1:] * 2 == C0.shape == C1.shape:
+        shapes = f"{w.shape}, {T.shape}, {C0.shape} and {C1.shape}"
+        raise ValueError(f"w, T, C0 and C1 have shapes {shapes}; allowed: (..., n) twice and (n, n) twice")
+    return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ (C0 + C1)) * w, axis=-1) / 4
 
 
 def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
@@ -377,4 +379,4 @@ def _ring(T, C0, C1):
         raise ValueError(f"T has shape {T.shape}; allowed: (..., {len(C0)})")
     if values.min() <= 1e-12 * values.max():
         raise ValueError(f"C0 + C1 has the eigenvalue {values.min():.2g}; allowed: above 0")
-    return T, values, C0 + C1
+    return T, values

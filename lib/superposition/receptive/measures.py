@@ -132,7 +132,7 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     return np.minimum(d, n - d)
 
 
-def power(w: ArrayLike) -> Float[np.ndarray, "... n//2+1"]:
+def power(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     """Share of sum w^2 at each frequency.
 
     Parameters

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.receptive.ring import gaussian_covariance, gaussian_sample
+from superposition.receptive.ring import covariance_row, gaussian_covariance, stationary_sample
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -167,7 +167,7 @@ def nlgp_sample(
     from scipy.special import erf
 
     scale, gain = normalization(gain), checks.number("gain", gain)
-    return erf(gain * gaussian_sample(gaussian_covariance(n, xi, kernel), samples, seed=seed)) / scale
+    return erf(gain * stationary_sample(covariance_row(n, xi, kernel), samples, seed=seed)) / scale
 
 
 def _gain(gain):

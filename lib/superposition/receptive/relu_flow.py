@@ -278,27 +278,7 @@ def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike)
     return np.fft.irfft(u0 * growth, n=n, norm="ortho")
 
 
-def gaussian_forecast(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, time: float = 1.0) -> Float[np.ndarray, "S n"]:
-    """Weights of single neurons after some time of the flow on Gaussian data.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (S, n)
-        Initial weights.
-    C0, C1 : array_like, shape (n, n)
-        Circulant covariances of the data with label 0 and 1.
-    time : float
-        In units of tau, above 0 and up to 1e9.
-
-    Returns
-    -------
-    numpy.ndarray, shape (S, n)
-    """
-    time = checks.number("time", time, 0, 1e9, open_low=True)
-    return np.concatenate([single_neuron(w, C0, C1, [time]) for w in checks.array("w0", w0, "S n")])
-
-
-def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
+def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     """Energy sum w^2 of the steady states of one neuron, each with a single frequency.
 
     Parameters
@@ -323,7 +303,7 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2
 
 
-def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "n//2+1 n//2+1"]:
+def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "frequencies frequencies"]:
     """Rates at which a steady state of one neuron is left: lam1_k (r_m - r_k) / 4 with r = lam0 / lam1.
 
     Parameters

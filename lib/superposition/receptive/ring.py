@@ -10,6 +10,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
+from scipy import fft
 
 from superposition import checks
 
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 KERNELS = ("periodic", "wrapped")
 ROUNDING = 1e-12  # eigenvalues above minus this are zero up to rounding, at variance 1
+BY_TRANSFORMS = 512  # pixels from which a Fourier transform is faster than a matrix
 WIDEST = 100  # largest correlation length, in units of the ring
 
 
@@ -113,6 +115,26 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
            [0.018, 0.368, 1.   , 0.368],
            [0.368, 0.018, 0.368, 1.   ]])
     """
+    return circulant(covariance_row(n, xi, kernel))
+
+
+def covariance_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
+    """First row of `gaussian_covariance`, which says it all.
+
+    Parameters
+    ----------
+    n, xi, kernel : int, float, str
+        See `gaussian_covariance`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+
+    Raises
+    ------
+    NotACovariance
+        If the periodic kernel has an eigenvalue below -1e-12.
+    """
     row = kernel_row(n, xi, kernel)
     lowest = np.fft.rfft(row).real.min()
     if lowest < -ROUNDING:
@@ -120,7 +142,7 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
             f"xi = {float(xi):g} is too large for n = {n}: the periodic kernel has the eigenvalue {lowest:.2g}; "
             "allowed: smaller xi, or kernel='wrapped'"
         )
-    return circulant(row)
+    return row
 
 
 def gaussian_sample(
@@ -154,9 +176,44 @@ def gaussian_sample(
     >>> receptive.gaussian_sample(receptive.gaussian_covariance(6, 1.0), 2, seed=0).shape
     (2, 6)
     """
-    samples = checks.whole("samples", samples, 1)
-    root = square_root(covariance)
-    return checks.generator("seed", seed).standard_normal((samples, len(root))) @ root
+    eigenvalues(covariance)  # refuses what is no circulant matrix
+    return stationary_sample(np.asarray(covariance, dtype=np.float64)[0], samples, seed=seed)
+
+
+def stationary_sample(
+    row: ArrayLike, samples: int, *, seed: int | np.random.Generator
+) -> Float[np.ndarray, "samples n"]:
+    """Draw from the centred Gaussian whose circulant covariance has a given first row.
+
+    Parameters
+    ----------
+    row : array_like, shape (n,)
+        Entry d is the covariance at distance d, on either side.
+    samples : int
+        Number of vectors, at least 1.
+    seed : int or numpy.random.Generator
+        Where the numbers come from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (samples, n)
+        Standard normal vectors times the square root of the matrix; from n = 512 on by Fourier transforms.
+
+    Raises
+    ------
+    NotACovariance
+        If an eigenvalue is below -1e-12 times the largest entry.
+    ValueError
+        If `row` is not the same in both directions, or `samples` is below 1.
+    """
+    samples, row = checks.whole("samples", samples, 1), checks.array("row", row, "n")
+    if not np.allclose(row[1:], row[:0:-1], rtol=0, atol=ROUNDING * np.abs(row).max()):
+        raise ValueError("row is not the same in both directions; allowed: those that depend on distance alone")
+    n, gains = len(row), np.sqrt(_nonnegative(np.fft.rfft(row).real, np.abs(row).max()))
+    z = checks.generator("seed", seed).standard_normal((samples, n))
+    if n < BY_TRANSFORMS:
+        return z @ circulant(np.fft.irfft(gains, n=n))
+    return fft.irfft(fft.rfft(z, axis=1) * gains, n=n, axis=1, overwrite_x=True)
 
 
 def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
@@ -194,7 +251,7 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     return row[(index[:, None] - index) % len(row)]
 
 
-def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
+def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     """Eigenvalues of a symmetric circulant matrix, by frequency.
 
     Parameters
@@ -260,10 +317,8 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     >>> np.allclose(root @ root, C)
     True
     """
-    values = eigenvalues(covariance)
-    if values.min() < -ROUNDING * np.abs(covariance).max():
-        raise NotACovariance(f"covariance has the eigenvalue {values.min():.2g}; allowed: none below 0")
-    return circulant(np.fft.irfft(np.sqrt(np.maximum(values, 0)), n=len(covariance)))
+    values = _nonnegative(eigenvalues(covariance), np.abs(covariance).max())
+    return circulant(np.fft.irfft(np.sqrt(values), n=len(covariance)))
 
 
 def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
@@ -308,3 +363,10 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     pairs = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(n, -1) * np.sqrt(2)
     alternating = 1.0 - 2.0 * (np.arange(n) % 2)
     return np.column_stack([np.ones(n), pairs, alternating]) / np.sqrt(n)
+
+
+def _nonnegative(values, scale):
+    """Eigenvalues with what is negative by rounding set to 0."""
+    if values.min() < -ROUNDING * scale:
+        raise NotACovariance(f"covariance has the eigenvalue {values.min():.2g}; allowed: none below 0")
+    return np.maximum(values, 0)

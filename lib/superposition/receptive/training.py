@@ -243,7 +243,7 @@ def train(
     return Trained(W, b1, b2, np.array(kept.found), tuple(kept.steps), last)
 
 
-def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "m-1 ..."], Float[np.ndarray, "m ..."]]:
+def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "intervals ..."], Float[np.ndarray, "m ..."]]:
     """How often gates change between kept weights, on given data.
 
     Parameters

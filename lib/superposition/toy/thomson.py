@@ -205,7 +205,7 @@ def polygon(n: int) -> Float[np.ndarray, "2 n"]:
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def simplex(m: int) -> Float[np.ndarray, "m m+1"]:
+def simplex(m: int) -> Float[np.ndarray, "m corners"]:
     """Corners of a regular simplex, m + 1 directions with equal overlaps -1 / m: triangle, tetrahedron.
 
     Parameters
