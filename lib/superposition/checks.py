@@ -1,8 +1,13 @@
 """Refusals: one sentence that names the parameter, its value and what is allowed."""
 
+from __future__ import annotations
+
 import operator
+from typing import TypeAlias
 
 import numpy as np
+
+Floats: TypeAlias = "np.ndarray | np.float64"  # a float64 array, or one number where all arguments are numbers
 
 
 def real(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=False):

@@ -197,12 +197,10 @@ class ReluFlow(Chapter):
     n: Annotated[
         Count, Field(ge=12, le=120), AfterValidator(_even), Field(description="even numbers from 12 to 120")
     ] = 40
-    xi1: Annotated[
-        Real, Field(ge=0.8), AfterValidator(_narrow), Field(description="numbers from 0.8 to n / 11")
-    ] = 2.0
-    xi2: Annotated[
-        Real, Field(ge=0.4), AfterValidator(_shorter), Field(description="numbers from 0.4 to 0.9 xi1")
-    ] = 1.0
+    xi1: Annotated[Real, Field(ge=0.8), AfterValidator(_narrow), Field(description="numbers from 0.8 to n / 11")] = 2.0
+    xi2: Annotated[Real, Field(ge=0.4), AfterValidator(_shorter), Field(description="numbers from 0.4 to 0.9 xi1")] = (
+        1.0
+    )
     gain: Annotated[Real, Field(ge=0.01, le=100, description="numbers from 0.01 to 100")] = 3.0
     steps: Annotated[Count, Field(ge=50, le=10**5, description="whole numbers from 50 to 100000")] = 600
     seed: Annotated[Count, Field(ge=0, le=10**6, description="whole numbers from 0 to 1000000")] = 0

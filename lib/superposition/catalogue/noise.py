@@ -26,8 +26,14 @@ class NoisePoint(Point):
 
 
 _NOISE = "superposition.incidental.noise_experiments:trained_under_noise"
-_BIPOLAR = {"law_name": ("bipolar",), "lambda_": (0.0,), "noise": ("shared",), "draws": (1,), "relu": (True,),
-            "seed": (0,)}
+_BIPOLAR = {
+    "law_name": ("bipolar",),
+    "lambda_": (0.0,),
+    "noise": ("shared",),
+    "draws": (1,),
+    "relu": (True,),
+    "seed": (0,),
+}
 _FIG = {**_BIPOLAR, "n": (8,), "m": (16,), "eta": (0.02,), "steps": (10**5,), "instances": (24,)}  # the public code's
 _QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
 _SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)

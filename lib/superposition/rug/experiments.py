@@ -4,6 +4,8 @@ They take the fields of the point and ``device`` as keywords, and know nothing o
 or tables.
 """
 
+from __future__ import annotations
+
 from superposition import checks, devices
 from superposition.rug import meanfield, partners, training
 from superposition.rug.gaussian_training import continue_training, train_on_samples
@@ -11,7 +13,9 @@ from superposition.rug.stopping import first_below, first_pause
 from superposition.rug.walsh_descent import descend
 
 
-def descended_rug(*, ns, p, r, steps, seed, device="auto"):
+def descended_rug(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended.
 
     Parameters
@@ -59,7 +63,9 @@ def descended_rug(*, ns, p, r, steps, seed, device="auto"):
     }
 
 
-def gaussian_autoencoder(*, ns, p, r, steps, seed, device="auto"):
+def gaussian_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the recipe with Gaussian interference by decree.
 
     Parameters
@@ -116,7 +122,9 @@ def gaussian_autoencoder(*, ns, p, r, steps, seed, device="auto"):
     }
 
 
-def stopped_autoencoder(*, ns, p, r, steps, seed, device="auto"):
+def stopped_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the text's protocol and say where it stopped.
 
     Parameters
@@ -189,7 +197,9 @@ def _mean_and_spread(name, values):
     return {f"{name}_mean": float(values.mean()), f"{name}_spread": float(values.std())}
 
 
-def trained_autoencoder(*, ns, p, r, steps, full_rate_from, seed, device="auto"):
+def trained_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, full_rate_from: float, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the recipe, slower for rare features, and describe it beside the theory.
 
     Parameters

@@ -5,12 +5,21 @@ of independent terms, so its cumulants are known exactly from the weights, and t
 terms of the Edgeworth expansion give the loss. The expansion and the counts behind it are ours.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.rug import meanfield, rugs
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
 
 SMOOTHING = 0.01  # width, in sigma, of the Gaussian that frames.row_loss adds
 
@@ -23,12 +32,12 @@ class Excess:
     skewness: np.ndarray
 
     @property
-    def total(self):
+    def total(self) -> Floats:
         """Sum of both parts."""
         return self.kurtosis + self.skewness
 
 
-def feature_cumulants(p):
+def feature_cumulants(p: ArrayLike) -> Float[np.ndarray, "3 ..."]:
     """Second, third and fourth cumulant of one feature.
 
     Parameters
@@ -55,7 +64,7 @@ def feature_cumulants(p):
     )
 
 
-def absolute_third(p):
+def absolute_third(p: ArrayLike) -> Floats:
     """Third absolute moment of a feature about its mean, in units of its standard deviation.
 
     Parameters
@@ -81,7 +90,7 @@ def absolute_third(p):
     return ((1 - 2 * m) * m**3 + m * (m**4 + (1 - m) ** 4) / 2) / features.variance(p) ** 1.5
 
 
-def lyapunov(off_diagonal):
+def lyapunov(off_diagonal: ArrayLike) -> float:
     """Lyapunov ratio of one row of weights, sum |w|^3 / (sum w^2)^(3/2).
 
     Parameters
@@ -109,7 +118,7 @@ def lyapunov(off_diagonal):
     return float(np.sum(w**3) / np.sum(w**2) ** 1.5)
 
 
-def row_cumulants(power_sums, p):
+def row_cumulants(power_sums: ArrayLike, p: float) -> Float[np.ndarray, " 3"]:
     """Second, third and fourth cumulant of the interference of one row.
 
     Parameters
@@ -139,7 +148,7 @@ def row_cumulants(power_sums, p):
     return feature_cumulants(p) * power_sums[1:]
 
 
-def mean_power_sums(ns, nd, *, antipodal=False):
+def mean_power_sums(ns: int, nd: int, *, antipodal: bool = False) -> Float[np.ndarray, " 4"]:
     """Power sums of a rug, averaged over all index sets of its size without the constant row.
 
     Parameters
@@ -178,7 +187,7 @@ def mean_power_sums(ns, nd, *, antipodal=False):
     return np.array([0.0, ns / nd, ns * triples / nd**3, ns * quadruples / nd**4]) - 1
 
 
-def triples(rug):
+def triples(rug: rugs.Rug) -> int:
     """Ordered triples of the index set that sum to zero, by XOR or modulo ns.
 
     Parameters
@@ -198,7 +207,7 @@ def triples(rug):
     return round((rug.power_sums()[2] + 1) * rug.nd**3 / rug.ns)
 
 
-def excess(cumulants, a, b, p):
+def excess(cumulants: ArrayLike, a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Excess:
     """First-order cost of interference that is not Gaussian.
 
     Parameters
@@ -239,7 +248,7 @@ def excess(cumulants, a, b, p):
     return Excess(kurtosis=k4 * a**4 * fourth / 24, skewness=k3 * a**3 * third / 6)
 
 
-def exact_excess(off_diagonal, a, b, p):
+def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """The same without expansion: `frames.row_loss` above the loss of Gaussian interference.
 
     Parameters
@@ -265,14 +274,14 @@ def exact_excess(off_diagonal, a, b, p):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and 5.
+    Source: The Persian Rug, eq. 4 and eq. 5.
     """
     weights = np.asarray(off_diagonal, dtype=np.float64)
     sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
     return rugs.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 
-def partner_loss(weight, a, b, p, r):
+def partner_loss(weight: float, a: float, b: float, p: float, r: float) -> float:
     """Loss of a rug in which every feature has one partner of a given weight, for ns to infinity.
 
     The partner is one feature of the law of section 2; the rest of the interference is Gaussian,
@@ -313,7 +322,7 @@ def partner_loss(weight, a, b, p, r):
     return float(chance @ meanfield.loss(a, b + shift, sigma, p))
 
 
-def rug_loss(rug, a, b, p):
+def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
     """Loss per feature of a rug from the first four power sums of its row, at any size.
 
     Parameters

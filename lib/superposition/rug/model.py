@@ -3,11 +3,19 @@
 Source: The Persian Rug, sections 2 and 3.
 """
 
-from dataclasses import asdict, dataclass, fields
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, get_type_hints
 
 import numpy as np
 
 from superposition import checks, features
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -32,7 +40,7 @@ class RowStatistics:
     dead: np.ndarray
 
     @property
-    def Lambda(self):  # noqa: N802 - the text's symbol
+    def Lambda(self) -> float:  # noqa: N802 - the text's symbol
         """Largest Lyapunov ratio over the rows (The Persian Rug, eq. 3)."""
         return float(self.lyapunov.max())
 
@@ -72,12 +80,12 @@ class TrainedModel:
     stopped: bool
 
     @property
-    def rows(self):
+    def rows(self) -> RowStatistics:
         """Row statistics of W = W_out W_in, a `RowStatistics`."""
         return row_statistics(self.W_out @ self.W_in, self.bias, self.settings.p)
 
 
-def row_statistics(W, b, p):
+def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     """Statistics of every row of W that the mean-field theory uses or ignores.
 
     Parameters
@@ -131,7 +139,7 @@ def row_statistics(W, b, p):
     )
 
 
-def save(model, path):
+def save(model: TrainedModel, path: str | os.PathLike) -> None:
     """Write a trained model as safetensors, its settings in the header.
 
     Parameters
@@ -148,7 +156,7 @@ def save(model, path):
     save_file(arrays, path, metadata={name: str(value) for name, value in numbers.items()})
 
 
-def load(path):
+def load(path: str | os.PathLike) -> TrainedModel:
     """Read a model written by `save`.
 
     Parameters
@@ -165,7 +173,7 @@ def load(path):
     with safe_open(path, framework="numpy") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         text = file.metadata()
-    settings = Settings(**{f.name: f.type(text[f.name]) for f in fields(Settings)})
+    settings = Settings(**{name: kind(text[name]) for name, kind in get_type_hints(Settings).items()})
     return TrainedModel(
         settings, **arrays, loss=float(text["loss"]), loss_se=float(text["loss_se"]), stopped=text["stopped"] == "True"
     )

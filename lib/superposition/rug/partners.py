@@ -6,6 +6,10 @@ beats the Persian rug. `superposition.rug.meanfield` has the same without the pa
 antipodal rug (c = 1) under names of its own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, features, minima
@@ -13,8 +17,13 @@ from superposition.rug import meanfield
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
 from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def loss(a, b, sigma, c, p):
+    from superposition.checks import Floats
+
+
+def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature whose output has a partner.
 
     Parameters
@@ -55,7 +64,7 @@ def loss(a, b, sigma, c, p):
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
-def optimum(sigma, c, p):
+def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an output with a partner.
 
     Parameters
@@ -79,7 +88,7 @@ def optimum(sigma, c, p):
 
     Notes
     -----
-    Source: as for `superposition.rug.meanfield.optimum`, eq. 9 and 16 of The Persian Rug give the gain
+    Source: as for `superposition.rug.meanfield.optimum`, eq. 16 of The Persian Rug gives the gain
     for every ``b / a``; the search runs along that line.
     """
     sigma, c, p = np.broadcast_arrays(
@@ -93,7 +102,7 @@ def optimum(sigma, c, p):
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
 
-def digon(p, c=1.0):
+def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
 
     Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
@@ -119,13 +128,19 @@ def digon(p, c=1.0):
     -----
     Source: ours. As p -> 0 it is p^2 (1 + c^-2) (2 - 1/c) / 12 for c >= 1: p^2 / 6 for the tied
     digon, and least at c = 3, where it is 25/162 p^2.
+
+    Examples
+    --------
+    >>> p = 1e-6
+    >>> float(round(digon(p, c=1) / p**2, 4)), float(round(digon(p, c=3) / p**2, 4))
+    (0.1667, 0.1543)
     """
     c = checks.real("c", c, 0, open_low=True, open_high=True)
     noise = np.sqrt(features.variance(p))
     return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
 
 
-def best_digon(p):
+def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     """Best digon over the ratio of its two weights.
 
     Parameters
@@ -148,6 +163,12 @@ def best_digon(p):
     Notes
     -----
     Source: ours; a grid of ratios, and a parabola through the best three.
+
+    Examples
+    --------
+    >>> c, loss = best_digon(0.05)
+    >>> round(float(c), 2), round(float(loss), 6)
+    (2.97, 0.000385)
     """
     p = features.probability(p)
     grid = np.linspace(0, np.log(5), 17)
@@ -159,7 +180,7 @@ def best_digon(p):
     return c[()], digon(p, c)
 
 
-def antipodal_loss(a, b, sigma, p):
+def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature of an antipodal rug, L(a, b, sigma).
 
     The output sees ``ReLU(a (x - x' + nu) + b)``: its feature, one partner with weight -1, and
@@ -191,11 +212,16 @@ def antipodal_loss(a, b, sigma, p):
     Notes
     -----
     Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature.
+
+    Examples
+    --------
+    >>> float(round(antipodal_loss(a=1.2, b=-0.3, sigma=0.25, p=0.05), 6))
+    0.006852
     """
     return loss(a, b, sigma, 1.0, p)
 
 
-def antipodal_optimum(p, r):
+def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an antipodal rug.
 
     Parameters
@@ -220,6 +246,12 @@ def antipodal_optimum(p, r):
     -----
     Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug,
     and saturates The Persian Rug's eq. 6; only the law of the interference differs.
+
+    Examples
+    --------
+    >>> from superposition.rug.meanfield import optimum as rug_optimum
+    >>> float(round(antipodal_optimum(p=0.05, r=0.2).loss / rug_optimum(p=0.05, r=0.2).loss, 3))
+    0.826
     """
     p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
     return optimum(noise_std(p, r), 1.0, p)

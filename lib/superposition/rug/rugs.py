@@ -5,13 +5,22 @@ Hadamard matrix, any other size gets pairs of Fourier frequencies; both meet eq.
 equality, and neither is ever stored as a matrix.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.features import Estimate
 from superposition.rug import meanfield
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
@@ -54,6 +63,14 @@ class Rug:
     Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to
     H_ij = (-1)^popcount(i AND j); the circulant form for other sizes and the antipodal rug are
     ours.
+
+    Examples
+    --------
+    >>> rug = Rug(8, 3, indices=[3, 5, 6])
+    >>> rug.row().round(3) + 0.0
+    array([ 1.   , -0.333, -0.333, -0.333, -0.333, -0.333, -0.333,  1.   ])
+    >>> rug.apply([1, 0, 0, 0, 0, 0, 0, 1]).round(3) + 0.0
+    array([ 2.   , -0.667, -0.667, -0.667, -0.667, -0.667, -0.667,  2.   ])
     """
 
     ns: int
@@ -77,7 +94,7 @@ class Rug:
         object.__setattr__(self, "kept", kept)
         object.__setattr__(self, "indices", np.flatnonzero(kept))
 
-    def apply(self, x):
+    def apply(self, x: ArrayLike) -> Float[np.ndarray, "... ns"]:
         """Multiply feature vectors by the rug, O(ns log ns) each.
 
         Parameters
@@ -94,7 +111,7 @@ class Rug:
         spectrum = np.fft.rfft(x, axis=-1) * self.kept[: self.ns // 2 + 1]
         return np.fft.irfft(spectrum, n=self.ns, axis=-1) * (self.ns / self.nd)
 
-    def row(self):
+    def row(self) -> Float[np.ndarray, " ns"]:
         """First row; every other row is a permutation of it.
 
         Returns
@@ -103,7 +120,7 @@ class Rug:
         """
         return self.apply(np.eye(1, self.ns)[0])
 
-    def power_sums(self):
+    def power_sums(self) -> Float[np.ndarray, " 4"]:
         """Exact moments of the row: sum over j != i of R_ij^k for k = 1 to 4, the same for every i.
 
         Returns
@@ -115,7 +132,7 @@ class Rug:
         row = self.row()[1:]
         return np.array([np.sum(row**k) for k in range(1, 5)])
 
-    def dense(self):
+    def dense(self) -> Float[np.ndarray, "ns ns"]:
         """The matrix itself, for small sizes.
 
         Returns
@@ -125,7 +142,7 @@ class Rug:
         return self.apply(np.eye(self.ns))
 
 
-def walsh_hadamard(x):
+def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
     """Multiply by the Hadamard matrix H_ij = (-1)^popcount(i AND j), in O(n log n).
 
     Parameters
@@ -159,7 +176,16 @@ def walsh_hadamard(x):
     return x.reshape(shape)
 
 
-def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
+def simulated_loss(
+    rug: Rug,
+    a: float,
+    b: float,
+    p: float,
+    *,
+    samples: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Estimate:
     """Loss per feature of ReLU(a R x + bias), by Monte Carlo.
 
     Parameters
@@ -191,7 +217,7 @@ def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 1, 2 (per feature) and 4.
+    Source: The Persian Rug, eq. 1, eq. 2 (per feature) and eq. 4.
     """
     samples = checks.whole("samples", samples, 2)
     rng = np.random.default_rng(seed)
@@ -207,7 +233,7 @@ def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
 
 
-def row_loss(off_diagonal, a, b, p):
+def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
     The interference is a sum of independent terms, so its density follows from the product
@@ -237,7 +263,12 @@ def row_loss(off_diagonal, a, b, p):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and 5, without "because nu becomes Gaussian".
+    Source: The Persian Rug, eq. 4 and eq. 5, without "because nu becomes Gaussian".
+
+    Examples
+    --------
+    >>> round(row_loss(Rug(8, 3, indices=[3, 5, 6]).row()[1:], a=1.1, b=-0.3, p=0.05), 5)
+    0.01039
     """
     weights = checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True)
     weights, count = np.unique(np.round(weights, 12), return_counts=True)

@@ -4,13 +4,20 @@ Source: The Persian Rug, section 2: "training continues as long as the average l
 100 batches is lower than the average loss over the 100 batches prior to that one".
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.rug import training
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def first_pause(history, window=training.WINDOW):
+
+def first_pause(history: ArrayLike, window: int = training.WINDOW) -> int:
     """Step at which the text's rule, looked at after every batch, stops.
 
     Parameters
@@ -39,7 +46,7 @@ def first_pause(history, window=training.WINDOW):
     return int(fired[0]) + 2 * window if len(fired) else len(history)
 
 
-def first_below(history, level, window=training.WINDOW):
+def first_below(history: ArrayLike, level: float, window: int = training.WINDOW) -> int:
     """Step at which the mean of the last batches first lies at or below a level.
 
     Parameters

@@ -5,7 +5,10 @@ Source: The Persian Rug, sections 2 and 3. The feature vectors come from
 every device up to rounding.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
@@ -14,6 +17,9 @@ from superposition import checks, features, optimise
 from superposition.devices import resolve_device
 from superposition.rug.model import Settings, TrainedModel
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
 PROTOCOLS = ("recipe", "text")
 SCHEDULES = ("cosine", "constant")
 WINDOW = 100  # batches in a window of the text's stopping rule
@@ -21,7 +27,7 @@ COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less onc
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
 
 
-def default_lr(ns, protocol="recipe"):
+def default_lr(ns: int, protocol: str = "recipe") -> float:
     """Learning rate of a protocol at a given size.
 
     Parameters
@@ -51,20 +57,20 @@ def default_lr(ns, protocol="recipe"):
 
 
 def train(
-    ns,
-    nd,
-    p,
+    ns: int,
+    nd: int,
+    p: float,
     *,
-    steps=None,
-    batch=1024,
-    lr=None,
-    schedule=None,
-    protocol="recipe",
-    seed=0,
-    device="auto",
-    eval_samples=None,
-    progress=None,
-):
+    steps: int | None = None,
+    batch: int = 1024,
+    lr: float | None = None,
+    schedule: str | None = None,
+    protocol: str = "recipe",
+    seed: int = 0,
+    device: str = "auto",
+    eval_samples: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> TrainedModel:
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
 
     Weights start uniform within 1 / sqrt(fan-in), the bias at zero.
@@ -141,7 +147,16 @@ def train(
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
 
 
-def affordable_steps(ns, nds, *, seconds, steps=2000, p=0.05, batch=1024, device="auto"):
+def affordable_steps(
+    ns: int,
+    nds: Sequence[int],
+    *,
+    seconds: float,
+    steps: int = 2000,
+    p: float = 0.05,
+    batch: int = 1024,
+    device: str = "auto",
+) -> tuple[int, float]:
     """Steps that a time budget allows to every one of several models, the same for each.
 
     Parameters
@@ -179,7 +194,7 @@ def affordable_steps(ns, nds, *, seconds, steps=2000, p=0.05, batch=1024, device
     return affordable, affordable * cost
 
 
-def draw(settings, rng, device):
+def draw(settings: Settings, rng: np.random.Generator, device: torch.device) -> torch.Tensor:
     """A batch of feature vectors in float32 on a device.
 
     Parameters
@@ -201,7 +216,7 @@ def draw(settings, rng, device):
     return x.view(settings.batch, settings.ns)
 
 
-def forward(weights, x):
+def forward(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
     """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1).
 
     Parameters
@@ -219,7 +234,18 @@ def forward(weights, x):
     return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
 
 
-def checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device):
+def checked_settings(
+    ns: int,
+    nd: int,
+    p: float,
+    steps: int | None,
+    batch: int,
+    lr: float | None,
+    schedule: str | None,
+    protocol: str,
+    seed: int,
+    device: str,
+) -> Settings:
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
     ns = checks.whole("ns", ns, 2, LIMIT)
     is_text = checks.one_of("protocol", protocol, PROTOCOLS) == "text"
@@ -240,7 +266,9 @@ def checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, devi
     )
 
 
-def initial_weights(settings, rng, device):
+def initial_weights(
+    settings: Settings, rng: np.random.Generator, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
     ns, nd = settings.ns, settings.nd
     W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
@@ -270,7 +298,13 @@ def _no_longer_falls(history):
 
 
 @torch.no_grad()
-def evaluate(weights, settings, rng, device, samples):
+def evaluate(
+    weights: Sequence[torch.Tensor],
+    settings: Settings,
+    rng: np.random.Generator,
+    device: torch.device,
+    samples: int | None,
+) -> tuple[float, float]:
     """Loss on fresh feature vectors, and its standard error."""
     samples = checks.whole("eval_samples", max(4096, 2**24 // settings.ns) if samples is None else samples, 2)
     errors = [

@@ -5,13 +5,22 @@ each other. Descent on its eigenvalues, while the smallest are cut until nd are 
 over all index sets and all weights on them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import torch
 
 from superposition import checks, devices, features, optimise
 from superposition.rug import rugs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Int
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Descent:
     partners: np.ndarray
 
 
-def partner_share(indices, ns):
+def partner_share(indices: ArrayLike, ns: int) -> float:
     """Largest share of an index set that lies in one odd coset {k: k AND e has an odd number of ones}.
 
     Parameters
@@ -57,7 +66,7 @@ def partner_share(indices, ns):
     return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
 
 
-def layered_indices(ns, nd, bits, seed=0):
+def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarray, " nd"]:
     """An index set in layers: numbers with many ones among their lowest bits first, ties at random.
 
     Parameters
@@ -92,7 +101,7 @@ def layered_indices(ns, nd, bits, seed=0):
     return np.sort(np.lexsort((tie, -weight))[:nd])
 
 
-def decoded_loss(rug, p, *, samples, seed):
+def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
     """Loss per feature of a rug with the gain and bias that suit it best.
 
     Half of the feature vectors choose gain and bias, the other half measures.
@@ -130,7 +139,18 @@ def decoded_loss(rug, p, *, samples, seed):
     return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
 
 
-def descend(ns, nd, p, *, steps=1000, lr=0.02, batch=512, seed=0, device="auto", progress=None):
+def descend(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    steps: int = 1000,
+    lr: float = 0.02,
+    batch: int = 512,
+    seed: int = 0,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> Descent:
     """Gradient descent on the eigenvalues, their number annealed from ns to nd.
 
     The eigenvalues start near 1, so that W is nearly the identity. Their number falls
