@@ -2,15 +2,33 @@
 
 from __future__ import annotations
 
+import numbers
 import operator
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
 
 Floats: TypeAlias = "np.ndarray | np.float64"  # a float64 array, or one number where all arguments are numbers
 
 
-def real(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=False):
+SHOWN = 60  # characters of a value that a refusal repeats
+LARGEST_WHOLE = 2**53  # beyond, float64 counts no longer
+
+
+def real(
+    name: str,
+    value: ArrayLike,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> np.ndarray:
     """Return ``value`` as a float64 array, or refuse it.
 
     Parameters
@@ -35,19 +53,86 @@ def real(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=Fal
         If ``value`` holds no numbers, or one outside the interval.
     """
     allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
-    try:
-        array = np.asarray(value, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError(f"{name} = {value!r} is not a number; allowed: {allowed}") from None
-    above = array > low if open_low else array >= low
-    below = array < high if open_high else array <= high
-    if not np.all(above & below):
-        first = array[~(above & below)].flat[0]
+    array = _numbers(value)
+    if array is None:
+        raise ValueError(f"{name} = {_shown(value)} is not a number; allowed: {allowed}")
+    inside = np.isfinite(array) if open_low and open_high and low == -np.inf and high == np.inf else None
+    if inside is None:
+        inside = (array > low if open_low else array >= low) & (array < high if open_high else array <= high)
+    if not np.all(inside):
+        first = array[~inside].flat[0]
         raise ValueError(f"{name} = {first:g} is out of range; allowed: {allowed}")
     return array
 
 
-def whole(name, value, low, high=None):
+def number(
+    name: str,
+    value: ArrayLike,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Return ``value`` as one float, or refuse it; parameters and errors as those of `real`.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : array_like
+        One number; an array of no dimension is one.
+    low, high : float
+        Ends of the allowed interval.
+    open_low, open_high : bool
+        Whether that end is itself forbidden.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is not one number, or outside the interval.
+    """
+    array = real(name, value, low, high, open_low=open_low, open_high=open_high)
+    if array.ndim:
+        raise ValueError(f"{name} = {_shown(value)} has shape {array.shape}; allowed: one number")
+    return float(array)
+
+
+def of_shape(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> np.ndarray:
+    """Return ``value`` as a finite float64 array of a given shape, or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : array_like
+        Numbers.
+    shape : tuple of int or str
+        A length for each dimension; a word stands for any length from 1, the same wherever it is repeated.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If ``value`` holds no finite numbers or has another shape.
+    """
+    array = real(name, value, open_low=True, open_high=True)
+    found: dict[int | str, int] = {length: length for length in shape if isinstance(length, int)}
+    fits = array.ndim == len(shape) and all(array.shape)
+    if not fits or any(found.setdefault(want, have) != have for want, have in zip(shape, array.shape, strict=True)):
+        allowed = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+        raise ValueError(f"{name} has shape {array.shape}; allowed: ({allowed})")
+    return array
+
+
+def whole(name: str, value: int | float, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int, or refuse it.
 
     Parameters
@@ -57,7 +142,7 @@ def whole(name, value, low, high=None):
     value : int
         A whole number (1000.0 is one, 3.5 and True are not).
     low, high : int
-        Smallest and largest allowed value; no largest if `high` is None.
+        Smallest and largest allowed value; 2^53 if `high` is None.
 
     Returns
     -------
@@ -69,30 +154,31 @@ def whole(name, value, low, high=None):
         If ``value`` is not a whole number within the bounds.
     """
     allowed = f"whole numbers from {low}" + ("" if high is None else f" to {high}")
+    top = LARGEST_WHOLE if high is None else high
     try:
         number = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, bool) or number < low or (high is not None and number > high):
-        raise ValueError(f"{name} = {value!r} is out of range; allowed: {allowed}")
+    if number is None or isinstance(value, bool) or not low <= number <= top:
+        raise ValueError(f"{name} = {_shown(value)} is out of range; allowed: {allowed}")
     return number
 
 
-def one_of(name, value, allowed):
+def one_of(name: str, value: str, allowed: Sequence[str]) -> str:
     """Return ``value`` if it is one of ``allowed``, or refuse it.
 
     Parameters
     ----------
     name : str
         The name to use in the message.
-    value : object
+    value : str
         What was given.
-    allowed : sequence
+    allowed : sequence of str
         The choices.
 
     Returns
     -------
-    object
+    str
         ``value`` itself.
 
     Raises
@@ -100,6 +186,71 @@ def one_of(name, value, allowed):
     ValueError
         If ``value`` is not among the choices.
     """
-    if value not in allowed:
-        raise ValueError(f"{name} = {value!r} is unknown; allowed: {', '.join(map(str, allowed))}")
+    if not isinstance(value, str) or value not in allowed:
+        raise ValueError(f"{name} = {_shown(value)} is unknown; allowed: {', '.join(map(str, allowed))}")
     return value
+
+
+def flag(name: str, value: bool) -> bool:
+    """Return ``value`` if it is True or False, or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : bool
+        What was given.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is neither.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} = {_shown(value)} is neither; allowed: True, False")
+    return bool(value)
+
+
+def generator(name: str, seed: int | np.random.Generator) -> np.random.Generator:
+    """Return a generator to draw from, or refuse the seed.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    seed : int or numpy.random.Generator
+        A whole number from 0, or a generator, which is returned itself.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If ``seed`` is neither.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(whole(name, seed, 0))
+
+
+def _numbers(value):
+    """A float64 array of real numbers; None for anything else: truth values, text, complex numbers, ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype == object and not all(isinstance(part, numbers.Real) for part in array.flat):
+            return None
+        return array.astype(np.float64, copy=False) if array.dtype.kind in "iufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None
+
+
+def _shown(value):
+    """How a refusal repeats a value: on one line, and not for long."""
+    text = " ".join(repr(value).split())
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"

@@ -39,6 +39,26 @@ def probability(p):
     return checks.real("p", p, 0, 1, open_low=True)
 
 
+def one_probability(p):
+    """Return ``p`` as one float, or refuse it.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not one number in (0, 1].
+    """
+    return checks.number("p", probability(p))
+
+
 def mean(p):
     """Mean of a feature, E[x] = p / 2.
 
@@ -149,8 +169,7 @@ def nonzeros(ns, p, batch, *, seed):
     Source: The Persian Rug, section 2 (data).
     """
     total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
-    p = float(probability(p))
-    rng = np.random.default_rng(seed)
+    p, rng = one_probability(p), checks.generator("seed", seed)
     with np.errstate(divide="ignore"):
         rate = -np.log1p(-p)  # infinite at p = 1: every gap is then 1
     expected = int(total * p + 5 * np.sqrt(total * p) + 10)

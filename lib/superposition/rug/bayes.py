@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from superposition import checks, features
+from superposition import features
+from superposition.rug import ranges
 from superposition.rug.moments import REACH, gauss_legendre
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
     >>> float(round(bayes_loss(p=0.05, sigma=0.25), 6))
     0.00694
     """
-    p, sigma = np.broadcast_arrays(features.probability(p), checks.real("sigma", sigma, 0, open_high=True))
+    p, sigma = np.broadcast_arrays(features.probability(p), ranges.spreads(sigma))
     s = np.where(sigma > 0, sigma, 1.0)[..., None]
     edge = np.minimum(REACH * s, 0.5)
     total, (nodes, weights) = np.zeros(p.shape), gauss_legendre(300)

@@ -46,7 +46,7 @@ def descended_rug(
     ValueError
         If an argument is outside its range.
     """
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     found = descend(ns, nd, p, steps=steps, seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     kept = found.eigenvalues[found.eigenvalues != 0]
@@ -103,7 +103,7 @@ def gaussian_autoencoder(
     Source: The Persian Rug, section 4.1, taken at its word.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "recipe", seed, device)
     model = train_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
@@ -166,7 +166,7 @@ def stopped_autoencoder(
     Source: The Persian Rug, section 2, with the learning rate 3e-3 / sqrt(ns) of its public code.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     model = training.train(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     pause = first_pause(model.loss_history)
@@ -243,9 +243,9 @@ def trained_autoencoder(
     Source: The Persian Rug, Figures 2 to 7.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    r = float(checks.real("r", r, 0, 1, open_low=True, open_high=True))
+    r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     nd = max(1, round(r * ns))
-    rarity = float(checks.real("full_rate_from", full_rate_from, 0, 1, open_low=True))
+    rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
     lr = training.default_lr(ns) * min(1.0, p / rarity)
     model = training.train(ns, nd, p, steps=steps, lr=lr, seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)

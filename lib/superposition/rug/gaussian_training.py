@@ -65,7 +65,7 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> Flo
     Source: The Persian Rug, eq. 5, with d/dm M_k = k M_{k-1} and d/ds^2 M_k = k (k-1)/2 M_{k-2}.
     `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p.
     """
-    p = float(features.probability(p))
+    p = features.one_probability(p)
     a, b, variance = np.broadcast_arrays(
         checks.real("a", a, open_low=True, open_high=True),
         checks.real("b", b, open_low=True, open_high=True),
@@ -209,7 +209,7 @@ def continue_training(
     settings = replace(
         model.settings,
         steps=checks.whole("steps", steps, 0),
-        lr=float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
+        lr=checks.number("lr", lr, 0, open_low=True, open_high=True),
         seed=checks.whole("seed", seed, 0),
         batch=model.settings.batch,
         schedule="cosine",

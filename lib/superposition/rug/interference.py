@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, features
-from superposition.rug import meanfield, rugs
+from superposition.rug import meanfield, ranges, rugs
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -112,7 +112,7 @@ def lyapunov(off_diagonal: ArrayLike) -> float:
     -----
     Source: The Persian Rug, eq. 3.
     """
-    w = np.abs(checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True))
+    w = np.abs(ranges.off_diagonal(off_diagonal))
     if not w.any():
         raise ValueError("off_diagonal = 0 everywhere; allowed: at least one other weight")
     return float(np.sum(w**3) / np.sum(w**2) ** 1.5)
@@ -142,10 +142,7 @@ def row_cumulants(power_sums: ArrayLike, p: float) -> Float[np.ndarray, " 3"]:
     -----
     Source: The Persian Rug, eq. 4: cumulants of independent terms add.
     """
-    power_sums = checks.real("power_sums", power_sums, open_low=True, open_high=True)
-    if power_sums.shape != (4,):
-        raise ValueError(f"power_sums has shape {power_sums.shape}; allowed: (4,)")
-    return feature_cumulants(p) * power_sums[1:]
+    return feature_cumulants(features.one_probability(p)) * checks.of_shape("power_sums", power_sums, (4,))[1:]
 
 
 def mean_power_sums(ns: int, nd: int, *, antipodal: bool = False) -> Float[np.ndarray, " 4"]:
@@ -179,7 +176,7 @@ def mean_power_sums(ns: int, nd: int, *, antipodal: bool = False) -> Float[np.nd
     ns = checks.whole("ns", ns, 8)
     if ns & (ns - 1):
         raise ValueError(f"ns = {ns} is out of range; allowed: powers of two from 8")
-    nd = checks.whole("nd", nd, 1, ns // 2 if antipodal else ns - 1)
+    nd = checks.whole("nd", nd, 1, ns // 2 if checks.flag("antipodal", antipodal) else ns - 1)
     pool = ns // 2 if antipodal else ns  # the XOR of three members is one of so many
     falling = nd * (nd - 1) * (nd - 2)
     triples = 0 if antipodal else falling / (ns - 3)
@@ -237,11 +234,16 @@ def excess(cumulants: ArrayLike, a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Ex
     Source: ours (Edgeworth expansion of eq. 5 of The Persian Rug). As derivatives of the loss:
     k4 / 6 d^2 L / d(sigma^2)^2 + k3 / 3 a d^2 L / db d(sigma^2).
     """
-    k2, k3, k4 = checks.real("cumulants", cumulants, open_low=True, open_high=True)
+    cumulants = checks.real("cumulants", cumulants, -(ranges.LARGEST**2), ranges.LARGEST**2)
+    if cumulants.shape[:1] != (3,) or not np.all(cumulants[0] > 0):
+        raise ValueError(
+            f"cumulants of shape {cumulants.shape} do not fit; allowed: (3, ...), the first of them above 0"
+        )
+    k2, k3, k4 = cumulants
     a, b, k2, p = np.broadcast_arrays(
-        checks.real("a", a, 0, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("sigma^2", k2, 0, open_low=True, open_high=True),
+        ranges.gains(a),
+        ranges.biases(b),
+        k2,
         features.probability(p),
     )
     third, fourth = _derivatives(a, b, a * np.sqrt(k2), p)
@@ -276,7 +278,7 @@ def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float
     -----
     Source: The Persian Rug, eq. 4 and eq. 5.
     """
-    weights = np.asarray(off_diagonal, dtype=np.float64)
+    weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
     sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
     return rugs.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
@@ -313,8 +315,10 @@ def partner_loss(weight: float, a: float, b: float, p: float, r: float) -> float
     -----
     Source: ours; eq. 5 of The Persian Rug with one term of eq. 4 kept out of the Gaussian.
     """
-    reach = min(1.0, float(np.sqrt(1 / checks.real("r", r, 0, 1, open_low=True) - 1)))
-    weight = float(checks.real("weight", weight, -reach, reach))
+    a, b, p = ranges.one_output(a, b, p)
+    r = checks.number("r", ranges.ratios(r))
+    reach = min(1.0, float(np.sqrt(1 / r - 1)))
+    weight = checks.number("weight", weight, -reach, reach)
     sigma = np.sqrt(features.variance(p) * max(1 / r - 1 - weight**2, 0))
     nodes, shares = np.polynomial.legendre.leggauss(64)
     shift = a * weight * (np.append((nodes + 1) / 2, 0.0) - features.mean(p))
@@ -350,7 +354,7 @@ def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
     -----
     Source: ours; `frames.row_loss` has the same without expansion, for rows with few different weights.
     """
-    sums = rug.power_sums()
+    sums, (a, b, p) = rug.power_sums(), ranges.one_output(a, b, p)
     if rug.antipodal:
         limit = partner_loss(-1, a, b, p, rug.nd / rug.ns)
         sums = sums - np.array([-1, 1, -1, 1])

@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features, minima
+from superposition import features, minima
+from superposition.rug import ranges
 from superposition.rug.moments import moment, ramp_moment
 
 if TYPE_CHECKING:
@@ -271,14 +272,14 @@ THRESHOLDS = np.concatenate([-np.geomspace(40, 0.05, 120), np.linspace(-0.04, 0.
 
 def checked_ratio(r: ArrayLike) -> np.ndarray:
     """Return the compression ratio as a float64 array, or refuse it."""
-    return checks.real("r", r, 0, 1, open_low=True)
+    return ranges.ratios(r)
 
 
 def _arguments(a, b, sigma, p):
     return np.broadcast_arrays(
-        checks.real("a", a, 0, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("sigma", sigma, 0, open_high=True),
+        ranges.gains(a),
+        ranges.biases(b),
+        ranges.spreads(sigma),
         features.probability(p),
     )
 

@@ -69,7 +69,7 @@ class Hull:
         tuple of Part
             One or two; neighbours on the same curve count as one phase at the ratio between them.
         """
-        r = float(checks.real("r", r, 0, 1))
+        r = checks.number("r", r, 0, 1)
         right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
         low, high = self.r[right - 1], self.r[right]
         share = (r - low) / (high - low)
@@ -110,7 +110,7 @@ def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
     >>> round(float(mixed.at(0.2)), 5), [part.phase for part in mixed.parts(0.03)]
     (0.00618, ['dropped', 'antipodal'])
     """
-    return hulls([p], without=without, points=points)[0]
+    return hulls([features.one_probability(p)], without=without, points=points)[0]
 
 
 def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> list[Hull]:
@@ -134,7 +134,7 @@ def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> li
     ValueError
         If a `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
     """
-    p = np.atleast_1d(features.probability(p))
+    p = checks.of_shape("p", np.atleast_1d(features.probability(p)), ("n",))
     points = checks.whole("points", points, 10)
     for name in without:
         checks.one_of("without", name, tuple(_CURVES))
@@ -173,7 +173,7 @@ def tangent(p: float) -> float:
     Source: ours; section 4.2.1 of the text bounds the noise of the average row, which bounds the
     loss only where the loss is convex in r.
     """
-    p = float(features.probability(p))
+    p = features.one_probability(p)
     low, high = np.log(1e-5), np.log(0.999)
     for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
         grid = np.linspace(low, high, 40)

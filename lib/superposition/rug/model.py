@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, get_type_hints
 import numpy as np
 
 from superposition import checks, features
+from superposition.rug import ranges
 
 if TYPE_CHECKING:
     import os
@@ -111,13 +112,13 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     Source: The Persian Rug, section 3.2 and eq. 3; the effective bias
     b + (p/2) sum_{j != i} W_ij absorbs the mean of nu as section 4.1 says.
     """
-    W, b = np.asarray(W, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or len(W) < 2:
+    W = checks.of_shape("W", W, ("ns", "ns"))
+    if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
-    if b.shape != (len(W),):
-        raise ValueError(f"b has shape {b.shape}; allowed: ({len(W)},)")
+    b = checks.of_shape("b", b, (len(W),))
     for name, array in (("W", W), ("b", b)):
-        checks.real(name, array, open_low=True, open_high=True)
+        checks.real(name, array, -ranges.LARGEST, ranges.LARGEST)
+    p = features.one_probability(p)
     diagonal = np.diag(W).copy()
     off = W - np.diag(diagonal)
     others = len(W) - 1

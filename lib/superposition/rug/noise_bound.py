@@ -258,7 +258,7 @@ def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
     from scipy.optimize import minimize
 
     ns, nd = checked_sizes(ns, nd)
-    rng = np.random.default_rng(seed)
+    rng = checks.generator("seed", seed)
     W_in = unit_vectors(ns, nd, seed=rng).T
     start = np.stack([W_in.T + rng.standard_normal((ns, nd)) / np.sqrt(nd), W_in.T])
     start[0] /= np.sum(start[0] * start[1], axis=1, keepdims=True)  # unit diagonal

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, features, minima
-from superposition.rug import meanfield
+from superposition.rug import meanfield, ranges
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
 from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from superposition.checks import Floats
+
+WEIGHTS = 1e6  # largest weight of a partner, and one over the smallest
 
 
 def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
@@ -55,10 +57,10 @@ def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLik
     E[ReLU(m + s Z)^k] over uniform strengths, and these averages are moments again, up to k = 4.
     """
     a, b, sigma, c, p = np.broadcast_arrays(
-        checks.real("a", a, 0, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("sigma", sigma, 0, open_high=True),
-        checks.real("c", c, 0, open_low=True, open_high=True),
+        ranges.gains(a),
+        ranges.biases(b),
+        ranges.spreads(sigma),
+        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
         features.probability(p),
     )
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
@@ -92,8 +94,8 @@ def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     for every ``b / a``; the search runs along that line.
     """
     sigma, c, p = np.broadcast_arrays(
-        checks.real("sigma", sigma, 0, open_low=True, open_high=True),
-        checks.real("c", c, 0, open_low=True, open_high=True),
+        checks.real("sigma", sigma, 0, ranges.LARGEST, open_low=True),
+        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
         features.probability(p),
     )
     noise = _gaussian_part(sigma, c, p)
@@ -135,7 +137,7 @@ def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     >>> float(round(digon(p, c=1) / p**2, 4)), float(round(digon(p, c=3) / p**2, 4))
     (0.1667, 0.1543)
     """
-    c = checks.real("c", c, 0, open_low=True, open_high=True)
+    c = checks.real("c", c, 1 / WEIGHTS, WEIGHTS)
     noise = np.sqrt(features.variance(p))
     return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
 
@@ -262,10 +264,10 @@ def _gaussian_part(sigma, c, p):
     partner = c**2 * features.variance(p)
     rest = sigma**2 - partner
     if np.any(rest < -1e-12 * partner):
-        index = np.argmin(rest)
+        index, p = np.argmin(rest), np.broadcast_to(p, rest.shape)
         raise ValueError(
             f"sigma = {sigma.flat[index]:g} is out of range; allowed: the partner's own noise or more, "
-            f"{np.sqrt(partner.flat[index]):g}"
+            f"{np.sqrt(partner.flat[index]):g} at c = {c.flat[index]:g} and p = {p.flat[index]:g}"
         )
     return np.sqrt(np.where(rest > 1e-12 * partner, rest, 0))
 

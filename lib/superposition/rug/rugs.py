@@ -14,7 +14,7 @@ import numpy as np
 
 from superposition import checks, features
 from superposition.features import Estimate
-from superposition.rug import meanfield
+from superposition.rug import meanfield, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -83,12 +83,12 @@ class Rug:
     def __post_init__(self):
         """Choose the kept rows or frequencies."""
         ns = checks.whole("ns", self.ns, 2)
-        if self.antipodal and ns % 2:
+        if checks.flag("antipodal", self.antipodal) and ns % 2:
             raise ValueError(f"ns = {ns} has no antipodal rug; allowed: even numbers")
         nd = checks.whole("nd", self.nd, 1, ns // 2 if self.antipodal else ns)
         if self.indices is None:
             choose = _walsh_rows if _is_power_of_two(ns) else _fourier_frequencies
-            kept = choose(ns, nd, np.random.default_rng(self.seed), self.antipodal)
+            kept = choose(ns, nd, np.random.default_rng(checks.whole("seed", self.seed, 0)), self.antipodal)
         else:
             kept = _given(ns, nd, np.asarray(self.indices), self.antipodal)
         object.__setattr__(self, "kept", kept)
@@ -163,7 +163,7 @@ def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
     -----
     Source: The Persian Rug, section 4.2.2; the printed XOR form has rank one.
     """
-    x = np.asarray(x, dtype=np.float64)
+    x = np.atleast_1d(checks.real("x", x, open_low=True, open_high=True))
     n = x.shape[-1]
     if not _is_power_of_two(n):
         raise ValueError(f"length = {n} is out of range; allowed: powers of two")
@@ -219,8 +219,8 @@ def simulated_loss(
     -----
     Source: The Persian Rug, eq. 1, eq. 2 (per feature) and eq. 4.
     """
-    samples = checks.whole("samples", samples, 2)
-    rng = np.random.default_rng(seed)
+    samples, (a, b, p) = checks.whole("samples", samples, 2), ranges.one_output(a, b, p)
+    rng = checks.generator("seed", seed)
     bias = b - a * features.mean(p) * (rug.apply(np.ones(rug.ns)) - 1)
     chunk = max(1, 2**21 // rug.ns)
     errors = []
@@ -270,7 +270,7 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     >>> round(row_loss(Rug(8, 3, indices=[3, 5, 6]).row()[1:], a=1.1, b=-0.3, p=0.05), 5)
     0.01039
     """
-    weights = checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True)
+    weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
     weights, count = np.unique(np.round(weights, 12), return_counts=True)
     sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
     if sigma == 0:

@@ -111,7 +111,7 @@ def threshold(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     from scipy.optimize.elementwise import find_root
 
     p = features.probability(p)
-    checks.real("bias_cost", bias_cost, 0, open_low=True, open_high=True)
+    bias_cost = checks.number("bias_cost", bias_cost, 0, open_low=True, open_high=True)
 
     def slope(t, p):
         return (1 - p) * moments.moment(1, -t, 1.0) - bias_cost * p * t
@@ -299,7 +299,7 @@ def half_ratio(p: float) -> float:
     """
     from scipy.optimize import brentq
 
-    p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
+    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
 
     def excess(log_r):
         return float(_lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5)

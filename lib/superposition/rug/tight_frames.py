@@ -64,7 +64,7 @@ def unit_vectors(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[
         If an argument is outside its range.
     """
     ns, nd = checked_sizes(ns, nd)
-    vectors = np.random.default_rng(seed).standard_normal((ns, nd))
+    vectors = checks.generator("seed", seed).standard_normal((ns, nd))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
@@ -96,7 +96,7 @@ def projector(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[np.
     Source: The Persian Rug, eq. 7 and eq. 22.
     """
     ns, nd = checked_sizes(ns, nd)
-    basis, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((ns, nd)))
+    basis, _ = np.linalg.qr(checks.generator("seed", seed).standard_normal((ns, nd)))
     return basis @ basis.T
 
 

@@ -82,7 +82,7 @@ def optimum(bits: int, least: int, p: float) -> Tile:
     """
     from scipy.optimize import minimize_scalar
 
-    tile, p = rug(bits, least), float(features.probability(p))
+    tile, p = rug(bits, least), features.one_probability(p)
     weights = tile.row()[1:]
     noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
 
@@ -122,6 +122,6 @@ def all_tiles(largest: int, low: float, high: float) -> list[tuple[int, int]]:
         If an argument is outside its range.
     """
     largest = checks.whole("largest", largest, 1, 14)
-    low, high = (float(checks.real(name, value, 0, 1)) for name, value in (("low", low), ("high", high)))
+    low, high = (checks.number(name, value, 0, 1) for name, value in (("low", low), ("high", high)))
     pairs = [(bits, least) for bits in range(1, largest + 1) for least in range(1, bits + 1)]
     return [pair for pair in pairs if low <= rug(*pair).nd / 2 ** pair[0] <= high]

@@ -188,7 +188,7 @@ def affordable_steps(
     ValueError
         If an argument is outside its range.
     """
-    seconds = float(checks.real("seconds", seconds, 0, open_low=True))
+    seconds = checks.number("seconds", seconds, 0, open_low=True)
     cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost
@@ -255,10 +255,10 @@ def checked_settings(
     return Settings(
         ns=ns,
         nd=checks.whole("nd", nd, 1, ns),
-        p=float(features.probability(p)),
+        p=features.one_probability(p),
         steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
         batch=checks.whole("batch", batch, 1),
-        lr=default_lr(ns, protocol) if lr is None else float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
+        lr=default_lr(ns, protocol) if lr is None else checks.number("lr", lr, 0, open_low=True, open_high=True),
         schedule=checks.one_of("schedule", schedule, SCHEDULES),
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),

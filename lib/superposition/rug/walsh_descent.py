@@ -97,7 +97,7 @@ def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarra
     nd = checks.whole("nd", nd, 1, ns)
     bits = checks.whole("bits", bits, 1, ns.bit_length() - 1)
     weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
-    tie = np.random.default_rng(seed).random(ns)
+    tie = checks.generator("seed", seed).random(ns)
     return np.sort(np.lexsort((tie, -weight))[:nd])
 
 
@@ -126,7 +126,7 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     ValueError
         If an argument is outside its range.
     """
-    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
     y = rug.apply(x)
     noise = float(np.std(y - x))
@@ -189,7 +189,7 @@ def descend(
     """
     ns = checks.whole("ns", ns, 4)
     nd, steps = checks.whole("nd", nd, 1, ns), checks.whole("steps", steps, 1)
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
     on = devices.resolve_device(device)
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
