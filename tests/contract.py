@@ -5,6 +5,7 @@ and each kind of odd value, and `broken` says in a sentence what was wrong, or n
 """
 
 import dataclasses
+import inspect
 import re
 import warnings
 
@@ -43,7 +44,7 @@ def cases(calls):
         for function, arguments in calls
         for name, value in arguments.items()
         for kind in KINDS
-        if isinstance(value, (int, float, np.ndarray, str)) and not _is_legal(value, kind)
+        if isinstance(value, (int, float, np.ndarray, str)) and not _is_legal(function, name, value, kind)
     ]
 
 
@@ -68,8 +69,10 @@ def broken(function, arguments, name, kind):
     return _differs(function, arguments, result) if kind in SAME else None
 
 
-def _is_legal(value, kind):
-    """Truth values for a flag, text for a choice: what is odd elsewhere is not odd there."""
+def _is_legal(function, name, value, kind):
+    """What is odd elsewhere and not here: truth values for a flag, text for a choice, None where it is the default."""
+    if kind == "None" and inspect.signature(function).parameters[name].default is None:
+        return True
     return (isinstance(value, bool) and kind in ("truth", *SAME)) or (isinstance(value, str) and kind in SAME)
 
 

@@ -24,6 +24,6 @@ def resolve_device(device):
     names = {"auto": present[-1] if len(present) == 1 else "cuda:0", **{name: name for name in present}}
     if len(present) > 1:
         names["cuda"] = "cuda:0"
-    if device not in names:
-        raise ValueError(f"device = {device!r} is not on this machine; allowed: {', '.join(names)}")
+    if not isinstance(device, str) or device not in names:
+        raise ValueError(f"device = {str(device)[:60]!r} is not on this machine; allowed: {', '.join(names)}")
     return torch.device(names[device])

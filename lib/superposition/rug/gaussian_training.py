@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from superposition import checks, features, optimise
-from superposition.rug import training
+from superposition.rug import ranges, training
 from superposition.rug.model import Settings, TrainedModel
 from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.training import checked_settings
@@ -67,9 +67,9 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> Flo
     """
     p = features.one_probability(p)
     a, b, variance = np.broadcast_arrays(
-        checks.real("a", a, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("variance", variance, 0, open_low=True, open_high=True),
+        checks.real("a", a, -ranges.LARGEST, ranges.LARGEST),
+        ranges.biases(b),
+        checks.real("variance", variance, 0, ranges.LARGEST**2, open_low=True),
     )
     s = np.sqrt(variance)
 
@@ -209,7 +209,7 @@ def continue_training(
     settings = replace(
         model.settings,
         steps=checks.whole("steps", steps, 0),
-        lr=checks.number("lr", lr, 0, open_low=True, open_high=True),
+        lr=ranges.rate(lr),
         seed=checks.whole("seed", seed, 0),
         batch=model.settings.batch,
         schedule="cosine",
@@ -360,5 +360,5 @@ def train_meanfield(
     -----
     Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
     """
-    lr = 1e-2 if lr is None else lr
+    lr, steps = 1e-2 if lr is None else lr, checks.whole("steps", steps, 1)
     return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "recipe", seed, device), progress)

@@ -42,3 +42,8 @@ def off_diagonal(weights: ArrayLike) -> np.ndarray:
     """Return the weights of the other features in one row, shape (n,), or refuse them."""
     weights = checks.of_shape("off_diagonal", weights, ("n",))
     return checks.real("off_diagonal", weights, -LARGEST, LARGEST)
+
+
+def rate(lr: float) -> float:
+    """Return a learning rate ``lr``, or refuse it."""
+    return checks.number("lr", lr, 0, 1000, open_low=True)

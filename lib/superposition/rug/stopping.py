@@ -68,11 +68,11 @@ def first_below(history: ArrayLike, level: float, window: int = training.WINDOW)
     ValueError
         If `history` is no list of finite numbers or `window` is below 1.
     """
-    below = np.flatnonzero(_window_means(history, window) <= level)
+    below = np.flatnonzero(_window_means(history, window) <= checks.number("level", level))
     return int(below[0]) + window if len(below) else 0
 
 
 def _window_means(history, window):
     window = checks.whole("window", window, 1)
-    total = np.cumsum(np.concatenate([[0.0], checks.real("history", history, open_low=True, open_high=True)]))
+    total = np.cumsum(np.concatenate([[0.0], checks.of_shape("history", history, ("steps",))]))
     return (total[window:] - total[:-window]) / window if len(total) > window else np.empty(0)

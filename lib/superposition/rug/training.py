@@ -15,6 +15,7 @@ import torch
 
 from superposition import checks, features, optimise
 from superposition.devices import resolve_device
+from superposition.rug import ranges
 from superposition.rug.model import Settings, TrainedModel
 
 if TYPE_CHECKING:
@@ -249,7 +250,8 @@ def checked_settings(
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
     ns = checks.whole("ns", ns, 2, LIMIT)
     is_text = checks.one_of("protocol", protocol, PROTOCOLS) == "text"
-    schedule = schedule or ("constant" if is_text else "cosine")
+    schedule = ("constant" if is_text else "cosine") if schedule is None else schedule
+    checks.one_of("schedule", schedule, SCHEDULES)
     if is_text and schedule != "constant":
         raise ValueError(f"schedule = {schedule!r} does not go with protocol 'text'; allowed: constant")
     return Settings(
@@ -258,8 +260,8 @@ def checked_settings(
         p=features.one_probability(p),
         steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
         batch=checks.whole("batch", batch, 1),
-        lr=default_lr(ns, protocol) if lr is None else checks.number("lr", lr, 0, open_low=True, open_high=True),
-        schedule=checks.one_of("schedule", schedule, SCHEDULES),
+        lr=default_lr(ns, protocol) if lr is None else ranges.rate(lr),
+        schedule=schedule,
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
         device=str(resolve_device(device)),

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from superposition import checks, devices, features, optimise
-from superposition.rug import rugs
+from superposition.rug import ranges, rugs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -59,10 +59,13 @@ def partner_share(indices: ArrayLike, ns: int) -> float:
     ValueError
         If `ns` is no power of two or the set is empty.
     """
-    kept = np.zeros(checks.whole("ns", ns, 2))
-    kept[np.asarray(indices)] = 1
-    if not kept.any():
-        raise ValueError("indices = [] is empty; allowed: at least one number")
+    ns = checks.whole("ns", ns, 2)
+    indices = checks.of_shape("indices", indices, ("nd",))
+    checks.real("indices", indices, 0, ns - 1)
+    if np.any(indices % 1):
+        raise ValueError("indices are not whole; allowed: numbers of the index set")
+    kept = np.zeros(ns)
+    kept[indices.astype(int)] = 1
     return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
 
 
@@ -189,7 +192,7 @@ def descend(
     """
     ns = checks.whole("ns", ns, 4)
     nd, steps = checks.whole("nd", nd, 1, ns), checks.whole("steps", steps, 1)
-    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
+    lr = ranges.rate(lr)
     on = devices.resolve_device(device)
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
