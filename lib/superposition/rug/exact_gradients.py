@@ -79,6 +79,34 @@ def batch_gradient(
     return gradient
 
 
+def prepared(
+    weights: Sequence[torch.Tensor], settings: Settings, rng: np.random.Generator, *, products: str = "float32"
+) -> tuple[list[torch.Tensor], Callable[[], torch.Tensor]]:
+    """Weights with the encoder transposed, and their `batch_gradient`.
+
+    Parameters
+    ----------
+    weights : sequence of torch.Tensor
+        W_in (nd, ns), W_out (ns, nd) and bias (ns,).
+    settings : superposition.rug.model.Settings
+        Gives ns, p and batch.
+    rng : numpy.random.Generator
+        Where the feature vectors come from.
+    products : {"float32", "bfloat16"}
+        As in `batch_gradient`.
+
+    Returns
+    -------
+    weights : list of torch.Tensor
+        Encoder (ns, nd), decoder and bias.
+    gradient : callable
+        As `batch_gradient` gives it.
+    """
+    W_in, W_out, bias = (weight.detach() for weight in weights)
+    turned = [weight.requires_grad_() for weight in (W_in.T.contiguous(), W_out, bias)]
+    return turned, batch_gradient(turned, settings, rng, products=products)
+
+
 def _step(weights, output, on, x, encode, encoder_gradient):
     """Write the gradients of one batch; ``output`` is overwritten by the error that reaches the pre-activations."""
     encoder, decoder, bias = weights

@@ -14,7 +14,7 @@ import numpy as np
 import torch
 
 from superposition import checks, features, optimise
-from superposition.rug import ranges, training
+from superposition.rug import exact_gradients, ranges, training
 from superposition.rug.model import Settings, TrainedModel
 from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.training import checked_settings
@@ -222,11 +222,9 @@ def continue_training(
         for w in (model.W_in, model.W_out, model.bias)
     ]
 
-    def loss():
-        x = training.draw(settings, data_rng, on)
-        return torch.mean((training.forward(weights, x) - x) ** 2)
-
-    history = _adam(weights, optimise.by_autograd(weights, loss), settings, progress, fused=False)
+    (encoder, *others), gradient = exact_gradients.prepared(weights, settings, data_rng)
+    history = _adam([encoder, *others], gradient, settings, progress, fused=True)
+    weights = [encoder.T, *others]
     found, se = training.evaluate(weights, settings, eval_rng, on, eval_samples)
     arrays = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, *arrays, history, found, se, False)

@@ -60,6 +60,7 @@ class Settings:
     protocol: str
     seed: int
     device: str
+    products: str = "float32"
 
 
 @dataclass(frozen=True)

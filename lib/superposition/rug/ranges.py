@@ -46,4 +46,4 @@ def off_diagonal(weights: ArrayLike) -> np.ndarray:
 
 def rate(lr: float) -> float:
     """Return a learning rate ``lr``, or refuse it."""
-    return checks.number("lr", lr, 0, 1000, open_low=True)
+    return checks.number("lr", lr, 0, LARGEST, open_low=True)

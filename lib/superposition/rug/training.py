@@ -15,7 +15,7 @@ import torch
 
 from superposition import checks, features, optimise
 from superposition.devices import resolve_device
-from superposition.rug import ranges
+from superposition.rug import exact_gradients, ranges
 from superposition.rug.model import Settings, TrainedModel
 
 if TYPE_CHECKING:
@@ -70,6 +70,7 @@ def train(
     seed: int = 0,
     device: str = "auto",
     eval_samples: int | None = None,
+    products: str = "float32",
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
@@ -100,6 +101,8 @@ def train(
         See `resolve_device`.
     eval_samples : int, optional
         Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
+    products : {"float32", "bfloat16"}
+        What the large products of the recipe's step are rounded to; the text's protocol takes float32.
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
 
@@ -119,19 +122,14 @@ def train(
     -----
     Source: The Persian Rug, section 2; the recipe is ours.
     """
-    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device)
+    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products)
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
+    weights, gradient = _prepared(weights, settings, data_rng, on)
+    probe = draw(settings, np.random.default_rng([settings.seed, 3]), on)
     history = torch.zeros(settings.steps, device=on)
-    stopped, done, last = False, 0, []
-
-    def batch_loss():
-        x = draw(settings, data_rng, on)
-        last[:] = [forward(weights, x)]
-        return torch.mean((last[0] - x) ** 2)
-
-    gradient = optimise.by_autograd(weights, batch_loss)
+    stopped, done = False, 0
     for done, loss in optimise.adam(
         weights, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule
     ):
@@ -139,10 +137,11 @@ def train(
         if progress is not None:
             progress(done, settings.steps)
         if done % WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], last[0], settings)
+            _refuse_collapse(history[:done], _output(weights, probe, settings), settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break
+    weights = _usual(weights, settings)
     loss, loss_se = evaluate(weights, settings, eval_rng, on, eval_samples)
     W_in, W_out, bias = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
@@ -246,6 +245,7 @@ def checked_settings(
     protocol: str,
     seed: int,
     device: str,
+    products: str = "float32",
 ) -> Settings:
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
     ns = checks.whole("ns", ns, 2, LIMIT)
@@ -265,6 +265,7 @@ def checked_settings(
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
         device=str(resolve_device(device)),
+        products=checks.one_of("products", products, ("float32",) if is_text else tuple(exact_gradients.PRODUCTS)),
     )
 
 
@@ -278,6 +279,27 @@ def initial_weights(
     return tuple(
         torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
     )
+
+
+def _prepared(weights, settings, rng, on):
+    """What is trained, and its gradient: written down under the recipe, automatic under the text's protocol."""
+    if settings.protocol == "recipe":
+        return exact_gradients.prepared(weights, settings, rng, products=settings.products)
+
+    def loss():
+        x = draw(settings, rng, on)
+        return torch.mean((forward(weights, x) - x) ** 2)
+
+    return weights, optimise.by_autograd(weights, loss)
+
+
+def _usual(weights, settings):
+    return (weights[0].T, *weights[1:]) if settings.protocol == "recipe" else weights
+
+
+@torch.no_grad()
+def _output(weights, x, settings):
+    return forward(_usual(weights, settings), x)
 
 
 def _refuse_collapse(history, output, settings):
