@@ -332,7 +332,7 @@ def _feature_cf(t, p):
 
 
 def _is_power_of_two(n):
-    return n & (n - 1) == 0
+    return n > 0 and n & (n - 1) == 0
 
 
 def _hadamard(n):
