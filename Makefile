@@ -34,9 +34,7 @@ reference: .venv/.ready
 	$(RUN) python scripts/reference.py
 
 bench: .venv/.ready
-	@set -e; for script in benchmarks/*.py; do \
-	    [ -e "$$script" ] || { echo "benchmarks/ holds no scripts" >&2; exit 1; }; \
-	    echo "== $$script"; $(RUN) python "$$script"; done
+	$(RUN) python benchmarks/bench.py $(BENCHFLAGS)
 
 # Execute the chapters again and store their outputs; one chapter: make refresh CHAPTERS=ch3
 refresh: .venv/.ready

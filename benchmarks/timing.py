@@ -2,16 +2,40 @@
 
 import statistics
 import time
+from collections.abc import Callable
+from dataclasses import dataclass
 
 
-def compare(what, *, ours, alternative, name, runs=7):
-    """Print the median of each and their ratio; the two take turns, so that a slow moment hits both."""
-    seconds = {"ours": [], "alternative": []}
-    for _ in range(runs + 1):
-        for key, function in (("ours", ours), ("alternative", alternative)):
-            start = time.perf_counter()
-            function()
-            seconds[key].append(time.perf_counter() - start)
-    own, other = (statistics.median(times[1:]) for times in seconds.values())  # the first round warms up
-    ratio = f"alternative / ours = {other / own:.2g}"
-    print(f"{what}: {own * 1e3:.3g} ms; {name}: {other * 1e3:.3g} ms; {ratio}", flush=True)
+@dataclass(frozen=True)
+class Row:
+    """One line of the table: ``ours`` against ``other``, and how large the ratio of their times may be.
+
+    ``same`` compares results before times are taken, and raises AssertionError where they differ;
+    ``skip`` is the reason why the row cannot be measured here.
+    """
+
+    what: str
+    alternative: str
+    limit: float
+    ours: Callable[[], object]
+    other: Callable[[], object]
+    same: Callable[[], None] = lambda: None
+    skip: str = ""
+
+
+def measured(row, pairs=15):
+    """The row as a dictionary: median milliseconds of each, median ratio of the pairs (CPU time of the process)."""
+    result = {"what": row.what, "alternative": row.alternative, "limit": row.limit, "skipped": row.skip}
+    if row.skip:
+        return {**result, "ours_ms": None, "alternative_ms": None, "ratio": None}
+    row.same()
+    seconds = [(_seconds(row.ours), _seconds(row.other)) for _ in range(pairs + 1)][1:]  # the first pair warms up
+    own, other = (statistics.median(times) * 1e3 for times in zip(*seconds, strict=True))
+    ratio = statistics.median(one / two for one, two in seconds)
+    return {**result, "ours_ms": own, "alternative_ms": other, "ratio": ratio}
+
+
+def _seconds(function):
+    start = time.process_time()
+    function()
+    return time.process_time() - start

@@ -1,14 +1,32 @@
 """Refusals: one sentence that names the parameter, its value and what is allowed."""
 
+from __future__ import annotations
+
+import numbers
 import operator
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
-LARGEST = 2**53  # whole numbers from here on are not told apart as floats
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+Floats: TypeAlias = "np.ndarray | np.float64"  # a float64 array, or one number where all arguments are numbers
 
 
-def real(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=False):
+LARGEST_WHOLE = 2**53  # beyond, float64 counts no longer
+
+
+def real(
+    name: str,
+    value: ArrayLike,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> np.ndarray:
     """Return ``value`` as a float64 array, or refuse it.
 
     Parameters
@@ -33,30 +51,35 @@ def real(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=Fal
         If ``value`` holds no numbers, or one outside the interval.
     """
     allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
-    try:
-        array = np.asarray(value)
-        array = array.astype(np.float64, copy=False) if array.dtype.kind in "biufO" else None
-    except (TypeError, ValueError, OverflowError):
-        array = None
+    array = _numbers(value)
     if array is None:
         raise ValueError(f"{name} = {shown(value)} is not a number; allowed: {allowed}")
-    above = array > low if open_low else array >= low
-    below = array < high if open_high else array <= high
-    if not np.all(above & below):
-        first = array[~(above & below)].flat[0]
+    inside = np.isfinite(array) if open_low and open_high and low == -np.inf and high == np.inf else None
+    if inside is None:
+        inside = (array > low if open_low else array >= low) & (array < high if open_high else array <= high)
+    if not np.all(inside):
+        first = array[~inside].flat[0]
         raise ValueError(f"{name} = {first:g} is out of range; allowed: {allowed}")
     return array
 
 
-def number(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=False):
-    """Return ``value`` as a float, or refuse it.
+def number(
+    name: str,
+    value: ArrayLike,
+    low: float = -np.inf,
+    high: float = np.inf,
+    *,
+    open_low: bool = False,
+    open_high: bool = False,
+) -> float:
+    """Return ``value`` as one float, or refuse it; parameters and errors as those of `real`.
 
     Parameters
     ----------
     name : str
         The name to use in the message.
-    value : float
-        One number, or an array without axes.
+    value : array_like
+        One number; an array of no dimension is one.
     low, high : float
         Ends of the allowed interval.
     open_low, open_high : bool
@@ -69,20 +92,45 @@ def number(name, value, low=-np.inf, high=np.inf, *, open_low=False, open_high=F
     Raises
     ------
     ValueError
-        If ``value`` is not one number in the interval.
-
-    Examples
-    --------
-    >>> number("p", 1, 0, 1)
-    1.0
+        If ``value`` is not one number, or outside the interval.
     """
     array = real(name, value, low, high, open_low=open_low, open_high=open_high)
     if array.ndim:
-        raise ValueError(f"{name} has shape {array.shape}; allowed: one number")
+        raise ValueError(f"{name} = {shown(value)} has shape {array.shape}; allowed: one number")
     return float(array)
 
 
-def array(name, value, axes):
+def of_shape(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> np.ndarray:
+    """Return ``value`` as a finite float64 array of a given shape, or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : array_like
+        Numbers.
+    shape : tuple of int or str
+        A length for each dimension; a word stands for any length from 1, the same wherever it is repeated.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If ``value`` holds no finite numbers or has another shape.
+    """
+    array = real(name, value, open_low=True, open_high=True)
+    found: dict[int | str, int] = {length: length for length in shape if isinstance(length, int)}
+    fits = array.ndim == len(shape) and all(array.shape)
+    if not fits or any(found.setdefault(want, have) != have for want, have in zip(shape, array.shape, strict=True)):
+        allowed = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
+        raise ValueError(f"{name} has shape {array.shape}; allowed: ({allowed})")
+    return array
+
+
+def array(name: str, value: ArrayLike, axes: str) -> np.ndarray:
     """Return ``value`` as a float64 array of finite numbers with the right axes, or refuse it.
 
     Parameters
@@ -117,7 +165,7 @@ def array(name, value, axes):
     return found
 
 
-def whole(name, value, low, high=None):
+def whole(name: str, value: int | float, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int, or refuse it.
 
     Parameters
@@ -127,7 +175,7 @@ def whole(name, value, low, high=None):
     value : int
         A whole number (1000.0 is one, 3.5 and True are not).
     low, high : int
-        Smallest and largest allowed value; the largest is 2^53 if `high` is None.
+        Smallest and largest allowed value; 2^53 if `high` is None.
 
     Returns
     -------
@@ -139,46 +187,17 @@ def whole(name, value, low, high=None):
         If ``value`` is not a whole number within the bounds.
     """
     allowed = f"whole numbers from {low}" + ("" if high is None else f" to {high}")
-    high = LARGEST if high is None else high
+    top = LARGEST_WHOLE if high is None else high
     try:
         number = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
     except TypeError:
         number = None
-    if number is None or isinstance(value, (bool, np.bool_)) or not low <= number <= high:
+    if number is None or isinstance(value, (bool, np.bool_)) or not low <= number <= top:
         raise ValueError(f"{name} = {shown(value)} is out of range; allowed: {allowed}")
     return number
 
 
-def generator(name, value):
-    """Return a random number generator for a seed, or the one that is given, or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : int or numpy.random.Generator
-        A seed, 0 or more, or a generator to draw from.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    ValueError
-        If ``value`` is neither.
-
-    Examples
-    --------
-    >>> generator("seed", 0).random() == generator("seed", 0).random()
-    True
-    """
-    if isinstance(value, np.random.Generator):
-        return value
-    return np.random.default_rng(whole(name, value, 0))
-
-
-def wholes(name, values, low, high=None):
+def wholes(name: str, values: Iterable[int], low: int, high: int | None = None) -> list[int]:
     """Return ``values`` as a list of ints, or refuse them.
 
     Parameters
@@ -209,7 +228,7 @@ def wholes(name, values, low, high=None):
     return [whole(name, value, low, high) for value in values]
 
 
-def one_of(name, value, allowed):
+def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
     """Return ``value`` if it is one of ``allowed``, or refuse it.
 
     Parameters
@@ -236,7 +255,55 @@ def one_of(name, value, allowed):
     return value
 
 
-def shown(value, most=60):
+def flag(name: str, value: bool) -> bool:
+    """Return ``value`` if it is True or False, or refuse it.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    value : bool
+        What was given.
+
+    Returns
+    -------
+    bool
+
+    Raises
+    ------
+    ValueError
+        If ``value`` is neither.
+    """
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} = {shown(value)} is neither; allowed: True, False")
+    return bool(value)
+
+
+def generator(name: str, seed: int | np.random.Generator) -> np.random.Generator:
+    """Return a generator to draw from, or refuse the seed.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in the message.
+    seed : int or numpy.random.Generator
+        A whole number from 0, or a generator, which is returned itself.
+
+    Returns
+    -------
+    numpy.random.Generator
+
+    Raises
+    ------
+    ValueError
+        If ``seed`` is neither.
+    """
+    if isinstance(seed, np.random.Generator):
+        return seed
+    return np.random.default_rng(whole(name, seed, 0))
+
+
+def shown(value: object, most: int = 60) -> str:
     """Return how a refusal shows a value: on one line, and cut where it is long.
 
     Parameters
@@ -259,3 +326,14 @@ def shown(value, most=60):
     """
     text = " ".join(repr(value).split())
     return text if len(text) <= most else text[:most] + "…"
+
+
+def _numbers(value):
+    """A float64 array of real numbers; None for anything else: truth values, text, complex numbers, ragged lists."""
+    try:
+        array = np.asarray(value)
+        if array.dtype == object and not all(isinstance(part, numbers.Real) for part in array.flat):
+            return None
+        return array.astype(np.float64, copy=False) if array.dtype.kind in "iufO" else None
+    except (TypeError, ValueError, OverflowError):
+        return None

@@ -58,6 +58,26 @@ def probability(p: ArrayLike) -> np.ndarray:
     return checks.real("p", p, 0, 1, open_low=True)
 
 
+def one_probability(p: float) -> float:
+    """Return ``p`` as one float, or refuse it.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If ``p`` is not one number in (0, 1].
+    """
+    return checks.number("p", probability(p))
+
+
 def mean(p: ArrayLike) -> np.ndarray:
     """Mean of a feature, E[x] = p / 2.
 
@@ -193,8 +213,7 @@ def nonzeros(
     array([0.615, 0.384, 0.997, 0.981, 0.686])
     """
     total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
-    p = checks.number("p", p, 0, 1, open_low=True)
-    rng = checks.generator("seed", seed)
+    p, rng = one_probability(p), checks.generator("seed", seed)
     with np.errstate(divide="ignore"):
         rate = -np.log1p(-p)  # infinite at p = 1: every gap is then 1
     expected = int(total * p + 5 * np.sqrt(total * p) + 10)

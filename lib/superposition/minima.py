@@ -47,8 +47,8 @@ def lowest(
     index = np.clip(index, 1, grid.size - 2)
     brackets, chosen = [grid[index + step] for step in (-1, 0, 1)], [x[which] for x in args]
     z, found = _refined(value, slope, brackets, chosen)
-    first = np.unique(which, return_index=True)[1]
-    best = [start + int(np.argmin(part)) for start, part in zip(first, np.split(found, first[1:]), strict=True)]
+    order = np.lexsort((found, which))
+    best = order[np.unique(which[order], return_index=True)[1]]
     return z[best].reshape(shape), found[best].reshape(shape)
 
 

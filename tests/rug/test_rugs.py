@@ -71,10 +71,25 @@ def test_the_index_sets_of_earlier_results_are_kept():
     assert rugs.Rug(18, 5, seed=0).indices.tolist() == [6, 8, 9, 10, 12]
 
 
+@pytest.mark.parametrize("ns", [1, 2, 64, 128, 1024, 2**13])
+def test_transform_undoes_itself_at_every_number_of_factors(ns):
+    x = np.random.default_rng(0).standard_normal((2, ns))
+    np.testing.assert_allclose(rugs.walsh_hadamard(rugs.walsh_hadamard(x)) / ns, x, atol=1e-12)
+    np.testing.assert_array_equal(rugs.walsh_hadamard(np.eye(1, ns)[0]), 1)
+
+
+@pytest.mark.parametrize(("ns", "nd"), [(64, 13), (60, 12)])
+def test_single_precision_stays_single_and_near(ns, nd):
+    rug, x = rugs.Rug(ns, nd), np.random.default_rng(0).standard_normal((3, ns))
+    single = rug.apply(x, np.float32)
+    assert single.dtype == np.float32 and rug.apply(x.astype(np.float32)).dtype == np.float64
+    np.testing.assert_allclose(single, rug.apply(x), atol=1e-5)
+
+
 def test_walsh_hadamard_is_the_matrix():
     x = np.random.default_rng(0).standard_normal((3, 2, 64))
     np.testing.assert_allclose(rugs.walsh_hadamard(x), x @ hadamard(64), atol=1e-12)
-    with pytest.raises(ValueError, match="length = 6 is out of range; allowed: powers of two"):
+    with pytest.raises(ValueError, match="length of x = 6 is out of range; allowed: powers of two"):
         rugs.walsh_hadamard(np.ones(6))
 
 

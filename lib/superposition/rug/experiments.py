@@ -4,6 +4,8 @@ They take the fields of the point and ``device`` as keywords, and know nothing o
 or tables.
 """
 
+from __future__ import annotations
+
 from superposition import checks, devices
 from superposition.rug import meanfield, partners, training
 from superposition.rug.gaussian_training import continue_training, train_on_samples
@@ -11,7 +13,9 @@ from superposition.rug.stopping import first_below, first_pause
 from superposition.rug.walsh_descent import descend
 
 
-def descended_rug(*, ns, p, r, steps, seed, device="auto"):
+def descended_rug(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended.
 
     Parameters
@@ -42,7 +46,7 @@ def descended_rug(*, ns, p, r, steps, seed, device="auto"):
     ValueError
         If an argument is outside its range.
     """
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     found = descend(ns, nd, p, steps=steps, seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     kept = found.eigenvalues[found.eigenvalues != 0]
@@ -59,7 +63,9 @@ def descended_rug(*, ns, p, r, steps, seed, device="auto"):
     }
 
 
-def gaussian_autoencoder(*, ns, p, r, steps, seed, device="auto"):
+def gaussian_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the recipe with Gaussian interference by decree.
 
     Parameters
@@ -97,7 +103,7 @@ def gaussian_autoencoder(*, ns, p, r, steps, seed, device="auto"):
     Source: The Persian Rug, section 4.1, taken at its word.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "recipe", seed, device)
     model = train_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
@@ -116,7 +122,9 @@ def gaussian_autoencoder(*, ns, p, r, steps, seed, device="auto"):
     }
 
 
-def stopped_autoencoder(*, ns, p, r, steps, seed, device="auto"):
+def stopped_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the text's protocol and say where it stopped.
 
     Parameters
@@ -158,7 +166,7 @@ def stopped_autoencoder(*, ns, p, r, steps, seed, device="auto"):
     Source: The Persian Rug, section 2, with the learning rate 3e-3 / sqrt(ns) of its public code.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    nd = max(1, round(float(checks.real("r", r, 0, 1, open_low=True, open_high=True)) * ns))
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     model = training.train(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     pause = first_pause(model.loss_history)
@@ -189,7 +197,9 @@ def _mean_and_spread(name, values):
     return {f"{name}_mean": float(values.mean()), f"{name}_spread": float(values.std())}
 
 
-def trained_autoencoder(*, ns, p, r, steps, full_rate_from, seed, device="auto"):
+def trained_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, full_rate_from: float, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Train one autoencoder by the recipe, slower for rare features, and describe it beside the theory.
 
     Parameters
@@ -233,9 +243,9 @@ def trained_autoencoder(*, ns, p, r, steps, full_rate_from, seed, device="auto")
     Source: The Persian Rug, Figures 2 to 7.
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    r = float(checks.real("r", r, 0, 1, open_low=True, open_high=True))
+    r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     nd = max(1, round(r * ns))
-    rarity = float(checks.real("full_rate_from", full_rate_from, 0, 1, open_low=True))
+    rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
     lr = training.default_lr(ns) * min(1.0, p / rarity)
     model = training.train(ns, nd, p, steps=steps, lr=lr, seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)

@@ -5,22 +5,37 @@ Here weights are trained as if that were so, on the closed-form loss (`train`) o
 (`train_on_samples`): a control, which tells what of a trained model's loss is not in the theory.
 """
 
+from __future__ import annotations
+
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features, optimise
 from superposition.devices import torch
-from superposition.rug import training
-from superposition.rug.model import TrainedModel
+from superposition.rug import exact_gradients, ranges, training
+from superposition.rug.model import Settings, TrainedModel
 from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.training import checked_settings
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
 
 PROTOCOL = "gaussian"  # of the settings of models trained here
 SMALLEST = 1e-24  # variance below which a row counts as free of interference
 
 
-def row_losses(a, b, variance, p):
+def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> Floats:
     """Closed-form loss of rows, and its derivatives, for any real gain.
 
     Parameters
@@ -50,11 +65,11 @@ def row_losses(a, b, variance, p):
     Source: The Persian Rug, eq. 5, with d/dm M_k = k M_{k-1} and d/ds^2 M_k = k (k-1)/2 M_{k-2}.
     `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p.
     """
-    p = float(features.probability(p))
+    p = features.one_probability(p)
     a, b, variance = np.broadcast_arrays(
-        checks.real("a", a, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("variance", variance, 0, open_low=True, open_high=True),
+        checks.real("a", a, -ranges.LARGEST, ranges.LARGEST),
+        ranges.biases(b),
+        checks.real("variance", variance, 0, ranges.LARGEST**2, open_low=True),
     )
     s = np.sqrt(variance)
 
@@ -70,7 +85,7 @@ def row_losses(a, b, variance, p):
     )
 
 
-def closed_form_loss(model):
+def closed_form_loss(model: TrainedModel) -> float:
     """Mean over the rows of the closed-form loss of a model's weights.
 
     Parameters
@@ -85,7 +100,7 @@ def closed_form_loss(model):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and 5.
+    Source: The Persian Rug, eq. 4 and eq. 5.
     """
     with torch.no_grad():
         rows = _rows(*(torch.from_numpy(w.astype(np.float64)) for w in (model.W_in, model.W_out)), model.settings.p)
@@ -93,7 +108,7 @@ def closed_form_loss(model):
         return float(row_losses(rows[0].numpy(), b.numpy(), rows[2].numpy(), model.settings.p)[0].mean())
 
 
-def train(settings, progress=None):
+def train(settings: Settings, progress: Callable[[int, int], None] | None = None) -> TrainedModel:
     """Minimise the closed-form loss of the weights: no samples, O(ns nd^2) a step.
 
     Parameters
@@ -113,14 +128,13 @@ def train(settings, progress=None):
     FloatingPointError
         If the loss is no longer finite.
     """
+    W_in, W_out, bias = _start(settings, torch.float64)
+    weights = [W_in.detach().T.contiguous().requires_grad_(), W_out, bias]
+    history = _adam(weights, _closed_gradient(weights, settings.p), settings, progress, fused=True)
+    return _model(settings, [weights[0].T, *weights[1:]], history)
 
-    def loss(weights, rows):
-        return _RowLosses.apply(rows[0], weights[2], rows[2], settings.p).mean()
 
-    return _descend(settings, loss, torch.float64, progress)
-
-
-def train_on_samples(settings, progress=None):
+def train_on_samples(settings: Settings, progress: Callable[[int, int], None] | None = None) -> TrainedModel:
     """The same by the recipe: batches of feature vectors, and a fresh Gaussian for every interference.
 
     Parameters
@@ -143,16 +157,28 @@ def train_on_samples(settings, progress=None):
     on = torch.device(settings.device)
     data_rng, noise_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([settings.seed, 1]).spawn(2))
 
-    def loss(weights, rows):
+    weights = _start(settings, torch.float32)
+
+    def loss():
+        rows = _rows(weights[0], weights[1], settings.p)
         x = training.draw(settings, data_rng, on)
         z = torch.from_numpy(noise_rng.standard_normal(x.shape, dtype=np.float32)).to(on)
         output = torch.relu(x * rows[0] + weights[2] + z * torch.sqrt(rows[2]))
         return torch.mean((output - x) ** 2)
 
-    return _descend(settings, loss, torch.float32, progress)
+    history = _adam(weights, optimise.by_autograd(weights, loss), settings, progress, fused=False)
+    return _model(settings, weights, history)
 
 
-def continue_training(model, *, steps, lr, seed=0, eval_samples=None, progress=None):
+def continue_training(
+    model: TrainedModel,
+    *,
+    steps: int,
+    lr: float,
+    seed: int = 0,
+    eval_samples: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> TrainedModel:
     """Hand weights to ordinary training: batches of feature vectors, the recipe's cosine.
 
     Parameters
@@ -183,7 +209,7 @@ def continue_training(model, *, steps, lr, seed=0, eval_samples=None, progress=N
     settings = replace(
         model.settings,
         steps=checks.whole("steps", steps, 0),
-        lr=float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
+        lr=ranges.rate(lr),
         seed=checks.whole("seed", seed, 0),
         batch=model.settings.batch,
         schedule="cosine",
@@ -196,29 +222,53 @@ def continue_training(model, *, steps, lr, seed=0, eval_samples=None, progress=N
         for w in (model.W_in, model.W_out, model.bias)
     ]
 
-    def loss():
-        x = training.draw(settings, data_rng, on)
-        return torch.mean((training.forward(weights, x) - x) ** 2)
-
-    history = _adam(weights, loss, settings, progress)
+    (encoder, *others), gradient = exact_gradients.prepared(weights, settings, data_rng)
+    history = _adam([encoder, *others], gradient, settings, progress, fused=True)
+    weights = [encoder.T, *others]
     found, se = training.evaluate(weights, settings, eval_rng, on, eval_samples)
     arrays = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, *arrays, history, found, se, False)
 
 
-class _RowLosses(torch.autograd.Function):
-    """The closed-form losses of the rows, computed by numpy in float64 on the CPU: only ns numbers travel."""
+def _closed_gradient(weights, p):
+    """Gradients of the mean closed-form loss, the chain rule written down; the encoder is transposed, (ns, nd)."""
+    encoder, decoder, bias = weights
+    share = float(features.variance(p))
+    for weight in weights:
+        weight.grad = torch.zeros_like(weight)
 
-    @staticmethod
-    def forward(context, a, b, variance, p):
-        arrays = (value.detach().cpu().numpy() for value in (a, b, variance))
-        found, *slopes = (torch.from_numpy(np.asarray(value)).to(a) for value in row_losses(*arrays, p))
-        context.save_for_backward(*slopes)
-        return found
+    @torch.no_grad()
+    def gradient():
+        spread = decoder @ _gram(encoder)
+        diagonal = torch.sum(decoder * encoder, dim=1)
+        variance = share * (torch.sum(spread * decoder, dim=1) - diagonal**2)
+        arrays = (value.cpu().numpy() for value in (diagonal, bias, torch.clamp(variance, min=SMALLEST)))
+        loss, *slopes = (torch.from_numpy(np.asarray(part)).to(bias) / len(bias) for part in row_losses(*arrays, p))
+        by_square = torch.where(variance >= SMALLEST, share * slopes[2], 0)[:, None]
+        by_diagonal = slopes[0][:, None] - 2 * by_square * diagonal[:, None]
+        # written in place: fused Adam takes gradient and weight to lie in memory in the same order
+        torch.addcmul(by_diagonal * encoder, spread, by_square, value=2, out=decoder.grad)
+        torch.addmm(by_diagonal * decoder, encoder, _weighted_gram(decoder, by_square), alpha=2, out=encoder.grad)
+        bias.grad.copy_(slopes[1])
+        return loss.sum()
 
-    @staticmethod
-    def backward(context, gradient):
-        return (*(gradient * slope for slope in context.saved_tensors), None)
+    return gradient
+
+
+def _weighted_gram(rows, shares):
+    """Sum over rows of share times the outer product of the row; few shares are negative."""
+    negative = shares[:, 0] < 0
+    return _gram(rows * torch.sqrt(shares.clamp(min=0))) - _gram(rows[negative] * torch.sqrt(-shares[negative]))
+
+
+def _gram(rows):
+    """The product rows^T rows; on the CPU by BLAS's symmetric product, which takes half the time."""
+    if rows.device.type != "cpu" or not len(rows):
+        return rows.T @ rows
+    from scipy.linalg.blas import dsyrk
+
+    half = torch.from_numpy(dsyrk(1.0, rows.detach().numpy().T))  # the upper triangle
+    return half + torch.triu(half, 1).T
 
 
 def _rows(W_in, W_out, p):
@@ -229,24 +279,25 @@ def _rows(W_in, W_out, p):
     return diagonal, total - diagonal, torch.clamp(float(features.variance(p)) * (squares - diagonal**2), min=SMALLEST)
 
 
-def _descend(settings, loss, dtype, progress):
-    """Adam on ``loss(weights, rows)``, from the recipe's initial weights; the bias is the effective one."""
-    on = torch.device(settings.device)
+def _start(settings, dtype):
+    """The initial weights of the recipe; the bias is then the effective one."""
     init_rng = np.random.default_rng(np.random.SeedSequence(settings.seed).spawn(3)[0])
-    start = training.initial_weights(settings, init_rng, on)
-    weights = [w.detach().to(dtype).requires_grad_() for w in start]
-    history = _adam(weights, lambda: loss(weights, _rows(weights[0], weights[1], settings.p)), settings, progress)
-    with torch.no_grad():
-        shift = float(features.mean(settings.p)) * _rows(weights[0], weights[1], settings.p)[1]
-        arrays = [w.cpu().float().numpy() for w in (weights[0], weights[1], weights[2] - shift)]
+    weights = training.initial_weights(settings, init_rng, torch.device(settings.device))
+    return [w.detach().to(dtype).requires_grad_() for w in weights]
+
+
+@torch.no_grad()
+def _model(settings, weights, history):
+    W_in, W_out, bias = weights
+    shift = float(features.mean(settings.p)) * _rows(W_in, W_out, settings.p)[1]
+    arrays = [w.cpu().float().numpy() for w in (W_in, W_out, bias - shift)]
     model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)
     return replace(model, loss=closed_form_loss(model))
 
 
-def _adam(weights, loss, settings, progress):
+def _adam(weights, gradient, settings, progress, *, fused):
     history = np.zeros(settings.steps)
-    gradient = optimise.by_autograd(weights, loss)
-    for done, value in optimise.adam(weights, gradient, steps=settings.steps, lr=settings.lr, fused=False):
+    for done, value in optimise.adam(weights, gradient, steps=settings.steps, lr=settings.lr, fused=fused):
         history[done - 1] = value
         if not np.isfinite(history[done - 1]):
             raise FloatingPointError(
@@ -257,7 +308,17 @@ def _adam(weights, loss, settings, progress):
     return history
 
 
-def train_meanfield(ns, nd, p, *, steps=800, lr=None, seed=0, device="auto", progress=None):
+def train_meanfield(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    steps: int = 800,
+    lr: float | None = None,
+    seed: int = 0,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> TrainedModel:
     """Train one autoencoder on the closed-form loss of its weights, without any feature vectors.
 
     The loss of every row follows from its diagonal entry, the mean and the sum of squares of its
@@ -297,5 +358,5 @@ def train_meanfield(ns, nd, p, *, steps=800, lr=None, seed=0, device="auto", pro
     -----
     Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
     """
-    lr = 1e-2 if lr is None else lr
+    lr, steps = 1e-2 if lr is None else lr, checks.whole("steps", steps, 1)
     return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "recipe", seed, device), progress)

@@ -5,12 +5,21 @@ of independent terms, so its cumulants are known exactly from the weights, and t
 terms of the Edgeworth expansion give the loss. The expansion and the counts behind it are ours.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
-from superposition.rug import meanfield, rugs
+from superposition.rug import meanfield, ranges, rugs
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
 
 SMOOTHING = 0.01  # width, in sigma, of the Gaussian that frames.row_loss adds
 
@@ -23,12 +32,12 @@ class Excess:
     skewness: np.ndarray
 
     @property
-    def total(self):
+    def total(self) -> Floats:
         """Sum of both parts."""
         return self.kurtosis + self.skewness
 
 
-def feature_cumulants(p):
+def feature_cumulants(p: ArrayLike) -> Float[np.ndarray, "3 ..."]:
     """Second, third and fourth cumulant of one feature.
 
     Parameters
@@ -55,7 +64,7 @@ def feature_cumulants(p):
     )
 
 
-def absolute_third(p):
+def absolute_third(p: ArrayLike) -> Floats:
     """Third absolute moment of a feature about its mean, in units of its standard deviation.
 
     Parameters
@@ -81,7 +90,7 @@ def absolute_third(p):
     return ((1 - 2 * m) * m**3 + m * (m**4 + (1 - m) ** 4) / 2) / features.variance(p) ** 1.5
 
 
-def lyapunov(off_diagonal):
+def lyapunov(off_diagonal: ArrayLike) -> float:
     """Lyapunov ratio of one row of weights, sum |w|^3 / (sum w^2)^(3/2).
 
     Parameters
@@ -103,13 +112,13 @@ def lyapunov(off_diagonal):
     -----
     Source: The Persian Rug, eq. 3.
     """
-    w = np.abs(checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True))
+    w = np.abs(ranges.off_diagonal(off_diagonal))
     if not w.any():
         raise ValueError("off_diagonal = 0 everywhere; allowed: at least one other weight")
     return float(np.sum(w**3) / np.sum(w**2) ** 1.5)
 
 
-def row_cumulants(power_sums, p):
+def row_cumulants(power_sums: ArrayLike, p: float) -> Float[np.ndarray, " 3"]:
     """Second, third and fourth cumulant of the interference of one row.
 
     Parameters
@@ -133,13 +142,10 @@ def row_cumulants(power_sums, p):
     -----
     Source: The Persian Rug, eq. 4: cumulants of independent terms add.
     """
-    power_sums = checks.real("power_sums", power_sums, open_low=True, open_high=True)
-    if power_sums.shape != (4,):
-        raise ValueError(f"power_sums has shape {power_sums.shape}; allowed: (4,)")
-    return feature_cumulants(p) * power_sums[1:]
+    return feature_cumulants(features.one_probability(p)) * checks.of_shape("power_sums", power_sums, (4,))[1:]
 
 
-def mean_power_sums(ns, nd, *, antipodal=False):
+def mean_power_sums(ns: int, nd: int, *, antipodal: bool = False) -> Float[np.ndarray, " 4"]:
     """Power sums of a rug, averaged over all index sets of its size without the constant row.
 
     Parameters
@@ -170,7 +176,7 @@ def mean_power_sums(ns, nd, *, antipodal=False):
     ns = checks.whole("ns", ns, 8)
     if ns & (ns - 1):
         raise ValueError(f"ns = {ns} is out of range; allowed: powers of two from 8")
-    nd = checks.whole("nd", nd, 1, ns // 2 if antipodal else ns - 1)
+    nd = checks.whole("nd", nd, 1, ns // 2 if checks.flag("antipodal", antipodal) else ns - 1)
     pool = ns // 2 if antipodal else ns  # the XOR of three members is one of so many
     falling = nd * (nd - 1) * (nd - 2)
     triples = 0 if antipodal else falling / (ns - 3)
@@ -178,7 +184,7 @@ def mean_power_sums(ns, nd, *, antipodal=False):
     return np.array([0.0, ns / nd, ns * triples / nd**3, ns * quadruples / nd**4]) - 1
 
 
-def triples(rug):
+def triples(rug: rugs.Rug) -> int:
     """Ordered triples of the index set that sum to zero, by XOR or modulo ns.
 
     Parameters
@@ -198,7 +204,7 @@ def triples(rug):
     return round((rug.power_sums()[2] + 1) * rug.nd**3 / rug.ns)
 
 
-def excess(cumulants, a, b, p):
+def excess(cumulants: ArrayLike, a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Excess:
     """First-order cost of interference that is not Gaussian.
 
     Parameters
@@ -228,18 +234,23 @@ def excess(cumulants, a, b, p):
     Source: ours (Edgeworth expansion of eq. 5 of The Persian Rug). As derivatives of the loss:
     k4 / 6 d^2 L / d(sigma^2)^2 + k3 / 3 a d^2 L / db d(sigma^2).
     """
-    k2, k3, k4 = checks.real("cumulants", cumulants, open_low=True, open_high=True)
+    cumulants = checks.real("cumulants", cumulants, -(ranges.LARGEST**2), ranges.LARGEST**2)
+    if cumulants.shape[:1] != (3,) or not np.all(cumulants[0] > 0):
+        raise ValueError(
+            f"cumulants of shape {cumulants.shape} do not fit; allowed: (3, ...), the first of them above 0"
+        )
+    k2, k3, k4 = cumulants
     a, b, k2, p = np.broadcast_arrays(
-        checks.real("a", a, 0, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("sigma^2", k2, 0, open_low=True, open_high=True),
+        ranges.gains(a),
+        ranges.biases(b),
+        k2,
         features.probability(p),
     )
     third, fourth = _derivatives(a, b, a * np.sqrt(k2), p)
     return Excess(kurtosis=k4 * a**4 * fourth / 24, skewness=k3 * a**3 * third / 6)
 
 
-def exact_excess(off_diagonal, a, b, p):
+def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """The same without expansion: `frames.row_loss` above the loss of Gaussian interference.
 
     Parameters
@@ -265,14 +276,14 @@ def exact_excess(off_diagonal, a, b, p):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and 5.
+    Source: The Persian Rug, eq. 4 and eq. 5.
     """
-    weights = np.asarray(off_diagonal, dtype=np.float64)
+    weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
     sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
     return rugs.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 
-def partner_loss(weight, a, b, p, r):
+def partner_loss(weight: float, a: float, b: float, p: float, r: float) -> float:
     """Loss of a rug in which every feature has one partner of a given weight, for ns to infinity.
 
     The partner is one feature of the law of section 2; the rest of the interference is Gaussian,
@@ -304,8 +315,10 @@ def partner_loss(weight, a, b, p, r):
     -----
     Source: ours; eq. 5 of The Persian Rug with one term of eq. 4 kept out of the Gaussian.
     """
-    reach = min(1.0, float(np.sqrt(1 / checks.real("r", r, 0, 1, open_low=True) - 1)))
-    weight = float(checks.real("weight", weight, -reach, reach))
+    a, b, p = ranges.one_output(a, b, p)
+    r = checks.number("r", ranges.ratios(r))
+    reach = min(1.0, float(np.sqrt(1 / r - 1)))
+    weight = checks.number("weight", weight, -reach, reach)
     sigma = np.sqrt(features.variance(p) * max(1 / r - 1 - weight**2, 0))
     nodes, shares = np.polynomial.legendre.leggauss(64)
     shift = a * weight * (np.append((nodes + 1) / 2, 0.0) - features.mean(p))
@@ -313,7 +326,7 @@ def partner_loss(weight, a, b, p, r):
     return float(chance @ meanfield.loss(a, b + shift, sigma, p))
 
 
-def rug_loss(rug, a, b, p):
+def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
     """Loss per feature of a rug from the first four power sums of its row, at any size.
 
     Parameters
@@ -341,7 +354,7 @@ def rug_loss(rug, a, b, p):
     -----
     Source: ours; `frames.row_loss` has the same without expansion, for rows with few different weights.
     """
-    sums = rug.power_sums()
+    sums, (a, b, p) = rug.power_sums(), ranges.one_output(a, b, p)
     if rug.antipodal:
         limit = partner_loss(-1, a, b, p, rug.nd / rug.ns)
         sums = sums - np.array([-1, 1, -1, 1])

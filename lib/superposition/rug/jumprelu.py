@@ -3,7 +3,10 @@
 Source: our answer to The Persian Rug, abstract and section 5.2.1.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -11,10 +14,20 @@ from superposition import features, minima
 from superposition.rug.meanfield import checked_ratio, loss, noise_std, optimum
 from superposition.rug.moments import moment, ramp_moment
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
 
 @dataclass(frozen=True)
 class JumpOptimum:
-    """The best gain ``a``, bias ``b`` and threshold ``theta`` at the smallest ``sigma``, and their ``loss``."""
+    """The best gain ``a``, bias ``b`` and threshold ``theta`` at the smallest ``sigma``, and their ``loss``.
+
+    Examples
+    --------
+    >>> best = jumprelu_optimum(p=0.05, r=0.2)
+    >>> float(best.theta)  # no jump helps here: it is the ReLU
+    0.0
+    """
 
     a: np.ndarray
     b: np.ndarray
@@ -23,7 +36,7 @@ class JumpOptimum:
     loss: np.ndarray
 
 
-def jumprelu_optimum(p, r):
+def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
 
     The output is the pre-activation ``y = a (x + nu) + b`` where it exceeds ``theta``, and 0 elsewhere;
@@ -51,6 +64,12 @@ def jumprelu_optimum(p, r):
     -----
     Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
     At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
+
+    Examples
+    --------
+    >>> best = jumprelu_optimum(p=0.001, r=0.2)
+    >>> round(float(best.a), 3), round(float(best.theta), 4), round(float(best.loss * 1e5), 4)
+    (1.0, 0.1538, 0.2844)
     """
     p, r = np.broadcast_arrays(features.probability(p), checked_ratio(r))
     sigma = noise_std(p, r)

@@ -5,14 +5,22 @@ the loss of any function of the pre-activation from below, by the error of someb
 which features are on. Interference is Gaussian throughout.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 from functools import cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from superposition import checks, features
 from superposition.rug import bayes, meanfield, moments
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
 
 INSIDE_FLOOR = erf(2**-0.5)  # chance that a normal variable is within one standard deviation
 INSIDE_VARIANCE = 1 - 2 * np.exp(-0.5) / np.sqrt(2 * np.pi) / INSIDE_FLOOR  # and its variance there
@@ -30,7 +38,7 @@ class OnTerms:
     tail: np.ndarray
 
 
-def on_terms(t, sigma):
+def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     """The on term of Appendix B and its parts, at gain 1 and bias -t sigma.
 
     Parameters
@@ -72,7 +80,7 @@ def on_terms(t, sigma):
     return OnTerms(mean + tail + noise, mean + tail, noise, mean, tail)
 
 
-def on_bounds(t, sigma):
+def on_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     """What Appendix B proves about each part, with every O(...) written out.
 
     Parameters
@@ -105,7 +113,7 @@ def on_bounds(t, sigma):
     return OnTerms(noise + mean + tail, mean + tail, noise, mean, tail)
 
 
-def cut_off_error(t, sigma):
+def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
     """The sharp form of E_r: sigma^3 E[ReLU(Z + t)^3] / 3.
 
     Parameters
@@ -134,7 +142,7 @@ def cut_off_error(t, sigma):
     return sigma**3 * moments.moment(3, t, 1.0) / 3
 
 
-def upper_bound(p, t, sigma):
+def upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
     """Appendix B put together: an upper bound on the loss at gain 1 and bias -t sigma.
 
     Parameters
@@ -165,7 +173,7 @@ def upper_bound(p, t, sigma):
     return (1 - p) * sigma**2 * np.exp(-(t**2) / 2) / 2 + p * on_bounds(t, sigma).total
 
 
-def mmse(sigma):
+def mmse(sigma: ArrayLike) -> Floats:
     """Smallest mean squared error of u ~ U[0, 1] seen through Gaussian noise.
 
     Parameters
@@ -185,13 +193,13 @@ def mmse(sigma):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 23 and 24. It is the Bayes decoder of features that are always on.
+    Source: The Persian Rug, eq. 23 and eq. 24. It is the Bayes decoder of features that are always on.
     """
     return bayes.bayes_loss(1.0, sigma)
 
 
 @cache
-def mmse_slope():
+def mmse_slope() -> float:
     """The constant c in mmse = sigma^2 (1 - c sigma), up to exponentially small terms.
 
     Returns
@@ -208,7 +216,7 @@ def mmse_slope():
     return float(2 * 30 * np.sum(weights * np.exp(-(z**2) - log_ndtr(z)) / (2 * np.pi)))
 
 
-def lower_bound(p, r):
+def lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
     """Loss per feature below which no function of the pre-activation gets, even told which features are on.
 
     Parameters
@@ -235,7 +243,7 @@ def lower_bound(p, r):
     return features.probability(p) * mmse(meanfield.noise_std(p, r))
 
 
-def posterior_mean(y, sigma):
+def posterior_mean(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Mean of u given u + nu = y: what the best decoder says of a feature that is on.
 
     Parameters
@@ -262,7 +270,7 @@ def posterior_mean(y, sigma):
     return bayes.uniform_posterior(y, sigma)[1]
 
 
-def posterior_variance(y, sigma):
+def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Variance of u given u + nu = y: that of a normal variable cut to [0, 1].
 
     Parameters
@@ -289,7 +297,7 @@ def posterior_variance(y, sigma):
     return bayes.uniform_posterior(y, sigma)[2]
 
 
-def inside_probability(y, sigma):
+def inside_probability(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Chance that u is within one sigma of y, given u + nu = y.
 
     Parameters
@@ -310,7 +318,7 @@ def inside_probability(y, sigma):
 
     Notes
     -----
-    Source: The Persian Rug, P[R = 1] of eq. 27 and 28.
+    Source: The Persian Rug, P[R = 1] of eq. 27 and eq. 28.
     """
     y, sigma = _seen(y, sigma)
     checks.real("y", y, 0, 1)
@@ -318,7 +326,7 @@ def inside_probability(y, sigma):
     return (ndtr(high) - ndtr(-low)) / (ndtr((1 - y) / sigma) - ndtr(-y / sigma))
 
 
-def window_probability(sigma):
+def window_probability(sigma: ArrayLike) -> Floats:
     """Chance that y = u + nu falls into [sigma, 1 - sigma].
 
     Parameters
@@ -347,7 +355,7 @@ def window_probability(sigma):
     return below(1 - sigma) - below(sigma)
 
 
-def window_constant(sigma):
+def window_constant(sigma: ArrayLike) -> Floats:
     """The best C in Var[u | y] >= C sigma^2 for y in [sigma, 1 - sigma].
 
     Parameters

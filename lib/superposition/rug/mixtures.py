@@ -6,12 +6,22 @@ is block diagonal, so over many features its loss and its ratio are averages of 
 best mixture is the lower convex hull of the phases in the plane of ratio and loss.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.rug import meanfield, partners
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
 
 
 @dataclass(frozen=True)
@@ -32,7 +42,7 @@ class Hull:
     loss: np.ndarray
     phase: tuple
 
-    def at(self, r):
+    def at(self, r: ArrayLike) -> Floats:
         """Loss per feature of the best mixture.
 
         Parameters
@@ -46,7 +56,7 @@ class Hull:
         """
         return np.interp(checks.real("r", r, 0, 1), self.r, self.loss)
 
-    def parts(self, r):
+    def parts(self, r: float) -> tuple[Part, ...]:
         """What the best mixture consists of.
 
         Parameters
@@ -59,7 +69,7 @@ class Hull:
         tuple of Part
             One or two; neighbours on the same curve count as one phase at the ratio between them.
         """
-        r = float(checks.real("r", r, 0, 1))
+        r = checks.number("r", r, 0, 1)
         right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
         low, high = self.r[right - 1], self.r[right]
         share = (r - low) / (high - low)
@@ -69,7 +79,7 @@ class Hull:
         return tuple(Part(self.phase[i], float(self.r[i]), float(weight)) for i, weight in ends if weight > 1e-12)
 
 
-def hull(p, *, without=(), points=160):
+def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
     """The best mixture of phases at every compression ratio.
 
     Parameters
@@ -93,11 +103,17 @@ def hull(p, *, without=(), points=160):
     Notes
     -----
     Source: ours. The text's theory is the phase "rug" alone.
+
+    Examples
+    --------
+    >>> mixed = hull(0.05, points=20)
+    >>> round(float(mixed.at(0.2)), 5), [part.phase for part in mixed.parts(0.03)]
+    (0.00618, ['dropped', 'antipodal'])
     """
-    return hulls([p], without=without, points=points)[0]
+    return hulls([features.one_probability(p)], without=without, points=points)[0]
 
 
-def hulls(p, *, without=(), points=160):
+def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> list[Hull]:
     """The same at several probabilities, faster than one by one.
 
     Parameters
@@ -118,7 +134,7 @@ def hulls(p, *, without=(), points=160):
     ValueError
         If a `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
     """
-    p = np.atleast_1d(features.probability(p))
+    p = checks.of_shape("p", np.atleast_1d(features.probability(p)), ("n",))
     points = checks.whole("points", points, 10)
     for name in without:
         checks.one_of("without", name, tuple(_CURVES))
@@ -131,7 +147,7 @@ def hulls(p, *, without=(), points=160):
     return [_hull(float(q), at) for q, at in zip(p, found, strict=True)]
 
 
-def tangent(p):
+def tangent(p: float) -> float:
     """Ratio below which dropping features beats the rug, in the Gaussian theory.
 
     Below it the best mixture of "dropped" and "rug" lies on a straight line from (0, Var[x]),
@@ -157,7 +173,7 @@ def tangent(p):
     Source: ours; section 4.2.1 of the text bounds the noise of the average row, which bounds the
     loss only where the loss is convex in r.
     """
-    p = float(features.probability(p))
+    p = features.one_probability(p)
     low, high = np.log(1e-5), np.log(0.999)
     for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
         grid = np.linspace(low, high, 40)

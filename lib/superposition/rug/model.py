@@ -3,11 +3,20 @@
 Source: The Persian Rug, sections 2 and 3.
 """
 
-from dataclasses import asdict, dataclass, fields
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, get_type_hints
 
 import numpy as np
 
 from superposition import checks, features
+from superposition.rug import ranges
+
+if TYPE_CHECKING:
+    import os
+
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -32,7 +41,7 @@ class RowStatistics:
     dead: np.ndarray
 
     @property
-    def Lambda(self):  # noqa: N802 - the text's symbol
+    def Lambda(self) -> float:  # noqa: N802 - the text's symbol
         """Largest Lyapunov ratio over the rows (The Persian Rug, eq. 3)."""
         return float(self.lyapunov.max())
 
@@ -51,6 +60,7 @@ class Settings:
     protocol: str
     seed: int
     device: str
+    products: str = "float32"
 
 
 @dataclass(frozen=True)
@@ -72,12 +82,12 @@ class TrainedModel:
     stopped: bool
 
     @property
-    def rows(self):
+    def rows(self) -> RowStatistics:
         """Row statistics of W = W_out W_in, a `RowStatistics`."""
         return row_statistics(self.W_out @ self.W_in, self.bias, self.settings.p)
 
 
-def row_statistics(W, b, p):
+def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     """Statistics of every row of W that the mean-field theory uses or ignores.
 
     Parameters
@@ -103,13 +113,13 @@ def row_statistics(W, b, p):
     Source: The Persian Rug, section 3.2 and eq. 3; the effective bias
     b + (p/2) sum_{j != i} W_ij absorbs the mean of nu as section 4.1 says.
     """
-    W, b = np.asarray(W, dtype=np.float64), np.asarray(b, dtype=np.float64)
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or len(W) < 2:
+    W = checks.of_shape("W", W, ("ns", "ns"))
+    if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
-    if b.shape != (len(W),):
-        raise ValueError(f"b has shape {b.shape}; allowed: ({len(W)},)")
+    b = checks.of_shape("b", b, (len(W),))
     for name, array in (("W", W), ("b", b)):
-        checks.real(name, array, open_low=True, open_high=True)
+        checks.real(name, array, -ranges.LARGEST, ranges.LARGEST)
+    p = features.one_probability(p)
     diagonal = np.diag(W).copy()
     off = W - np.diag(diagonal)
     others = len(W) - 1
@@ -131,7 +141,7 @@ def row_statistics(W, b, p):
     )
 
 
-def save(model, path):
+def save(model: TrainedModel, path: str | os.PathLike) -> None:
     """Write a trained model as safetensors, its settings in the header.
 
     Parameters
@@ -148,7 +158,7 @@ def save(model, path):
     save_file(arrays, path, metadata={name: str(value) for name, value in numbers.items()})
 
 
-def load(path):
+def load(path: str | os.PathLike) -> TrainedModel:
     """Read a model written by `save`.
 
     Parameters
@@ -165,7 +175,7 @@ def load(path):
     with safe_open(path, framework="numpy") as file:
         arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
         text = file.metadata()
-    settings = Settings(**{f.name: f.type(text[f.name]) for f in fields(Settings)})
+    settings = Settings(**{name: kind(text[name]) for name, kind in get_type_hints(Settings).items()})
     return TrainedModel(
         settings, **arrays, loss=float(text["loss"]), loss_se=float(text["loss_se"]), stopped=text["stopped"] == "True"
     )

@@ -3,23 +3,31 @@
 M_k(m, s) = E[ReLU(m + s Z)^k], Z standard normal; ramp moments are their integrals against u^j.
 """
 
+from __future__ import annotations
+
 from functools import cache
 from math import factorial
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import ndtr
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
 
 REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
 
 
 @cache
-def gauss_legendre(n):
+def gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
     """Nodes and weights on [0, 1]."""
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (nodes + 1) / 2, weights / 2
 
 
-def moment(k, m, s):
+def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
     """M_k(m, s) = E[ReLU(m + s Z)^k] for k = -1 ... 3; M_{-1} = phi(m/s)/s is M_0's derivative."""
     m, s = np.broadcast_arrays(m, s)
     positive = np.where(s > 0, s, 1.0)
@@ -29,7 +37,9 @@ def moment(k, m, s):
     return piecewise(z < -2.5, moment_tail, moment_direct, k, m, s, z)
 
 
-def piecewise(mask, yes, no, order, *arrays):
+def piecewise(
+    mask: np.ndarray, yes: Callable, no: Callable, order: int | tuple[int, int], *arrays: ArrayLike
+) -> np.ndarray:
     """``np.where(mask, yes(...), no(...))``, each computed only where it is wanted."""
     arrays = np.broadcast_arrays(mask, *arrays)
     result = np.empty(mask.shape)
@@ -39,7 +49,7 @@ def piecewise(mask, yes, no, order, *arrays):
     return result
 
 
-def moment_direct(k, m, s, z):
+def moment_direct(k: int, m: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarray:
     """The same by the normal distribution function, for k = 0 ... 3; ``z = m / s`` above the tail."""
     cdf, density = ndtr(z), np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
     if k == 0:
@@ -51,7 +61,7 @@ def moment_direct(k, m, s, z):
     return m * (m**2 + 3 * s**2) * cdf + s * (m**2 + 2 * s**2) * density
 
 
-def moment_tail(k, m, s, z):
+def moment_tail(k: int, m: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarray:
     """s^k E[ReLU(Z + z)^k] for z <= -2.5, without cancellation (3e-14 relative)."""
     # With t = -z, T_{k+1} = k T_{k-1} - t T_k is unstable upwards, so the ratios
     # T_k / T_{k-1} = k / (t + next) come from their continued fraction, started near its limit.
@@ -65,7 +75,7 @@ def moment_tail(k, m, s, z):
     return product
 
 
-def ramp_moment(j, k, m, slope, s):
+def ramp_moment(j: int, k: int, m: ArrayLike, slope: ArrayLike, s: ArrayLike) -> np.ndarray:
     """Integral of u^j M_k(m + slope u, s) over u in [0, 1]."""
     m, slope, s = np.broadcast_arrays(m, slope, s)
     return piecewise(np.abs(slope) < 0.1 * s, _ramp_series, _ramp_by_parts, (j, k), m, slope, s)

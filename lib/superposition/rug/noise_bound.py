@@ -5,12 +5,19 @@ divided row by row by its diagonal; the noise of row i is then V sum_{j != i} W_
 variance of a feature. Here everything is in units of V, so no law of the features enters.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 from superposition.rug.tight_frames import checked_sizes, unit_vectors
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -27,8 +34,8 @@ class Chain:
     trace: float
 
     @property
-    def losses(self):
-        """What each inequality gives away (Schur, Cauchy-Schwarz, triangle)."""
+    def losses(self) -> tuple[float, float, float]:
+        """What each inequality gives away: Schur, Cauchy-Schwarz, triangle."""
         return (self.entries - self.schur, self.schur - self.cauchy_schwarz, self.cauchy_schwarz - self.trace)
 
 
@@ -40,7 +47,7 @@ class Descent:
     history: np.ndarray
 
 
-def smallest_noise(ns, nd):
+def smallest_noise(ns: int, nd: int) -> float:
     """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix of rank nd with unit diagonal.
 
     Parameters
@@ -62,13 +69,13 @@ def smallest_noise(ns, nd):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 6 and 21.
+    Source: The Persian Rug, eq. 6 and eq. 21.
     """
     ns, nd = checked_sizes(ns, nd)
     return ns / nd - 1
 
 
-def normalised(W):
+def normalised(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
     """Divide every row by its diagonal entry; rank and pre-activations in units of the gain stay.
 
     Parameters
@@ -96,7 +103,7 @@ def normalised(W):
     return W / diagonal[:, None]
 
 
-def row_noise(W):
+def row_noise(W: ArrayLike) -> Float[np.ndarray, " ns"]:
     """Noise of every row in units of Var[x]: sum_{j != i} (W_ij / W_ii)^2.
 
     Parameters
@@ -121,7 +128,7 @@ def row_noise(W):
     return (normalised(W) ** 2).sum(axis=1) - 1
 
 
-def chain(W, nd):
+def chain(W: ArrayLike, nd: int) -> Chain:
     """Follow the proof of the bound for one matrix.
 
     Parameters
@@ -143,7 +150,7 @@ def chain(W, nd):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 18 and 20. For complex eigenvalues the text's last step hides a
+    Source: The Persian Rug, eq. 18 and eq. 20. For complex eigenvalues the text's last step hides a
     third inequality, |sum lambda| <= sum |lambda|.
     """
     W = normalised(W)
@@ -161,7 +168,7 @@ def chain(W, nd):
     )
 
 
-def welch(ns, nd):
+def welch(ns: int, nd: int) -> float:
     """Least coherence: some pair of ns unit vectors in nd dimensions has |cosine| at least this.
 
     Parameters
@@ -189,7 +196,7 @@ def welch(ns, nd):
     return float(np.sqrt(smallest_noise(checks.whole("ns", ns, 2), nd) / (ns - 1)))
 
 
-def symmetrised(W, nd):
+def symmetrised(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
     """Nearest symmetric matrix of rank nd without negative eigenvalues, scaled to unit diagonal.
 
     Parameters
@@ -220,7 +227,7 @@ def symmetrised(W, nd):
     return frame @ frame.T
 
 
-def descend(ns, nd, *, seed, steps=200):
+def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
     """Minimise the mean noise over all W = W_out W_in by gradient descent (L-BFGS).
 
     Parameters
@@ -251,7 +258,7 @@ def descend(ns, nd, *, seed, steps=200):
     from scipy.optimize import minimize
 
     ns, nd = checked_sizes(ns, nd)
-    rng = np.random.default_rng(seed)
+    rng = checks.generator("seed", seed)
     W_in = unit_vectors(ns, nd, seed=rng).T
     start = np.stack([W_in.T + rng.standard_normal((ns, nd)) / np.sqrt(nd), W_in.T])
     start[0] /= np.sum(start[0] * start[1], axis=1, keepdims=True)  # unit diagonal

@@ -6,15 +6,26 @@ beats the Persian rug. `superposition.rug.meanfield` has the same without the pa
 antipodal rug (c = 1) under names of its own.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, features, minima
-from superposition.rug import meanfield
+from superposition.rug import meanfield, ranges
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
 from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def loss(a, b, sigma, c, p):
+    from superposition.checks import Floats
+
+WEIGHTS = 1e6  # largest weight of a partner, and one over the smallest
+
+
+def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature whose output has a partner.
 
     Parameters
@@ -46,16 +57,16 @@ def loss(a, b, sigma, c, p):
     E[ReLU(m + s Z)^k] over uniform strengths, and these averages are moments again, up to k = 4.
     """
     a, b, sigma, c, p = np.broadcast_arrays(
-        checks.real("a", a, 0, open_low=True, open_high=True),
-        checks.real("b", b, open_low=True, open_high=True),
-        checks.real("sigma", sigma, 0, open_high=True),
-        checks.real("c", c, 0, open_low=True, open_high=True),
+        ranges.gains(a),
+        ranges.biases(b),
+        ranges.spreads(sigma),
+        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
         features.probability(p),
     )
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
-def optimum(sigma, c, p):
+def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an output with a partner.
 
     Parameters
@@ -79,12 +90,12 @@ def optimum(sigma, c, p):
 
     Notes
     -----
-    Source: as for `superposition.rug.meanfield.optimum`, eq. 9 and 16 of The Persian Rug give the gain
+    Source: as for `superposition.rug.meanfield.optimum`, eq. 16 of The Persian Rug gives the gain
     for every ``b / a``; the search runs along that line.
     """
     sigma, c, p = np.broadcast_arrays(
-        checks.real("sigma", sigma, 0, open_low=True, open_high=True),
-        checks.real("c", c, 0, open_low=True, open_high=True),
+        checks.real("sigma", sigma, 0, ranges.LARGEST, open_low=True),
+        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
         features.probability(p),
     )
     noise = _gaussian_part(sigma, c, p)
@@ -93,7 +104,7 @@ def optimum(sigma, c, p):
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
 
-def digon(p, c=1.0):
+def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
 
     Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
@@ -119,13 +130,19 @@ def digon(p, c=1.0):
     -----
     Source: ours. As p -> 0 it is p^2 (1 + c^-2) (2 - 1/c) / 12 for c >= 1: p^2 / 6 for the tied
     digon, and least at c = 3, where it is 25/162 p^2.
+
+    Examples
+    --------
+    >>> p = 1e-6
+    >>> float(round(digon(p, c=1) / p**2, 4)), float(round(digon(p, c=3) / p**2, 4))
+    (0.1667, 0.1543)
     """
-    c = checks.real("c", c, 0, open_low=True, open_high=True)
+    c = checks.real("c", c, 1 / WEIGHTS, WEIGHTS)
     noise = np.sqrt(features.variance(p))
     return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
 
 
-def best_digon(p):
+def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     """Best digon over the ratio of its two weights.
 
     Parameters
@@ -148,6 +165,12 @@ def best_digon(p):
     Notes
     -----
     Source: ours; a grid of ratios, and a parabola through the best three.
+
+    Examples
+    --------
+    >>> c, loss = best_digon(0.05)
+    >>> round(float(c), 2), round(float(loss), 6)
+    (2.97, 0.000385)
     """
     p = features.probability(p)
     grid = np.linspace(0, np.log(5), 17)
@@ -159,7 +182,7 @@ def best_digon(p):
     return c[()], digon(p, c)
 
 
-def antipodal_loss(a, b, sigma, p):
+def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature of an antipodal rug, L(a, b, sigma).
 
     The output sees ``ReLU(a (x - x' + nu) + b)``: its feature, one partner with weight -1, and
@@ -191,11 +214,16 @@ def antipodal_loss(a, b, sigma, p):
     Notes
     -----
     Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature.
+
+    Examples
+    --------
+    >>> float(round(antipodal_loss(a=1.2, b=-0.3, sigma=0.25, p=0.05), 6))
+    0.006852
     """
     return loss(a, b, sigma, 1.0, p)
 
 
-def antipodal_optimum(p, r):
+def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an antipodal rug.
 
     Parameters
@@ -220,6 +248,12 @@ def antipodal_optimum(p, r):
     -----
     Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug,
     and saturates The Persian Rug's eq. 6; only the law of the interference differs.
+
+    Examples
+    --------
+    >>> from superposition.rug.meanfield import optimum as rug_optimum
+    >>> float(round(antipodal_optimum(p=0.05, r=0.2).loss / rug_optimum(p=0.05, r=0.2).loss, 3))
+    0.826
     """
     p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
     return optimum(noise_std(p, r), 1.0, p)
@@ -230,10 +264,10 @@ def _gaussian_part(sigma, c, p):
     partner = c**2 * features.variance(p)
     rest = sigma**2 - partner
     if np.any(rest < -1e-12 * partner):
-        index = np.argmin(rest)
+        index, p = np.argmin(rest), np.broadcast_to(p, rest.shape)
         raise ValueError(
             f"sigma = {sigma.flat[index]:g} is out of range; allowed: the partner's own noise or more, "
-            f"{np.sqrt(partner.flat[index]):g}"
+            f"{np.sqrt(partner.flat[index]):g} at c = {c.flat[index]:g} and p = {p.flat[index]:g}"
         )
     return np.sqrt(np.where(rest > 1e-12 * partner, rest, 0))
 

@@ -5,13 +5,22 @@ Hadamard matrix, any other size gets pairs of Fourier frequencies; both meet eq.
 equality, and neither is ever stored as a matrix.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.features import Estimate
-from superposition.rug import meanfield
+from superposition.rug import meanfield, ranges
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
@@ -54,6 +63,14 @@ class Rug:
     Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to
     H_ij = (-1)^popcount(i AND j); the circulant form for other sizes and the antipodal rug are
     ours.
+
+    Examples
+    --------
+    >>> rug = Rug(8, 3, indices=[3, 5, 6])
+    >>> rug.row().round(3) + 0.0
+    array([ 1.   , -0.333, -0.333, -0.333, -0.333, -0.333, -0.333,  1.   ])
+    >>> rug.apply([1, 0, 0, 0, 0, 0, 0, 1]).round(3) + 0.0
+    array([ 2.   , -0.667, -0.667, -0.667, -0.667, -0.667, -0.667,  2.   ])
     """
 
     ns: int
@@ -66,35 +83,50 @@ class Rug:
     def __post_init__(self):
         """Choose the kept rows or frequencies."""
         ns = checks.whole("ns", self.ns, 2)
-        if self.antipodal and ns % 2:
+        if checks.flag("antipodal", self.antipodal) and ns % 2:
             raise ValueError(f"ns = {ns} has no antipodal rug; allowed: even numbers")
         nd = checks.whole("nd", self.nd, 1, ns // 2 if self.antipodal else ns)
         if self.indices is None:
             choose = _walsh_rows if _is_power_of_two(ns) else _fourier_frequencies
-            kept = choose(ns, nd, np.random.default_rng(self.seed), self.antipodal)
+            kept = choose(ns, nd, np.random.default_rng(checks.whole("seed", self.seed, 0)), self.antipodal)
         else:
             kept = _given(ns, nd, np.asarray(self.indices), self.antipodal)
         object.__setattr__(self, "kept", kept)
         object.__setattr__(self, "indices", np.flatnonzero(kept))
 
-    def apply(self, x):
+    def apply(self, x: ArrayLike, dtype: type = np.float64) -> np.ndarray:
         """Multiply feature vectors by the rug, O(ns log ns) each.
 
         Parameters
         ----------
         x : array_like, shape (..., ns)
             Feature vectors.
+        dtype : {numpy.float64, numpy.float32}
+            What is computed in; float32 is about twice as fast.
 
         Returns
         -------
         numpy.ndarray, shape (..., ns)
-        """
-        if _is_power_of_two(self.ns):
-            return walsh_hadamard(walsh_hadamard(x) * self.kept) / self.nd
-        spectrum = np.fft.rfft(x, axis=-1) * self.kept[: self.ns // 2 + 1]
-        return np.fft.irfft(spectrum, n=self.ns, axis=-1) * (self.ns / self.nd)
 
-    def row(self):
+        Raises
+        ------
+        ValueError
+            If `x` holds no finite numbers or has another length.
+        """
+        x = _vectors(x, dtype)
+        if x.shape[-1] != self.ns:
+            raise ValueError(f"x has shape {x.shape}; allowed: (..., {self.ns})")
+        if _is_power_of_two(self.ns):
+            spectrum = _walsh(x)
+            spectrum *= (self.kept / self.nd).astype(dtype)
+            return _walsh(spectrum)
+        from scipy import fft
+
+        spectrum = fft.rfft(x, axis=-1)
+        spectrum *= (self.kept[: self.ns // 2 + 1] * (self.ns / self.nd)).astype(dtype)
+        return fft.irfft(spectrum, n=self.ns, axis=-1, overwrite_x=True)
+
+    def row(self) -> Float[np.ndarray, " ns"]:
         """First row; every other row is a permutation of it.
 
         Returns
@@ -103,7 +135,7 @@ class Rug:
         """
         return self.apply(np.eye(1, self.ns)[0])
 
-    def power_sums(self):
+    def power_sums(self) -> Float[np.ndarray, " 4"]:
         """Exact moments of the row: sum over j != i of R_ij^k for k = 1 to 4, the same for every i.
 
         Returns
@@ -115,7 +147,7 @@ class Rug:
         row = self.row()[1:]
         return np.array([np.sum(row**k) for k in range(1, 5)])
 
-    def dense(self):
+    def dense(self) -> Float[np.ndarray, "ns ns"]:
         """The matrix itself, for small sizes.
 
         Returns
@@ -125,7 +157,7 @@ class Rug:
         return self.apply(np.eye(self.ns))
 
 
-def walsh_hadamard(x):
+def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
     """Multiply by the Hadamard matrix H_ij = (-1)^popcount(i AND j), in O(n log n).
 
     Parameters
@@ -146,20 +178,44 @@ def walsh_hadamard(x):
     -----
     Source: The Persian Rug, section 4.2.2; the printed XOR form has rank one.
     """
-    x = np.asarray(x, dtype=np.float64)
-    n = x.shape[-1]
-    if not _is_power_of_two(n):
-        raise ValueError(f"length = {n} is out of range; allowed: powers of two")
-    shape, inner = x.shape, 1
-    while inner < n:  # H of a product of sizes is a Kronecker product: one small matrix product a factor
-        factor = min(64, n // inner)
-        H = _hadamard(factor)
+    x = _vectors(x, np.float64)
+    if not _is_power_of_two(x.shape[-1]):
+        raise ValueError(f"length of x = {x.shape[-1]} is out of range; allowed: powers of two")
+    return _walsh(x)
+
+
+def _vectors(x, dtype):
+    """Finite vectors along the last axis, in a given precision."""
+    if isinstance(x, np.ndarray) and x.dtype == dtype and x.ndim:
+        if not np.isfinite(x).all():
+            raise ValueError("x holds NaN or infinity; allowed: finite numbers")
+        return x
+    return np.atleast_1d(checks.real("x", x, open_low=True, open_high=True)).astype(dtype)
+
+
+def _walsh(x):
+    """The transform as a Kronecker product: one small matrix product for each of equal factors up to 64."""
+    shape, n, inner = x.shape, x.shape[-1], 1
+    bits = n.bit_length() - 1
+    stages = max(1, -(-bits // 6))
+    for stage in range(stages):
+        factor = 2 ** (bits * (stage + 1) // stages - bits * stage // stages)
+        H = _hadamard(factor).astype(x.dtype)
         x = x.reshape(-1, factor) @ H if inner == 1 else H @ x.reshape(-1, factor, inner)
         inner *= factor
     return x.reshape(shape)
 
 
-def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
+def simulated_loss(
+    rug: Rug,
+    a: float,
+    b: float,
+    p: float,
+    *,
+    samples: int,
+    seed: int,
+    progress: Callable[[int, int], None] | None = None,
+) -> Estimate:
     """Loss per feature of ReLU(a R x + bias), by Monte Carlo.
 
     Parameters
@@ -191,10 +247,10 @@ def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 1, 2 (per feature) and 4.
+    Source: The Persian Rug, eq. 1, eq. 2 (per feature) and eq. 4.
     """
-    samples = checks.whole("samples", samples, 2)
-    rng = np.random.default_rng(seed)
+    samples, (a, b, p) = checks.whole("samples", samples, 2), ranges.one_output(a, b, p)
+    rng = checks.generator("seed", seed)
     bias = b - a * features.mean(p) * (rug.apply(np.ones(rug.ns)) - 1)
     chunk = max(1, 2**21 // rug.ns)
     errors = []
@@ -207,7 +263,7 @@ def simulated_loss(rug, a, b, p, *, samples, seed, progress=None):
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
 
 
-def row_loss(off_diagonal, a, b, p):
+def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
     The interference is a sum of independent terms, so its density follows from the product
@@ -237,9 +293,14 @@ def row_loss(off_diagonal, a, b, p):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and 5, without "because nu becomes Gaussian".
+    Source: The Persian Rug, eq. 4 and eq. 5, without "because nu becomes Gaussian".
+
+    Examples
+    --------
+    >>> round(row_loss(Rug(8, 3, indices=[3, 5, 6]).row()[1:], a=1.1, b=-0.3, p=0.05), 5)
+    0.01039
     """
-    weights = checks.real("off_diagonal", off_diagonal, open_low=True, open_high=True)
+    weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
     weights, count = np.unique(np.round(weights, 12), return_counts=True)
     sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
     if sigma == 0:
@@ -271,7 +332,7 @@ def _feature_cf(t, p):
 
 
 def _is_power_of_two(n):
-    return n & (n - 1) == 0
+    return n > 0 and n & (n - 1) == 0
 
 
 def _hadamard(n):

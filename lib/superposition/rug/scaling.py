@@ -8,15 +8,24 @@ magnitude; the constants and the limit functions here are ours. Three limits:
 * **the drop** (p -> 0 with r = kappa p ln(1/p)): L*/p -> `drop_loss` (kappa).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, features
 from superposition.rug import meanfield, moments
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
+
 HALF_DROP = (2 + np.sqrt(3)) / 3  # kappa where half of the loss is gone: mu = sqrt(3) - 1
 
 
-def off_moment(t):
+def off_moment(t: ArrayLike) -> Floats:
     """What a threshold t lets through of unit noise, E[ReLU(Z - t)^2] with Z standard normal.
 
     Parameters
@@ -41,7 +50,37 @@ def off_moment(t):
     return moments.moment(2, -_threshold(t), 1.0)[()]
 
 
-def threshold(p, bias_cost=0.25):
+def no_room_gain(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
+    """The best gain where there is no room: much noise, and an output that hardly depends on the feature.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    t : array_like
+        Threshold in units of the noise, -b / (a sigma), from -40 to 40.
+    sigma : array_like
+        Standard deviation of the interference, above 0; far above 1 for the limit to hold.
+
+    Returns
+    -------
+    numpy.ndarray
+        p / (2 sigma) E[ReLU(Z - t)] / E[ReLU(Z - t)^2], up to order 1 / sigma of itself.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 8.
+    """
+    p, sigma = features.probability(p), checks.real("sigma", sigma, 0, open_low=True, open_high=True)
+    return p / 2 / sigma * moments.moment(1, -_threshold(t), 1.0) / off_moment(t)
+
+
+def threshold(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     """The best threshold t = -b / (a sigma) for little noise.
 
     It balances the noise let through against the price of a bias, ``bias_cost`` t^2 sigma^2 for
@@ -72,7 +111,7 @@ def threshold(p, bias_cost=0.25):
     from scipy.optimize.elementwise import find_root
 
     p = features.probability(p)
-    checks.real("bias_cost", bias_cost, 0, open_low=True, open_high=True)
+    bias_cost = checks.number("bias_cost", bias_cost, 0, open_low=True, open_high=True)
 
     def slope(t, p):
         return (1 - p) * moments.moment(1, -t, 1.0) - bias_cost * p * t
@@ -80,7 +119,7 @@ def threshold(p, bias_cost=0.25):
     return find_root(slope, (np.zeros_like(p), np.full_like(p, 40.0)), args=(p,)).x[()]
 
 
-def small_noise_factor(p, bias_cost=0.25):
+def small_noise_factor(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     """The loss of the best ReLU in units of sigma^2 as sigma -> 0 at fixed p.
 
     Parameters
@@ -102,7 +141,7 @@ def small_noise_factor(p, bias_cost=0.25):
 
     Notes
     -----
-    Source: the sharp form of The Persian Rug, eq. 13 and 17. c(p) / (p ln(1/p)) -> 1/2 as p -> 0,
+    Source: the sharp form of The Persian Rug, eq. 13 and eq. 17. c(p) / (p ln(1/p)) -> 1/2 as p -> 0,
     and c(p) / p is the largest ratio of the ReLU's loss to that of the Bayes decoder at this p,
     reached as r -> 1 (seen numerically for p <= 1/2, not proved).
     """
@@ -111,7 +150,7 @@ def small_noise_factor(p, bias_cost=0.25):
     return (1 - p) * off_moment(t) + p * (1 + bias_cost * t**2)
 
 
-def drop_ratio(p, kappa):
+def drop_ratio(p: ArrayLike, kappa: ArrayLike) -> Floats:
     """The compression ratio r = kappa p ln(1/p) at which the loss drops.
 
     Parameters
@@ -135,7 +174,7 @@ def drop_ratio(p, kappa):
     return checks.real("r = kappa p ln(1/p)", _kappa(kappa) * p * np.log(1 / p), 0, 1, open_low=True)
 
 
-def drop_threshold(kappa):
+def drop_threshold(kappa: ArrayLike) -> Floats:
     """The place mu below which strengths are lost in the drop: min(1, sqrt(2 / (3 kappa))).
 
     Parameters
@@ -160,7 +199,7 @@ def drop_threshold(kappa):
     return np.minimum(1, np.sqrt(2 / (3 * _kappa(kappa))))
 
 
-def drop_loss(kappa):
+def drop_loss(kappa: ArrayLike) -> Floats:
     """Limit of L*/p for the ReLU as p -> 0 at r = kappa p ln(1/p).
 
     Parameters
@@ -187,7 +226,7 @@ def drop_loss(kappa):
     return mu**2 * (3 + mu) / 12
 
 
-def drop_bayes(kappa):
+def drop_bayes(kappa: ArrayLike) -> Floats:
     """Limit of the loss over p for the Bayes decoder, and for JumpReLU, as p -> 0 at r = kappa p ln(1/p).
 
     Parameters
@@ -208,7 +247,7 @@ def drop_bayes(kappa):
     return drop_threshold(kappa) ** 3 / 3
 
 
-def loss_in_the_drop(p, kappa):
+def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
     """L*/p of the best ReLU at r = kappa p ln(1/p): what tends to `drop_loss`.
 
     Parameters
@@ -235,7 +274,7 @@ def loss_in_the_drop(p, kappa):
     return _lowest_loss(p, drop_ratio(p, kappa)) / p
 
 
-def half_ratio(p):
+def half_ratio(p: float) -> float:
     """The compression ratio at which the best ReLU has half the variance of a feature as its loss.
 
     Parameters
@@ -260,7 +299,7 @@ def half_ratio(p):
     """
     from scipy.optimize import brentq
 
-    p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
+    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
 
     def excess(log_r):
         return float(_lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5)

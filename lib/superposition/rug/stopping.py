@@ -4,13 +4,20 @@ Source: The Persian Rug, section 2: "training continues as long as the average l
 100 batches is lower than the average loss over the 100 batches prior to that one".
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.rug import training
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
 
-def first_pause(history, window=training.WINDOW):
+
+def first_pause(history: ArrayLike, window: int = training.WINDOW) -> int:
     """Step at which the text's rule, looked at after every batch, stops.
 
     Parameters
@@ -39,7 +46,7 @@ def first_pause(history, window=training.WINDOW):
     return int(fired[0]) + 2 * window if len(fired) else len(history)
 
 
-def first_below(history, level, window=training.WINDOW):
+def first_below(history: ArrayLike, level: float, window: int = training.WINDOW) -> int:
     """Step at which the mean of the last batches first lies at or below a level.
 
     Parameters
@@ -61,11 +68,11 @@ def first_below(history, level, window=training.WINDOW):
     ValueError
         If `history` is no list of finite numbers or `window` is below 1.
     """
-    below = np.flatnonzero(_window_means(history, window) <= level)
+    below = np.flatnonzero(_window_means(history, window) <= checks.number("level", level))
     return int(below[0]) + window if len(below) else 0
 
 
 def _window_means(history, window):
     window = checks.whole("window", window, 1)
-    total = np.cumsum(np.concatenate([[0.0], checks.real("history", history, open_low=True, open_high=True)]))
+    total = np.cumsum(np.concatenate([[0.0], checks.of_shape("history", history, ("steps",))]))
     return (total[window:] - total[:-window]) / window if len(total) > window else np.empty(0)

@@ -1,11 +1,19 @@
 """Tight frames: projectors with constant diagonal, the Welch bound and the frame potential."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def frame_potential(vectors):
+
+def frame_potential(vectors: ArrayLike) -> float:
     """Sum of the squares of all inner products, the square of the norm of the Gram matrix.
 
     Parameters
@@ -33,7 +41,7 @@ def frame_potential(vectors):
     return float(np.sum((vectors.T @ vectors) ** 2))  # the same for V V^T and V^T V, and this one is small
 
 
-def unit_vectors(ns, nd, *, seed):
+def unit_vectors(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[np.ndarray, "ns nd"]:
     """Random unit vectors, uniform on the sphere.
 
     Parameters
@@ -56,11 +64,11 @@ def unit_vectors(ns, nd, *, seed):
         If an argument is outside its range.
     """
     ns, nd = checked_sizes(ns, nd)
-    vectors = np.random.default_rng(seed).standard_normal((ns, nd))
+    vectors = checks.generator("seed", seed).standard_normal((ns, nd))
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-def projector(ns, nd, *, seed):
+def projector(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[np.ndarray, "ns ns"]:
     """Random orthogonal projector O P O^T, with O uniform on the orthogonal group.
 
     Parameters
@@ -85,14 +93,14 @@ def projector(ns, nd, *, seed):
 
     Notes
     -----
-    Source: The Persian Rug, eq. 7 and 22.
+    Source: The Persian Rug, eq. 7 and eq. 22.
     """
     ns, nd = checked_sizes(ns, nd)
-    basis, _ = np.linalg.qr(np.random.default_rng(seed).standard_normal((ns, nd)))
+    basis, _ = np.linalg.qr(checks.generator("seed", seed).standard_normal((ns, nd)))
     return basis @ basis.T
 
 
-def tight_frame(ns, nd, *, seed, rounds=500):
+def tight_frame(ns: int, nd: int, *, seed: int | np.random.Generator, rounds: int = 500) -> Float[np.ndarray, "ns nd"]:
     """Unit vectors that form a tight frame, from random ones by alternating projection.
 
     Parameters
@@ -130,7 +138,7 @@ def tight_frame(ns, nd, *, seed, rounds=500):
     return vectors
 
 
-def checked_sizes(ns, nd):
+def checked_sizes(ns: int, nd: int) -> tuple[int, int]:
     """Return both sizes as ints, or refuse them."""
     ns = checks.whole("ns", ns, 1)
     return ns, checks.whole("nd", nd, 1, ns)

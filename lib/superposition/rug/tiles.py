@@ -6,6 +6,8 @@ other most. Tiles of this kind, laid side by side, serve any number of features.
 digon; four bits with w = 3 are 16 vectors in 5 dimensions, the corners of a half cube.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
 
 import numpy as np
@@ -27,7 +29,7 @@ class Tile:
     loss: float
 
 
-def rug(bits, least):
+def rug(bits: int, least: int) -> rugs.Rug:
     """The rug of a layered tile.
 
     Parameters
@@ -52,7 +54,7 @@ def rug(bits, least):
     return rugs.Rug(2**bits, len(kept), indices=kept)
 
 
-def optimum(bits, least, p):
+def optimum(bits: int, least: int, p: float) -> Tile:
     """Best gain and bias of a layered tile, with the exact law of its interference.
 
     Parameters
@@ -80,7 +82,7 @@ def optimum(bits, least, p):
     """
     from scipy.optimize import minimize_scalar
 
-    tile, p = rug(bits, least), float(features.probability(p))
+    tile, p = rug(bits, least), features.one_probability(p)
     weights = tile.row()[1:]
     noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
 
@@ -99,7 +101,7 @@ def optimum(bits, least, p):
     return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * float(found.x), loss)
 
 
-def all_tiles(largest, low, high):
+def all_tiles(largest: int, low: float, high: float) -> list[tuple[int, int]]:
     """The layered tiles up to a size whose ratio lies in an interval.
 
     Parameters
@@ -120,6 +122,6 @@ def all_tiles(largest, low, high):
         If an argument is outside its range.
     """
     largest = checks.whole("largest", largest, 1, 14)
-    low, high = (float(checks.real(name, value, 0, 1)) for name, value in (("low", low), ("high", high)))
+    low, high = (checks.number(name, value, 0, 1) for name, value in (("low", low), ("high", high)))
     pairs = [(bits, least) for bits in range(1, largest + 1) for least in range(1, bits + 1)]
     return [pair for pair in pairs if low <= rug(*pair).nd / 2 ** pair[0] <= high]

@@ -5,22 +5,57 @@ Source: The Persian Rug, sections 2 and 3. The feature vectors come from
 every device up to rounding.
 """
 
+from __future__ import annotations
+
 import time
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features, optimise
 from superposition.devices import resolve_device, torch
+from superposition.rug import exact_gradients, ranges
 from superposition.rug.model import Settings, TrainedModel
 
-PROTOCOLS = ("recipe", "text")
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+PROTOCOLS = ("recipe", "tied", "text")
 SCHEDULES = ("cosine", "constant")
 WINDOW = 100  # batches in a window of the text's stopping rule
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
 
 
-def default_lr(ns, protocol="recipe"):
+def tied_rate(ns: int, p: float) -> float:
+    """Learning rate of the protocol "tied": the one rule for all sizes and rarities.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 2.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+        1e-2 min(1, 256 / ns) min(1, sqrt(p / 0.05)).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> tied_rate(512, 0.0125)
+    0.0025
+    """
+    return default_lr(ns) * min(1.0, (features.one_probability(p) / 0.05) ** 0.5)
+
+
+def default_lr(ns: int, protocol: str = "recipe") -> float:
     """Learning rate of a protocol at a given size.
 
     Parameters
@@ -50,20 +85,21 @@ def default_lr(ns, protocol="recipe"):
 
 
 def train(
-    ns,
-    nd,
-    p,
+    ns: int,
+    nd: int,
+    p: float,
     *,
-    steps=None,
-    batch=1024,
-    lr=None,
-    schedule=None,
-    protocol="recipe",
-    seed=0,
-    device="auto",
-    eval_samples=None,
-    progress=None,
-):
+    steps: int | None = None,
+    batch: int = 1024,
+    lr: float | None = None,
+    schedule: str | None = None,
+    protocol: str = "recipe",
+    seed: int = 0,
+    device: str = "auto",
+    eval_samples: int | None = None,
+    products: str = "float32",
+    progress: Callable[[int, int], None] | None = None,
+) -> TrainedModel:
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
 
     Weights start uniform within 1 / sqrt(fan-in), the bias at zero.
@@ -82,8 +118,10 @@ def train(
         Learning rate, `default_lr` if not given.
     schedule : {"cosine", "constant"}, optional
         Cosine to zero, or constant; the protocol's own if not given.
-    protocol : {"recipe", "text"}
-        "recipe" runs all its steps, cosine to zero. "text" keeps the rate constant and stops
+    protocol : {"recipe", "tied", "text"}
+        "recipe" runs all its steps, cosine to zero. "tied" does so from weights whose decoder is the
+        encoder transposed, so that every feature reaches its own output, at the rate of `tied_rate`:
+        rare features survive. "text" keeps the rate constant and stops
         when the mean loss of the last 100 batches is not below that of the 100 before, looking
         every 100 batches.
     seed : int
@@ -92,6 +130,8 @@ def train(
         See `resolve_device`.
     eval_samples : int, optional
         Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
+    products : {"float32", "bfloat16"}
+        What the large products of the recipe's step are rounded to; the text's protocol takes float32.
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
 
@@ -111,19 +151,14 @@ def train(
     -----
     Source: The Persian Rug, section 2; the recipe is ours.
     """
-    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device)
+    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products)
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
+    weights, gradient = _prepared(weights, settings, data_rng, on)
+    probe = draw(settings, np.random.default_rng([settings.seed, 3]), on)
     history = torch.zeros(settings.steps, device=on)
-    stopped, done, last = False, 0, []
-
-    def batch_loss():
-        x = draw(settings, data_rng, on)
-        last[:] = [forward(weights, x)]
-        return torch.mean((last[0] - x) ** 2)
-
-    gradient = optimise.by_autograd(weights, batch_loss)
+    stopped, done = False, 0
     for done, loss in optimise.adam(
         weights, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule
     ):
@@ -131,16 +166,26 @@ def train(
         if progress is not None:
             progress(done, settings.steps)
         if done % WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], last[0], settings)
+            _refuse_collapse(history[:done], _output(weights, probe, settings), settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break
+    weights = _usual(weights, settings)
     loss, loss_se = evaluate(weights, settings, eval_rng, on, eval_samples)
     W_in, W_out, bias = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
 
 
-def affordable_steps(ns, nds, *, seconds, steps=2000, p=0.05, batch=1024, device="auto"):
+def affordable_steps(
+    ns: int,
+    nds: Sequence[int],
+    *,
+    seconds: float,
+    steps: int = 2000,
+    p: float = 0.05,
+    batch: int = 1024,
+    device: str = "auto",
+) -> tuple[int, float]:
     """Steps that a time budget allows to every one of several models, the same for each.
 
     Parameters
@@ -172,13 +217,13 @@ def affordable_steps(ns, nds, *, seconds, steps=2000, p=0.05, batch=1024, device
     ValueError
         If an argument is outside its range.
     """
-    seconds = float(checks.real("seconds", seconds, 0, open_low=True))
+    seconds = checks.number("seconds", seconds, 0, open_low=True)
     cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost
 
 
-def draw(settings, rng, device):
+def draw(settings: Settings, rng: np.random.Generator, device: torch.device) -> torch.Tensor:
     """A batch of feature vectors in float32 on a device.
 
     Parameters
@@ -200,7 +245,7 @@ def draw(settings, rng, device):
     return x.view(settings.batch, settings.ns)
 
 
-def forward(weights, x):
+def forward(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
     """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1).
 
     Parameters
@@ -218,35 +263,78 @@ def forward(weights, x):
     return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
 
 
-def checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device):
+def checked_settings(
+    ns: int,
+    nd: int,
+    p: float,
+    steps: int | None,
+    batch: int,
+    lr: float | None,
+    schedule: str | None,
+    protocol: str,
+    seed: int,
+    device: str,
+    products: str = "float32",
+) -> Settings:
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
     ns = checks.whole("ns", ns, 2, LIMIT)
     is_text = checks.one_of("protocol", protocol, PROTOCOLS) == "text"
-    schedule = schedule or ("constant" if is_text else "cosine")
+    schedule = ("constant" if is_text else "cosine") if schedule is None else schedule
+    checks.one_of("schedule", schedule, SCHEDULES)
     if is_text and schedule != "constant":
         raise ValueError(f"schedule = {schedule!r} does not go with protocol 'text'; allowed: constant")
     return Settings(
         ns=ns,
         nd=checks.whole("nd", nd, 1, ns),
-        p=float(features.probability(p)),
+        p=features.one_probability(p),
         steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
         batch=checks.whole("batch", batch, 1),
-        lr=default_lr(ns, protocol) if lr is None else float(checks.real("lr", lr, 0, open_low=True, open_high=True)),
-        schedule=checks.one_of("schedule", schedule, SCHEDULES),
+        lr=_rate(ns, p, protocol) if lr is None else ranges.rate(lr),
+        schedule=schedule,
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
         device=str(resolve_device(device)),
+        products=checks.one_of("products", products, ("float32",) if is_text else tuple(exact_gradients.PRODUCTS)),
     )
 
 
-def initial_weights(settings, rng, device):
-    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
+def _rate(ns, p, protocol):
+    return tied_rate(ns, p) if protocol == "tied" else default_lr(ns, protocol)
+
+
+def initial_weights(
+    settings: Settings, rng: np.random.Generator, device: torch.device
+) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
+    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero; "tied" draws W_in only."""
     ns, nd = settings.ns, settings.nd
     W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
     W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
+    if settings.protocol == "tied":
+        W_out = W_in.T * np.sqrt(ns / nd)
     return tuple(
         torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
     )
+
+
+def _prepared(weights, settings, rng, on):
+    """What is trained, and its gradient: written down under the recipe, automatic under the text's protocol."""
+    if settings.protocol != "text":
+        return exact_gradients.prepared(weights, settings, rng, products=settings.products)
+
+    def loss():
+        x = draw(settings, rng, on)
+        return torch.mean((forward(weights, x) - x) ** 2)
+
+    return weights, optimise.by_autograd(weights, loss)
+
+
+def _usual(weights, settings):
+    return (weights[0].T, *weights[1:]) if settings.protocol != "text" else weights
+
+
+@torch.no_grad()
+def _output(weights, x, settings):
+    return forward(_usual(weights, settings), x)
 
 
 def _refuse_collapse(history, output, settings):
@@ -269,7 +357,13 @@ def _no_longer_falls(history):
 
 
 @torch.no_grad()
-def evaluate(weights, settings, rng, device, samples):
+def evaluate(
+    weights: Sequence[torch.Tensor],
+    settings: Settings,
+    rng: np.random.Generator,
+    device: torch.device,
+    samples: int | None,
+) -> tuple[float, float]:
     """Loss on fresh feature vectors, and its standard error."""
     samples = checks.whole("eval_samples", max(4096, 2**24 // settings.ns) if samples is None else samples, 2)
     errors = [

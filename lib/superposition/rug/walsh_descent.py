@@ -5,13 +5,22 @@ each other. Descent on its eigenvalues, while the smallest are cut until nd are 
 over all index sets and all weights on them.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, devices, features, optimise
 from superposition.devices import torch
-from superposition.rug import rugs
+from superposition.rug import ranges, rugs
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Int
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -30,7 +39,7 @@ class Descent:
     partners: np.ndarray
 
 
-def partner_share(indices, ns):
+def partner_share(indices: ArrayLike, ns: int) -> float:
     """Largest share of an index set that lies in one odd coset {k: k AND e has an odd number of ones}.
 
     Parameters
@@ -50,14 +59,17 @@ def partner_share(indices, ns):
     ValueError
         If `ns` is no power of two or the set is empty.
     """
-    kept = np.zeros(checks.whole("ns", ns, 2))
-    kept[np.asarray(indices)] = 1
-    if not kept.any():
-        raise ValueError("indices = [] is empty; allowed: at least one number")
+    ns = checks.whole("ns", ns, 2)
+    indices = checks.of_shape("indices", indices, ("nd",))
+    checks.real("indices", indices, 0, ns - 1)
+    if np.any(indices % 1):
+        raise ValueError("indices are not whole; allowed: numbers of the index set")
+    kept = np.zeros(ns)
+    kept[indices.astype(int)] = 1
     return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
 
 
-def layered_indices(ns, nd, bits, seed=0):
+def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarray, " nd"]:
     """An index set in layers: numbers with many ones among their lowest bits first, ties at random.
 
     Parameters
@@ -88,11 +100,11 @@ def layered_indices(ns, nd, bits, seed=0):
     nd = checks.whole("nd", nd, 1, ns)
     bits = checks.whole("bits", bits, 1, ns.bit_length() - 1)
     weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
-    tie = np.random.default_rng(seed).random(ns)
+    tie = checks.generator("seed", seed).random(ns)
     return np.sort(np.lexsort((tie, -weight))[:nd])
 
 
-def decoded_loss(rug, p, *, samples, seed):
+def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
     """Loss per feature of a rug with the gain and bias that suit it best.
 
     Half of the feature vectors choose gain and bias, the other half measures.
@@ -117,7 +129,7 @@ def decoded_loss(rug, p, *, samples, seed):
     ValueError
         If an argument is outside its range.
     """
-    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
     y = rug.apply(x)
     noise = float(np.std(y - x))
@@ -130,7 +142,18 @@ def decoded_loss(rug, p, *, samples, seed):
     return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
 
 
-def descend(ns, nd, p, *, steps=1000, lr=0.02, batch=512, seed=0, device="auto", progress=None):
+def descend(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    steps: int = 1000,
+    lr: float = 0.02,
+    batch: int = 512,
+    seed: int = 0,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> Descent:
     """Gradient descent on the eigenvalues, their number annealed from ns to nd.
 
     The eigenvalues start near 1, so that W is nearly the identity. Their number falls
@@ -169,7 +192,7 @@ def descend(ns, nd, p, *, steps=1000, lr=0.02, batch=512, seed=0, device="auto",
     """
     ns = checks.whole("ns", ns, 4)
     nd, steps = checks.whole("nd", nd, 1, ns), checks.whole("steps", steps, 1)
-    lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    lr = ranges.rate(lr)
     on = devices.resolve_device(device)
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
     rng = np.random.default_rng(checks.whole("seed", seed, 0))

@@ -1,0 +1,66 @@
+"""The table of the benchmarks: measured, printed, stored in book/data; fails where a ratio misses its limit."""
+
+import argparse
+import csv
+import importlib
+import os
+import platform
+import sys
+from pathlib import Path
+
+os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy is imported
+HERE = Path(__file__).parent
+TABLE = HERE.parent / "book" / "data" / "bench.csv"
+
+
+def machine():
+    """The processor by name where the system tells it."""
+    info = Path("/proc/cpuinfo")
+    lines = info.read_text().splitlines() if info.exists() else []
+    names = [line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")]
+    return f"{names[0] if names else platform.processor()}, one thread, CPU time"
+
+
+def rows(chosen):
+    """Measure the rows of every ``rows_*.py`` beside this file, one after the other."""
+    from timing import measured
+
+    for path in sorted(HERE.glob("rows_*.py")):
+        for group in importlib.import_module(path.stem).GROUPS:
+            if not chosen or group.__name__ in chosen:
+                yield from ({**measured(row), "machine": machine()} for row in group())
+
+
+def missed(row):
+    """Whether a row was measured, and took longer than it may."""
+    return row["ratio"] is not None and row["ratio"] > row["limit"]
+
+
+def printed(row):
+    """One line of the table for people."""
+    if row["skipped"]:
+        return f"        {row['what']}: skipped, {row['skipped']}"
+    return (
+        f"{'MISSED' if missed(row) else '':7} {row['what']}: {row['ours_ms']:.3g} ms = {row['ratio']:.3g} of "
+        f"{row['alternative']} ({row['alternative_ms']:.3g} ms); limit {row['limit']:.3g}"
+    )
+
+
+def main():
+    """Measure, print, store."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("groups", nargs="*", help="names of groups of rows; all, and stored, if none is given")
+    chosen, found = parser.parse_args().groups, []
+    for row in rows(chosen):
+        found.append(row)
+        print(printed(row), flush=True)
+    if not chosen:
+        with TABLE.open("w", newline="") as file:
+            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+            writer.writeheader()
+            writer.writerows({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in found)
+    return any(map(missed, found))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
