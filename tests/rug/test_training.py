@@ -156,7 +156,7 @@ def test_progress_is_called_once_a_step():
         ({"steps": 0}, "steps = 0 is out of range"),
         ({"lr": -1}, "lr = -1 is out of range"),
         ({"schedule": "step"}, "schedule = 'step' is unknown; allowed: cosine, constant"),
-        ({"protocol": "paper"}, "protocol = 'paper' is unknown; allowed: recipe, tied, text"),
+        ({"protocol": "paper"}, "protocol = 'paper' is unknown; allowed: recipe, text"),
         ({"protocol": "text", "schedule": "cosine"}, "schedule = 'cosine' does not go with protocol 'text'"),
         ({"seed": -1}, "seed = -1 is out of range"),
         ({"device": "tpu"}, "device = 'tpu' is not on this machine; allowed: auto, cpu"),
@@ -184,12 +184,3 @@ def test_cuda_gives_the_run_of_the_cpu():
     there = training.train(128, 26, 0.05, steps=200, seed=0, device="cuda")
     assert there.settings.device == "cuda:0"
     assert abs(here.loss - there.loss) < 4 * np.hypot(here.loss_se, there.loss_se)
-
-
-@pytest.mark.parametrize(("ns", "p"), [(64, 0.002), (256, 0.01)])
-def test_rare_features_survive_from_tied_weights(ns, p):
-    """From independent weights half of them die at once: their own output starts with a negative weight."""
-    settings = {"steps": 400, "seed": 5, "device": "cpu", "eval_samples": 4096}
-    tied, loose = (training.train(ns, ns // 5, p, protocol=name, **settings) for name in ("tied", "recipe"))
-    assert not tied.rows.dead.any() and np.all(tied.rows.diagonal > 0.1)
-    assert (loose.rows.diagonal < 0.1).sum() > ns / 20 and tied.loss < 0.8 * loose.loss

@@ -20,39 +20,11 @@ from superposition.rug.model import Settings, TrainedModel
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PROTOCOLS = ("recipe", "tied", "text")
+PROTOCOLS = ("recipe", "text")
 SCHEDULES = ("cosine", "constant")
 WINDOW = 100  # batches in a window of the text's stopping rule
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
-
-
-def tied_rate(ns: int, p: float) -> float:
-    """Learning rate of the protocol "tied": the one rule for all sizes and rarities.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 2.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    float
-        1e-2 min(1, 256 / ns) min(1, sqrt(p / 0.05)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> tied_rate(512, 0.0125)
-    0.0025
-    """
-    return default_lr(ns) * min(1.0, (features.one_probability(p) / 0.05) ** 0.5)
 
 
 def default_lr(ns: int, protocol: str = "recipe") -> float:
@@ -118,10 +90,8 @@ def train(
         Learning rate, `default_lr` if not given.
     schedule : {"cosine", "constant"}, optional
         Cosine to zero, or constant; the protocol's own if not given.
-    protocol : {"recipe", "tied", "text"}
-        "recipe" runs all its steps, cosine to zero. "tied" does so from weights whose decoder is the
-        encoder transposed, so that every feature reaches its own output, at the rate of `tied_rate`:
-        rare features survive. "text" keeps the rate constant and stops
+    protocol : {"recipe", "text"}
+        "recipe" runs all its steps, cosine to zero. "text" keeps the rate constant and stops
         when the mean loss of the last 100 batches is not below that of the 100 before, looking
         every 100 batches.
     seed : int
@@ -289,7 +259,7 @@ def checked_settings(
         p=features.one_probability(p),
         steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
         batch=checks.whole("batch", batch, 1),
-        lr=_rate(ns, p, protocol) if lr is None else ranges.rate(lr),
+        lr=default_lr(ns, protocol) if lr is None else ranges.rate(lr),
         schedule=schedule,
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
@@ -298,19 +268,13 @@ def checked_settings(
     )
 
 
-def _rate(ns, p, protocol):
-    return tied_rate(ns, p) if protocol == "tied" else default_lr(ns, protocol)
-
-
 def initial_weights(
     settings: Settings, rng: np.random.Generator, device: torch.device
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero; "tied" draws W_in only."""
+    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
     ns, nd = settings.ns, settings.nd
     W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
     W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
-    if settings.protocol == "tied":
-        W_out = W_in.T * np.sqrt(ns / nd)
     return tuple(
         torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
     )
@@ -318,7 +282,7 @@ def initial_weights(
 
 def _prepared(weights, settings, rng, on):
     """What is trained, and its gradient: written down under the recipe, automatic under the text's protocol."""
-    if settings.protocol != "text":
+    if settings.protocol == "recipe":
         return exact_gradients.prepared(weights, settings, rng, products=settings.products)
 
     def loss():
@@ -329,7 +293,7 @@ def _prepared(weights, settings, rng, on):
 
 
 def _usual(weights, settings):
-    return (weights[0].T, *weights[1:]) if settings.protocol != "text" else weights
+    return (weights[0].T, *weights[1:]) if settings.protocol == "recipe" else weights
 
 
 @torch.no_grad()
