@@ -247,7 +247,7 @@ def trained_autoencoder(
     nd = max(1, round(r * ns))
     rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
     lr = training.default_lr(ns) * min(1.0, p / rarity)
-    model = training.train(ns, nd, p, steps=steps, lr=lr, seed=seed, device=device)
+    model = training.train(ns, nd, p, steps=steps, lr=lr, gradients="automatic", seed=seed, device=device)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
     return {

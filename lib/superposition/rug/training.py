@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 PROTOCOLS = ("recipe", "text")
 SCHEDULES = ("cosine", "constant")
+GRADIENTS = ("exact", "automatic")
 WINDOW = 100  # batches in a window of the text's stopping rule
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
@@ -70,6 +71,7 @@ def train(
     device: str = "auto",
     eval_samples: int | None = None,
     products: str = "float32",
+    gradients: str = "exact",
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
@@ -102,6 +104,9 @@ def train(
         Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
     products : {"float32", "bfloat16"}
         What the large products of the recipe's step are rounded to; the text's protocol takes float32.
+    gradients : {"exact", "automatic"}
+        Written down under the recipe, which is faster, or by automatic differentiation, as stored
+        tables have it; other last bits. The text's protocol is always automatic.
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
 
@@ -125,7 +130,8 @@ def train(
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
-    weights, gradient = _prepared(weights, settings, data_rng, on)
+    is_exact = checks.one_of("gradients", gradients, GRADIENTS) == "exact" and settings.protocol != "text"
+    weights, gradient = _prepared(weights, settings, data_rng, on, is_exact)
     probe = draw(settings, np.random.default_rng([settings.seed, 3]), on)
     history = torch.zeros(settings.steps, device=on)
     stopped, done = False, 0
@@ -136,11 +142,11 @@ def train(
         if progress is not None:
             progress(done, settings.steps)
         if done % WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], _output(weights, probe, settings), settings)
+            _refuse_collapse(history[:done], _output(weights, probe, is_exact), settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break
-    weights = _usual(weights, settings)
+    weights = _usual(weights, is_exact)
     loss, loss_se = evaluate(weights, settings, eval_rng, on, eval_samples)
     W_in, W_out, bias = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
@@ -280,9 +286,9 @@ def initial_weights(
     )
 
 
-def _prepared(weights, settings, rng, on):
-    """What is trained, and its gradient: written down under the recipe, automatic under the text's protocol."""
-    if settings.protocol == "recipe":
+def _prepared(weights, settings, rng, on, is_exact):
+    """What is trained, and its gradient: written down, or automatic."""
+    if is_exact:
         return exact_gradients.prepared(weights, settings, rng, products=settings.products)
 
     def loss():
@@ -292,13 +298,13 @@ def _prepared(weights, settings, rng, on):
     return weights, optimise.by_autograd(weights, loss)
 
 
-def _usual(weights, settings):
-    return (weights[0].T, *weights[1:]) if settings.protocol == "recipe" else weights
+def _usual(weights, is_exact):
+    return (weights[0].T, *weights[1:]) if is_exact else weights
 
 
 @torch.no_grad()
-def _output(weights, x, settings):
-    return forward(_usual(weights, settings), x)
+def _output(weights, x, is_exact):
+    return forward(_usual(weights, is_exact), x)
 
 
 def _refuse_collapse(history, output, settings):
