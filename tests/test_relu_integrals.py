@@ -114,3 +114,12 @@ def test_the_moment_is_half_a_derivative():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("huge", [1e3, 1e9, 1e18, 1e40])
+def test_huge_slopes_leave_the_small_ones_their_digits(huge):
+    # a slope that closes the ReLU at once: the integral of R^2 is that of R^3 without it, over 3 |slope|
+    left = cubes.relu_power(0.1, [1.0, 0.5], 3) / 3
+    assert cubes.relu_power(0.1, [1.0, -huge, 0.5], 2) * huge == pytest.approx(left, rel=1e-14)
+    own = cubes.relu_power(0.1, [1.0, 0.5], 2) / 2
+    assert cubes.relu_power(0.1, [1.0, -huge, 0.5], 1) * huge == pytest.approx(own, rel=1e-14)

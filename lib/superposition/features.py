@@ -4,22 +4,36 @@ Source: The Persian Rug, section 2. Features are independent and identically dis
 ``p`` is the probability that a feature is on, 0 < p <= 1 (the sparsity is 1 - p).
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float, Int
+    from numpy.typing import ArrayLike
+    from scipy.sparse import csr_array
+
 
 @dataclass(frozen=True)
 class Estimate:
-    """A Monte Carlo mean and its standard error."""
+    """A Monte Carlo mean and its standard error.
+
+    Examples
+    --------
+    >>> print(Estimate(mean=0.25, se=0.01))
+    Estimate(mean=0.25, se=0.01)
+    """
 
     mean: float
     se: float
 
 
-def probability(p):
+def probability(p: ArrayLike) -> np.ndarray:
     """Return ``p`` as a float64 array, or refuse it.
 
     Parameters
@@ -35,11 +49,16 @@ def probability(p):
     ------
     ValueError
         If any ``p`` is outside (0, 1].
+
+    Examples
+    --------
+    >>> probability([0.05, 1])
+    array([0.05, 1.  ])
     """
     return checks.real("p", p, 0, 1, open_low=True)
 
 
-def mean(p):
+def mean(p: ArrayLike) -> np.ndarray:
     """Mean of a feature, E[x] = p / 2.
 
     Parameters
@@ -60,11 +79,16 @@ def mean(p):
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> float(mean(0.05))
+    0.025
     """
     return probability(p) / 2
 
 
-def second_moment(p):
+def second_moment(p: ArrayLike) -> np.ndarray:
     """Second moment of a feature, E[x^2] = p / 3.
 
     Parameters
@@ -85,11 +109,16 @@ def second_moment(p):
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> second_moment([0.3, 0.6]).round(3)
+    array([0.1, 0.2])
     """
     return probability(p) / 3
 
 
-def variance(p):
+def variance(p: ArrayLike) -> np.ndarray:
     """Variance of a feature, Var[x] = (4 p - 3 p^2) / 12.
 
     Parameters
@@ -110,12 +139,19 @@ def variance(p):
     Notes
     -----
     Source: The Persian Rug, eq. 6 and 19 (the factor in front of the bracket).
+
+    Examples
+    --------
+    >>> variance([0.05, 1.0]).round(4)
+    array([0.016 , 0.0833])
     """
     p = probability(p)
     return p * (4 - 3 * p) / 12
 
 
-def nonzeros(ns, p, batch, *, seed):
+def nonzeros(
+    ns: int, p: float, batch: int, *, seed: int | np.random.Generator
+) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
     """Draw a batch of feature vectors as a list of its non-zero entries.
 
     The gaps between non-zero entries of a Bernoulli sequence are geometric, so the gaps are
@@ -147,6 +183,14 @@ def nonzeros(ns, p, batch, *, seed):
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> flat, values = nonzeros(8, 0.25, 2, seed=0)
+    >>> flat
+    array([ 2,  6,  7,  8, 10])
+    >>> values.round(3)
+    array([0.615, 0.384, 0.997, 0.981, 0.686])
     """
     total = checks.whole("ns", ns, 1) * checks.whole("batch", batch, 1)
     p = float(probability(p))
@@ -162,7 +206,9 @@ def nonzeros(ns, p, batch, *, seed):
     return flat, rng.random(flat.size)
 
 
-def sample(ns, p, batch, *, seed, layout="dense"):
+def sample(
+    ns: int, p: float, batch: int, *, seed: int | np.random.Generator, layout: str = "dense"
+) -> np.ndarray | csr_array:
     """Draw a batch of feature vectors.
 
     Parameters
@@ -191,6 +237,12 @@ def sample(ns, p, batch, *, seed, layout="dense"):
     Notes
     -----
     Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> sample(4, 0.5, 2, seed=1).round(2)
+    array([[0.  , 0.72, 0.54, 0.  ],
+           [0.  , 0.  , 0.  , 0.  ]])
     """
     checks.one_of("layout", layout, ("dense", "csr"))
     flat, values = nonzeros(ns, p, batch, seed=seed)

@@ -8,16 +8,23 @@ first, and a piece is left whole as soon as the kink of the ReLU does not cross 
 integrand is a polynomial. Small entries are then never divided by.
 """
 
+from __future__ import annotations
+
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+
 STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
 
 
-def relu_power(b, c, q):
+def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
     """Integral of ReLU(b + c . x)^q over the unit cube, exact to rounding.
 
     Parameters
@@ -43,13 +50,18 @@ def relu_power(b, c, q):
     Source: Toy Models, the terms L_k of the expansion in sparsity, which the text leaves as
     integrals. The corner formula is q! / ((q + k)! prod c) times the sum over corners of
     (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
+
+    Examples
+    --------
+    >>> print(round(float(relu_power(-0.5, [1.0], 2)), 6))  # a ramp from 1/2 on: (1/2)^3 / 3
+    0.041667
     """
     q = checks.whole("q", q, 1)
     b, c = _offsets_and_slopes(b, c)
     return math.factorial(q) * _integral(b, c, q)
 
 
-def relu_moment(b, c, j):
+def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
     """Integral of x_j ReLU(b + c . x) over the unit cube, exact to rounding.
 
     It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a
@@ -76,6 +88,11 @@ def relu_moment(b, c, j):
     Notes
     -----
     Source: Toy Models, the feature-benefit part of the terms L_k.
+
+    Examples
+    --------
+    >>> print(round(float(relu_moment(0.0, [1.0, 0.0], 0)), 6))  # E x^2
+    0.333333
     """
     b, c = _offsets_and_slopes(b, c)
     j = np.asarray(j)
@@ -94,23 +111,24 @@ def _offsets_and_slopes(b, c):
 
 def _integral(b, c, q):
     """Integral of ReLU^q / q!; derivatives with respect to b and c survive complex steps."""
-    shape = b.shape
-    c = c.reshape(b.size, -1)
-    lowest = b.reshape(-1) + np.where(c.real < 0, c, 0).sum(axis=1)  # reflect x_j to 1 - x_j where c_j < 0
-    c = np.where(c.real < 0, -c, c)
+    shape, b, c = b.shape, b.reshape(-1), c.reshape(b.size, -1)
+    lowest, highest = (b + np.where(keep, c, 0).sum(axis=1) for keep in (c.real < 0, c.real >= 0))
+    c = np.where(c.real < 0, -c, c)  # reflect x_j to 1 - x_j where c_j < 0
     c = np.take_along_axis(c, np.argsort(-c.real, axis=1), axis=1)
-    return _cut(lowest, c, q).reshape(shape)
+    return _cut(lowest, highest, c, q).reshape(shape)
 
 
-def _cut(y, c, q):
-    """The same for y = value at the lowest corner and slopes c >= 0 in falling order, one row each."""
-    reach = c.sum(axis=1)
-    whole = _polynomial(y, c, q)
-    value = np.where(y.real >= 0, whole, 0 * whole)
-    kink = np.flatnonzero((y.real < 0) & (y.real + reach.real > 0))
+def _cut(low, high, c, q):
+    """The same for the values at the lowest and highest corner and slopes c >= 0 in falling order, one row each."""
+    value = np.zeros_like(low)
+    whole = low.real >= 0
+    value[whole] = _polynomial(low[whole], c[whole], q)
+    kink = np.flatnonzero(~whole & (high.real > 0))
     if len(kink):
-        longest, rest, y = c[kink, 0], c[kink, 1:], y[kink]
-        value[kink] = (_cut(y + longest, rest, q + 1) - _cut(y, rest, q + 1)) / longest
+        longest, rest, low, high = c[kink, 0], c[kink, 1:], low[kink], high[kink]
+        reach = rest.sum(axis=1)  # each half keeps the corner that it has: no difference of huge numbers
+        upper, lower = _cut(high - reach, high, rest, q + 1), _cut(low, low + reach, rest, q + 1)
+        value[kink] = (upper - lower) / longest
     return value
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import runs, tables
+from superposition import runs
 from superposition.incidental import attractors, laws, noise_experiments
 from superposition.incidental.noisy_training import Trajectory
 
@@ -83,8 +83,3 @@ def test_points_of_the_grids_are_accepted_by_the_function(name):
         for point in runs.points(runs.find(name), grid):
             assert noise_experiments.law(point.law_name, point.sigma).sigma == point.sigma
             assert set(point.model_dump()) == set(SMALL)
-
-
-@pytest.mark.parametrize("name", ["noise-million", "noise-figures", "noise-eta", "noise-laws"])
-def test_stored_tables_are_those_of_the_current_code(name):
-    assert tables.load(name).note == ""

@@ -5,8 +5,7 @@ import pytest
 import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
-from superposition.receptive import gated_networks, gates, ring
-from superposition.receptive.nlgp import nlgp_sample
+from superposition.receptive import gated_networks
 
 
 def sample(n=5, K=3, N=400, seed=0):
@@ -145,115 +144,8 @@ def test_a_gate_that_is_always_shut_has_the_smallest_eigenvalues_and_learns_noth
             "outside the range of A",
         ),
         (lambda: gated_networks.loss(np.eye(3), np.ones(3), np.ones(3)), r"w has shape \(3,\)"),
-        (lambda: gates.directions("gabor", 40, 3), "family = 'gabor' is unknown"),
-        (lambda: gates.directions("random", 2, 1), "n = 2 is out of range"),
-        (lambda: gates.directions("random", 40, 0), "K = 0 is out of range"),
-        (lambda: gates.directions("opposite pairs", 40, 3), "K = 3 is out of range for opposite pairs"),
-        (lambda: gates.opened(np.zeros((1, 3)), np.ones((2, 3))), "its gate never opens"),
-        (lambda: gates.small_bump_second_moment([1, 1], np.eye(3), 1.0), "has repetitions"),
-        (lambda: gates.small_bump_second_moment([3], np.eye(3), 1.0), "pixels = 3 is out of range"),
-        (lambda: gates.small_bump_second_moment([0], np.eye(3), 0.0), "gain = 0 is out of range"),
-        (lambda: gates.small_bump_second_moment([0], np.eye(3), 1e3), "gain = 1000 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-# ---- families -------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("family", gates.FAMILIES)
-@pytest.mark.parametrize(("n", "K"), [(3, 2), (40, 12), (41, 12)])
-def test_families_have_k_different_gates_and_the_same_mean_eigenvalue(family, n, K):
-    directions = gates.directions(family, n, K, seed=1)
-    assert directions.shape == (K, n) and len(np.unique(directions.round(9), axis=0)) == K
-    rng = np.random.default_rng(0)
-    half = rng.standard_normal((50, n))
-    x = np.concatenate([half, -half])
-    A, _ = gated_networks.moments(gates.opened(directions, x), x, np.ones(100))
-    assert np.linalg.eigvalsh(A).mean() == pytest.approx(np.mean(x**2) / 2, rel=1e-12)
-
-
-def test_every_half_space_gate_of_a_symmetric_sample_has_the_same_second_moment():
-    half = np.random.default_rng(0).standard_normal((60, 6))
-    x = np.concatenate([half, -half])
-    for direction in gates.directions("random", 6, 4, seed=2):
-        A, _ = gated_networks.moments(gates.opened(direction, x), x, np.ones(120))
-        np.testing.assert_allclose(A, x.T @ x / 240, atol=1e-14)
-
-
-def test_waves_are_the_low_frequencies():
-    waves = gates.directions("waves", 40, 5)
-    np.testing.assert_allclose(waves[0], 1)
-    spectrum = np.abs(np.fft.rfft(waves, axis=1)).argmax(axis=1)
-    np.testing.assert_array_equal(spectrum, [0, 1, 1, 2, 2])
-    assert np.linalg.matrix_rank(waves) == 5
-
-
-def monte_carlo(gates, x):
-    """E[g_k g_l x x'] and its standard error, entry by entry."""
-    wide = (gates[:, :, None] * x[:, None, :]).reshape(len(x), -1)
-    mean = wide.T @ wide / len(x)
-    return mean, np.sqrt(((wide**2).T @ wide**2 / len(x) - mean**2) / len(x))
-
-
-@pytest.mark.parametrize("seed", [0, 1])
-def test_gaussian_second_moment_against_monte_carlo(seed):
-    C = ring.gaussian_covariance(12, 1)
-    directions = np.random.default_rng(seed).standard_normal((3, 12))
-    directions[2] = -directions[1]  # the correlation -1
-    x = ring.gaussian_sample(C, 100_000, seed=seed + 10)
-    mean, se = monte_carlo(gates.opened(directions, x), x)
-    exact = gates.gaussian_second_moment(directions, C)
-    assert np.abs(exact - mean).max() < 5 * se.max()  # 1296 entries: 5 standard errors
-    np.testing.assert_allclose(exact[12:24, 24:], 0, atol=2e-8)  # an arcsine at -1 + 1e-16
-    np.testing.assert_allclose(exact[:12, :12], C / 2, atol=1e-14)
-
-
-def test_gaussian_second_moment_of_nearly_equal_gates():
-    C = ring.gaussian_covariance(12, 1)
-    a = np.random.default_rng(0).standard_normal(12)
-    for step in (1e-3, 1e-6, 1e-9):
-        block = gates.gaussian_second_moment([a, a + step], C)[:12, 12:]
-        assert np.abs(block - C / 2).max() < 3 * step  # the gates differ on a wedge of that angle
-
-
-@pytest.mark.parametrize("gain", [0.5, 3.0, 10.0])
-def test_small_bump_second_moment_against_monte_carlo(gain):
-    latent = ring.gaussian_covariance(12, 1)
-    x = nlgp_sample(12, 1, gain, 100_000, seed=4)
-    pixels = [0, 1, 5]
-    mean, se = monte_carlo(x[:, pixels] > 0, x)
-    exact = gates.small_bump_second_moment(pixels, latent, gain)
-    assert np.abs(exact - mean).max() < 5 * se.max()
-    assert np.linalg.eigvalsh(exact)[0] > 0
-
-
-def test_small_bump_second_moment_has_the_gaussian_limit():
-    latent = ring.gaussian_covariance(12, 1)
-    gaussian = gates.gaussian_second_moment(np.eye(12)[[0, 3]], latent)
-    # the difference is of order gain^2
-    np.testing.assert_allclose(gates.small_bump_second_moment([0, 3], latent, 1e-4), gaussian, atol=1e-7)
-
-
-def test_four_signs_against_an_orthant_probability():
-    from scipy.stats import multivariate_normal
-
-    latent, gain, i, k, j, m = ring.gaussian_covariance(10, 1), 2.0, 0, 2, 1, 4
-    q = 8 / 9
-    R = np.array(
-        [
-            [1, latent[i, k], q**0.5 * latent[i, j], q**0.5 * latent[i, m]],
-            [0, 1, q**0.5 * latent[k, j], q**0.5 * latent[k, m]],
-            [0, 0, 1, q * latent[j, m]],
-            [0, 0, 0, 1],
-        ]
-    )
-    R = R + np.triu(R, 1).T
-    orthant = multivariate_normal.cdf(np.zeros(4), np.zeros(4), R, abseps=1e-9, releps=1e-9, maxpts=10**6, rng=0)
-    signs = 16 * orthant - 1 - 2 / np.pi * np.arcsin(R[np.triu_indices(4, 1)]).sum()
-    expected = (2 / np.pi * np.arcsin(q * latent[j, m]) + signs) / (2 / np.pi * np.arcsin(q)) / 4
-    found = gates.small_bump_second_moment([i, k], latent, gain)[j, 10 + m]
-    assert found == pytest.approx(expected, abs=1e-6)  # the cdf is good to about 1e-7

@@ -4,14 +4,11 @@ import numpy as np
 import pytest
 import torch
 from superposition.receptive import (
-    gated_experiments,
     gated_networks,
     gated_training,
     gates,
     least_squares,
-    marginals,
     measures,
-    ring,
 )
 
 RELU = gated_training.leaky(0)
@@ -20,6 +17,11 @@ RELU = gated_training.leaky(0)
 def toy(seed=0, R=2, K=3, n=6):
     x, y = gated_training.task(n, 1.0 if n > 10 else 0.5, 0.3, 2.0, 25, seed=seed)
     return x, y, np.random.default_rng(seed).standard_normal((R, K, n))
+
+
+def train(**changes):
+    options = {"w0": np.ones((1, 1, 2)), "y": np.ones(3), "steps": 1, "lr": 0.1, "batch": 3} | changes
+    return gated_training.train(x=np.ones((3, 2)), slopes=RELU, **options)
 
 
 def test_task_is_balanced_and_symmetric():
@@ -99,54 +101,6 @@ def test_one_neuron_localises_at_large_gain_on_the_small_bump_field():
 
 
 @pytest.mark.parametrize(
-    ("law", "strength"),
-    [("erf", 0.5), ("tanh", 1.0), ("sine", 0.7), ("sinh", 0.5), ("power", 2.0), ("shrink", 0.7), ("cubic", -0.02)],
-)
-def test_hermite_ratio_against_quadrature(law, strength):
-    from scipy.integrate import quad
-
-    def moment(h):
-        return quad(lambda z: np.exp(-(z**2) / 2) * marginals.LAWS[law](z, strength) * h(z), -12, 12, points=[0.0])[0]
-
-    expected = moment(lambda z: z**3 - 3 * z) / 6 / moment(lambda z: z)
-    assert marginals.hermite_ratio(law, strength) == pytest.approx(expected, rel=1e-5)
-
-
-def test_hermite_ratio_in_closed_form():
-    gain = 0.8
-    q = 2 * gain**2 / (1 + 2 * gain**2)
-    assert marginals.hermite_ratio("erf", gain) == pytest.approx(-q / 6, rel=1e-8)  # exact at any gain
-    assert marginals.hermite_ratio("cubic", 0.03) == pytest.approx(0.03, rel=1e-8)
-    assert marginals.hermite_ratio("elliptical", 1.0) == 0
-
-
-def test_laws_have_unit_variance_and_the_right_sign_of_kurtosis():
-    for law, strength, sign in [("erf", 3, -1), ("power", 2, 1), ("elliptical", 1, -1), ("elliptical", -1, 1)]:
-        x = marginals.draw(law, strength, 40, 2.0, 5000, seed=0)
-        assert np.mean(x**2) == pytest.approx(1) and sign * (np.mean(x**4) - 3) > 0.1
-    z = ring.gaussian_sample(ring.gaussian_covariance(40, 2.0), 5, seed=3)
-    np.testing.assert_allclose(marginals.draw("power", 1.0, 40, 2.0, 5, seed=3), z / np.sqrt(np.mean(z**2)))
-
-
-def test_what_the_named_runs_return():
-    common = {"n": 32, "xi1": 2.0, "xi2": 1.0, "samples": 300, "steps": 20, "seed": 0}
-    found = gated_experiments.trained_fields(**common, gain=3.0, K=2)
-    assert all(0 <= found[name] <= 1 for name in found if name != "device" and name != "n_ipr")
-    assert gated_experiments.trained_fields(**common, gain=3.0, K=2) == found
-    other = gated_experiments.other_marginal(**common, law="erf", strength=3.0, starts=2)
-    assert other["n_ipr_low"] <= other["n_ipr"] <= other["n_ipr_high"] and other["c3_over_c1"] < 0
-    still = gated_experiments.basin(**common, gain=3.0, noise=0.0, trials=3)
-    assert still["predicted"] in (0.0, 1.0) and 0 <= still["agrees"] <= 1
-
-
-def test_a_tiling_of_all_pixels_is_the_best_of_the_tilings():
-    losses = [gated_experiments.tiled(12, 1.0, 0.5, 3.0, K)[1] for K in (1, 2, 4)]
-    assert 0.5 > losses[0] > losses[1] > losses[2] > 0  # each tiling holds the one before
-    field, loss = gated_experiments.tiled(12, 1.0, 0.5, 3.0, 1)
-    np.testing.assert_allclose(field[0], least_squares.small_bump_field(12, 1.0, 0.5, 3.0, 0), atol=1e-12)
-
-
-@pytest.mark.parametrize(
     ("call", "message"),
     [
         (lambda: gated_training.task(40, 2.0, 1.0, 0.0, 5, seed=0), "gain = 0 is out of range"),
@@ -160,20 +114,11 @@ def test_a_tiling_of_all_pixels_is_the_best_of_the_tilings():
         (lambda: train(lr=0), "lr = 0 is out of range"),
         (lambda: train(batch=4), "batch = 4 is out of range; allowed: whole numbers from 1 to 3"),
         (lambda: train(y=np.ones((3, 2))), r"y has shape \(3, 2\)"),
-        (lambda: marginals.draw("cauchy", 1.0, 40, 1.0, 5, seed=0), "law = 'cauchy' is unknown"),
-        (lambda: marginals.draw("erf", 0.0, 40, 1.0, 5, seed=0), "strength = 0 is out of range"),
-        (lambda: marginals.hermite_ratio("cubic", 9.0), "strength = 9 is out of range"),
-        (lambda: gated_experiments.tiled(12, 1.0, 0.5, 3.0, 0), "K = 0 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-def train(**changes):
-    options = {"w0": np.ones((1, 1, 2)), "y": np.ones(3), "steps": 1, "lr": 0.1, "batch": 3} | changes
-    return gated_training.train(x=np.ones((3, 2)), slopes=RELU, **options)
 
 
 def test_divergence_is_an_error():

@@ -13,6 +13,11 @@ def covariances(gain, n=40):
     return nlgp.nlgp_covariance(n, 1.0, gain), nlgp.nlgp_covariance(n, 2.0, gain)
 
 
+def gaussian_signed_mean(a, C):
+    """T(a) for Gaussian inputs, twice eq. 12."""
+    return 2 * np.stack([relu_flow.half_space_mean(row, C) for row in np.atleast_2d(a)])
+
+
 @pytest.mark.parametrize("gain", GAINS)
 @pytest.mark.parametrize("r", [-0.6, 0.3, 0.9])
 def test_half_line_mean_against_quadrature_in_two_dimensions(gain, r):
@@ -53,7 +58,7 @@ def test_small_bump_field_solves_the_normal_equations(gain):
 
 def test_small_bump_field_has_the_gaussian_limit():
     C1, C0 = (ring.gaussian_covariance(40, xi) for xi in (2.0, 1.0))
-    limit = least_squares.ols_field(least_squares.gaussian_signed_mean(np.eye(1, 40), C1), C0, C1)[0]
+    limit = least_squares.ols_field(gaussian_signed_mean(np.eye(1, 40), C1), C0, C1)[0]
     np.testing.assert_allclose(receptive.small_bump_field(40, 2.0, 1.0, 1e-5, 0), limit, atol=1e-9)
 
 
@@ -87,14 +92,14 @@ def test_relu_loss_by_brute_force():
 def test_relu_loss_is_twice_the_gaussian_loss_of_the_flow():
     C1, C0 = (ring.gaussian_covariance(12, xi) for xi in (1.0, 0.5))
     w = np.random.default_rng(1).standard_normal((1, 12))
-    T = least_squares.gaussian_signed_mean(w, C1)
+    T = gaussian_signed_mean(w, C1)
     assert least_squares.relu_loss(w, T, C0, C1)[0] == pytest.approx(2 * relu_flow.gaussian_loss(w, C0, C1), rel=1e-12)
 
 
 def test_signed_mean_has_the_right_standard_error():
     C = ring.gaussian_covariance(10, 0.8)
     a = np.random.default_rng(0).standard_normal((1, 10))
-    exact = least_squares.gaussian_signed_mean(a, C)
+    exact = gaussian_signed_mean(a, C)
     scores = []
     for seed in range(40):
         mean, se = least_squares.signed_mean(a, ring.gaussian_sample(C, 500, seed=seed))

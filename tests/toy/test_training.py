@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from superposition.toy import experiments, geometry, loss, optima, training
+from superposition.toy import geometry, loss, optima, training
 
 
 def test_two_rare_features_become_a_digon():
@@ -74,15 +74,6 @@ def test_progress():
     seen = []
     training.train(2, 1, sparsity=0.5, steps=120, device="cpu", progress=lambda done, total: seen.append((done, total)))
     assert seen == [(50, 120), (100, 120), (120, 120)]
-
-
-def test_points_of_the_named_runs():
-    cell = experiments.phase_cell(p=0.1, relative=10.0, instances=4, steps=400, seed=0, device="cpu")
-    assert cell["theory_phase"] == cell["trained_phase"] == "superposed" and 1 <= cell["ratio"] < 1.05
-    assert cell["ratio"] <= cell["ratio_median"] <= cell["ratio_worst"] and 0 <= cell["agree"] <= 1
-    point = experiments.dimensionalities(n=10, m=2, inverse_density=5.0, steps=50, seed=0, device="cpu")
-    D = np.array(point["dimensionalities"].split(), dtype=float)
-    assert len(D) == 10 == len(point["norms"].split()) and np.all(np.diff(D) >= 0) and D.sum() <= 2 + 1e-3
 
 
 @pytest.mark.parametrize(

@@ -4,14 +4,23 @@ Source: Incidental Polysemanticity, section 4 and Figures 5 and 6. The text sees
 stuck and a drop at strong regularisation; here are the configurations behind both.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 CRITICAL_LAMBDA = 8 / (3 * np.sqrt(3))  # where the two roots of (1 - w^2) w = lambda / 4 meet, at w = 1 / sqrt(3)
 
 
-def simplex(n, m):
+def simplex(n: int, m: int) -> Float[np.ndarray, "n m"]:
     """Regular simplex of n unit rows, n - 1 of them as close to the axes as they can be.
 
     Parameters
@@ -46,7 +55,7 @@ def simplex(n, m):
     return W
 
 
-def freezing_sigma(n, l1):
+def freezing_sigma(n: int, l1: ArrayLike) -> np.ndarray:
     """Bipolar noise below which a regular simplex is out of its reach, so that the expected loss has no slope.
 
     Parameters
@@ -73,7 +82,7 @@ def freezing_sigma(n, l1):
     return 1 / ((checks.whole("n", n, 2) - 1) * checks.real("l1", l1, 0, open_low=True))
 
 
-def last_weight(lambda_):
+def last_weight(lambda_: ArrayLike) -> np.ndarray:
     """The weight of a row with a single nonzero coordinate under l1 regularisation, without noise.
 
     Parameters

@@ -4,12 +4,19 @@ A neuron is polysemantic when two features use it. W has shape (n, m): n feature
 Source: Incidental Polysemanticity, sections 1 and 2.1.
 """
 
+from __future__ import annotations
+
 import warnings
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
@@ -27,7 +34,7 @@ class Expected:
     distinct: float
 
 
-def expected(n, m):
+def expected(n: int, m: int) -> Expected:
     """Count what chance alone gives.
 
     Parameters
@@ -48,6 +55,12 @@ def expected(n, m):
     Notes
     -----
     Source: Incidental Polysemanticity, sections 1 and 2.1; the last two are ours.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> print(incidental.expected(256, 1024).pairs)  # n (n - 1) / 4m
+    15.9375
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
     if m < n:
@@ -61,7 +74,7 @@ def expected(n, m):
     return Expected(ordered / (2 * m), ordered / (4 * m), independent, distinct)
 
 
-def strengths(W):
+def strengths(W: ArrayLike) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
     """Feature benefit and interference along every encoding, before l1.
 
     Parameters
@@ -88,7 +101,7 @@ def strengths(W):
     return (1 - square) * square, (np.maximum(gram, 0) ** 2).sum(axis=1) - square**2
 
 
-def strengths_at_start(n, m, scale):
+def strengths_at_start(n: int, m: int, scale: float) -> tuple[float, float]:
     """Means of `strengths` for weights N(0, scale^2 / m).
 
     Parameters
@@ -107,13 +120,18 @@ def strengths_at_start(n, m, scale):
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> print([round(value, 4) for value in strengths_at_start(256, 256, 0.9)])
+    [0.1488, 0.3268]
     """
     n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
     square = float(checks.real("scale", scale, 0, open_low=True, open_high=True)) ** 2
     return square - square**2 * (1 + 2 / m), (n - 1) * square**2 / (2 * m)
 
 
-def malign(x0, y0, t):
+def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Two weights of one sign on one neuron, under their interference alone.
 
     Parameters
@@ -138,6 +156,12 @@ def malign(x0, y0, t):
     -----
     x^2 - y^2 is conserved, and y / x decays at the rate x0^2 - y0^2.
     Source: Incidental Polysemanticity, section 2.1, "Benign and malign collisions".
+
+    Examples
+    --------
+    >>> x, y = malign(0.8, 0.5, 20.0)
+    >>> print(f"{x:.4f} {y:.4f}")
+    0.6245 0.0002
     """
     x0 = float(checks.real("x0", x0, 0, open_low=True, open_high=True))
     y0 = float(checks.real("y0", y0, 0, open_low=True, open_high=True))
@@ -151,7 +175,7 @@ def malign(x0, y0, t):
     return x, y0 / x0 * np.exp(-kept * t) * x
 
 
-def settle_pairs(w0, lambda_, t, *, step=0.4):
+def settle_pairs(w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4) -> Float[np.ndarray, "b 2 m"]:
     """Gradient flow of many networks with two features each, all at once.
 
     Parameters
@@ -194,7 +218,9 @@ def settle_pairs(w0, lambda_, t, *, step=0.4):
     return W
 
 
-def duplicate(W, *, noise, seed, matched=False, threshold=0.5):
+def duplicate(
+    W: ArrayLike, *, noise: float, seed: int, matched: bool = False, threshold: float = 0.5
+) -> Float[np.ndarray, "n _"]:
     """Replace every polysemantic neuron by two copies of weight 1/sqrt(2), and disturb them.
 
     Parameters
@@ -240,7 +266,7 @@ def duplicate(W, *, noise, seed, matched=False, threshold=0.5):
     return np.concatenate([W, second], axis=1)
 
 
-def count_polysemantic(W, threshold=0.5):
+def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> int:
     """Count neurons that at least two features use.
 
     Parameters
@@ -259,11 +285,17 @@ def count_polysemantic(W, threshold=0.5):
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.count_polysemantic([[1.0, 0.0], [-0.9, 0.1], [0.0, 1.0]])
+    1
     """
     return int((_uses(W, threshold).sum(axis=0) >= 2).sum())
 
 
-def same_sign_pairs(W, threshold=0.5):
+def same_sign_pairs(W: ArrayLike, threshold: float = 0.5) -> int:
     """Count pairs of features that use one neuron with the same sign.
 
     Parameters
@@ -281,13 +313,18 @@ def same_sign_pairs(W, threshold=0.5):
     ------
     ValueError
         If an argument is outside its range.
+
+    Examples
+    --------
+    >>> same_sign_pairs([[1.0, 0.0], [0.9, 0.1]])
+    1
     """
     uses = _uses(W, threshold)
     counts = [(uses & (np.sign(W) == sign)).sum(axis=0) for sign in (1, -1)]
     return int(sum((c * (c - 1) // 2).sum() for c in counts))
 
 
-def opposite_tops(W):
+def opposite_tops(W: ArrayLike) -> int:
     """Count pairs of features whose largest weights share a neuron with opposite signs.
 
     Parameters
@@ -303,6 +340,11 @@ def opposite_tops(W):
     ------
     ValueError
         If a weight is not finite.
+
+    Examples
+    --------
+    >>> opposite_tops([[1.0, 0.0], [-0.9, 0.1]])
+    1
     """
     W = _matrix(W)
     top = np.abs(W).argmax(axis=1)

@@ -4,6 +4,8 @@ Plain functions of numbers that return plain numbers, for `superposition.runs`.
 Source: Incidental Polysemanticity, section 2.1 and Figure 3.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from superposition.devices import resolve_device
@@ -13,7 +15,9 @@ END = 6.0  # lambda t at which the flow is stopped: all rows but a few in a thou
 LOOKS = (0.0, 0.05, 0.1, 0.2, 0.3, 0.5, 1.0)  # values of lambda t at which pairs are counted on the way
 
 
-def by_flow(*, n, m, lambda_, step, seed, device="auto"):
+def by_flow(
+    *, n: int, m: int, lambda_: float, step: float, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Count polysemantic neurons at the end of the gradient flow, from weights of variance 1/m.
 
     Parameters
@@ -50,7 +54,9 @@ def by_flow(*, n, m, lambda_, step, seed, device="auto"):
     return {**describe(end), "first_wins": _first_wins(w0, end), **pairs, "device": str(resolve_device(device))}
 
 
-def by_descent(*, n, m, lambda_, method, lr, steps, seed, device="auto"):
+def by_descent(
+    *, n: int, m: int, lambda_: float, method: str, lr: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
     """Count polysemantic neurons after training, from weights of variance 1/m.
 
     Parameters
@@ -86,7 +92,7 @@ def by_descent(*, n, m, lambda_, method, lr, steps, seed, device="auto"):
     return {**describe(end), "first_wins": _first_wins(w0, end), "device": str(resolve_device(device))}
 
 
-def describe(W):
+def describe(W: np.ndarray) -> dict[str, int]:
     """Count what the weights of a trained network look like.
 
     Parameters

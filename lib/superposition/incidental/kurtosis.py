@@ -5,13 +5,23 @@ p = w . xi a step of gradient descent is w' = w - 2 eta p (2 w + xi). k is the e
 kappa4 = k sigma^4 the fourth cumulant, f = ||w||_4^4 and s6 = ||w||_6^6.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 from superposition.incidental.laws import bipolar
 from superposition.incidental.tails import sums
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.laws import Law
+
 
 UNIT = 1e-9  # how far the squared length may be from 1
 
@@ -32,7 +42,7 @@ class StepMoments:
     error2: float
 
 
-def step(w, xi, eta):
+def step(w: ArrayLike, xi: ArrayLike, eta: float) -> Float[np.ndarray, "... m"]:
     """One step of gradient descent of a row that nobody disturbs.
 
     Parameters
@@ -57,7 +67,7 @@ def step(w, xi, eta):
     return w - 2 * eta * error * (2 * w + xi)
 
 
-def step_moments(w, law, eta):
+def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     """Moments of Appendix C for a unit row.
 
     Parameters
@@ -91,7 +101,7 @@ def step_moments(w, law, eta):
     return StepMoments(*map(float, (p2, p4, p2_noise, length2, 16 * eta**2 * (4 * p2 + p4))))
 
 
-def drift(w, law, eta):
+def drift(w: ArrayLike, law: Law, eta: float) -> float:
     """Expected change of the directional fourth norm ||w / |w| ||_4^4 in one step, to order eta^2.
 
     Parameters
@@ -125,7 +135,7 @@ def drift(w, law, eta):
     return float(8 * eta**2 * (law.variance**2 * spread + 2 * law.kappa4 * (f + 3 * f**2 - 4 * s6)))
 
 
-def direction_drift(w, law, eta):
+def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m"]:
     """Expected change of the direction w / |w| across w in one step, to order eta^2.
 
     Parameters
@@ -156,7 +166,7 @@ def direction_drift(w, law, eta):
     return -4 * eta**2 * law.kappa4 * (w**3 - np.sum(w**4) * w)
 
 
-def enumerated_drift(w, law, eta):
+def enumerated_drift(w: ArrayLike, law: Law, eta: float) -> tuple[float, Float[np.ndarray, " m"]]:
     """Expected change of the directional fourth norm and of the direction in one step, by enumeration.
 
     Parameters
@@ -193,7 +203,7 @@ def enumerated_drift(w, law, eta):
     return float(probabilities @ (np.sum(after**4, axis=1) - np.sum(w**4))), change - (change @ w) * w
 
 
-def stationary_fourth_norm(m, kurtosis):
+def stationary_fourth_norm(m: int, kurtosis: ArrayLike) -> np.ndarray:
     """Long-run mean of the directional fourth norm under the text's assumptions, to first order in k.
 
     Parameters
@@ -226,7 +236,7 @@ def stationary_fourth_norm(m, kurtosis):
     return f + 2 * k / (m + 2) * (f + 3 * f_squared - 4 * s6)
 
 
-def bipolar_reach(w, sigma):
+def bipolar_reach(w: ArrayLike, sigma: float) -> np.ndarray:
     """Largest value of w . xi under bipolar noise, which is sigma times the l1 norm.
 
     Parameters

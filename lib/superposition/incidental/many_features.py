@@ -8,20 +8,29 @@ that of the text's simplified convention (see `superposition.incidental.l1_loss.
 Source: Incidental Polysemanticity, section 2. Random numbers are drawn by NumPy on the CPU.
 """
 
+from __future__ import annotations
+
 import warnings
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from superposition import checks
-from superposition.devices import resolve_device
+from superposition.devices import resolve_device, torch
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 LOOK = 20  # steps between looks for what is settled
 SETTLED = 1e-4  # remaining speed of the weight of a settled row
 METHODS = ("adamw", "sgd")
 
 
-def start(n, m, *, seed, scale=1.0):
+def start(n: int, m: int, *, seed: int, scale: float = 1.0) -> Float[np.ndarray, "n m"]:
     """Random encodings before training.
 
     Parameters
@@ -49,7 +58,7 @@ def start(n, m, *, seed, scale=1.0):
     return scale / np.sqrt(m) * np.random.default_rng(seed).standard_normal((n, m))
 
 
-def warn_if_crowded(n, m):
+def warn_if_crowded(n: int, m: int) -> None:
     """Warn where the text's assumption m >= n fails.
 
     Parameters
@@ -64,7 +73,15 @@ def warn_if_crowded(n, m):
         )
 
 
-def flow(w0, lambda_, times, *, step=0.4, device="auto", progress=None):
+def flow(
+    w0: ArrayLike,
+    lambda_: float,
+    times: ArrayLike,
+    *,
+    step: float = 0.4,
+    device: str = "auto",
+    progress: Callable[[float, float], object] | None = None,
+) -> Float[np.ndarray, "k n m"]:
     """Gradient flow of all encodings, by proximal steps.
 
     The l1 term is taken implicitly (soft thresholding), so a weight stops at zero exactly and
@@ -189,7 +206,10 @@ def _advance(state, lambda_, step, left):
     return h
 
 
-def descend(w0, lambda_, *, method, steps, lr, device="auto", progress=None):
+def descend(
+    w0: ArrayLike, lambda_: float, *, method: str, steps: int, lr: float, device: str = "auto", progress:
+    Callable[[int, int], object] | None = None,
+) -> Float[np.ndarray, "n m"]:  # fmt: skip
     """Train as the text's public code does, in the loss convention.
 
     Parameters

@@ -4,16 +4,29 @@ Plain functions of numbers, which return plain numbers and texts. They know noth
 files or tables.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, devices
 from superposition.incidental import laws, noisy_training
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.laws import Law
+    from superposition.incidental.noisy_training import Trajectory
+
+
 LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with a number K of -2 or more")
 RECORDS, KEPT_EVERY = 200, 5  # 200 looks at the weights after the start; every fifth goes into the table
 
 
-def law(name, sigma):
+def law(name: str, sigma: float) -> Law:
     """A noise law by its name in a table.
 
     Parameters
@@ -47,8 +60,9 @@ def law(name, sigma):
 
 
 def trained_under_noise(
-    *, law_name, sigma, n, m, eta, steps, lambda_, noise, draws, relu, instances, seed, device="auto", progress=None
-):
+    *, law_name: str, sigma: float, n: int, m: int, eta: float, steps: int, lambda_: float, noise: str, draws: int,
+    relu: bool, instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
+) -> dict[str, float | int | str]:  # fmt: skip
     """Train some instances and describe how sparse they became.
 
     Parameters
@@ -104,7 +118,7 @@ def trained_under_noise(
     return {**description(found, sigma), "device": str(devices.resolve_device(device))}
 
 
-def description(found, sigma):
+def description(found: Trajectory, sigma: float) -> dict[str, float | int | str]:
     """Numbers and texts for one row of a table, from the trajectory of a batch.
 
     Parameters
@@ -160,7 +174,7 @@ def description(found, sigma):
     }
 
 
-def example(found):
+def example(found: Trajectory) -> int:
     """The instance to show: the first with exactly one row whose f / S^2 ends below 0.2, or the first of all.
 
     Parameters
@@ -175,7 +189,7 @@ def example(found):
     return int(np.argmax((found.direction[-1] < 0.2).sum(axis=1) == 1))
 
 
-def crossing(steps, curve, level):
+def crossing(steps: ArrayLike, curve: ArrayLike, level: float) -> float:
     """First step at which a recorded curve crosses a level upwards, by straight lines between records.
 
     Parameters

@@ -5,13 +5,25 @@ outputs: L = sum_i |ReLU(W (W_i + xi)) - e_i|^2. Output j on input i is the ReLU
 W_i . W_j + W_j . xi, so the expectation needs the law of W_j . xi alone, one row at a time.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.incidental.tails import tails
 
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
 
-def expected_loss(W, law):
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.laws import Law
+
+
+def expected_loss(W: ArrayLike, law: Law) -> float:
     """Expected loss, summed over the n inputs and the n outputs.
 
     Parameters
@@ -35,6 +47,15 @@ def expected_loss(W, law):
     Notes
     -----
     Source: Incidental Polysemanticity, section 3.1; the expectation is ours.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> W = [[1.0, -0.1], [-0.1, 1.0]]  # overlaps of -0.2: noise of 0.1 does not get through if it is bipolar
+    >>> round(incidental.expected_loss(W, incidental.bipolar(0.1)), 6)
+    0.0204
+    >>> round(incidental.expected_loss(W, incidental.normal(0.1)), 6)
+    0.02052
     """
     W = _matrix(W)
     total = 0.0
@@ -44,7 +65,7 @@ def expected_loss(W, law):
     return float(total)
 
 
-def expected_loss_grad(W, law):
+def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
     """Gradient of `expected_loss` in W.
 
     Parameters
@@ -67,6 +88,13 @@ def expected_loss_grad(W, law):
     -----
     Source: Incidental Polysemanticity, section 3.1; the expectation is ours. A step of noisy
     descent is, on average, a step along this gradient.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> incidental.expected_loss_grad([[1.0, 0.0], [-0.5, 0.5]], incidental.uniform(0.1)).round(4)
+    array([[ 0.02, -0.  ],
+           [ 0.99, -0.99]])
     """
     W = _matrix(W)
     by_overlap, direct = np.empty((len(W), len(W))), np.empty_like(W)
@@ -78,7 +106,7 @@ def expected_loss_grad(W, law):
     return (by_overlap + by_overlap.T) @ W + direct
 
 
-def kurtosis_term(W, law):
+def kurtosis_term(W: ArrayLike, law: Law) -> float:
     """Leading term of the expected loss in the excess kurtosis of the noise.
 
     Parameters
@@ -116,7 +144,7 @@ def kurtosis_term(W, law):
     return float(law.kappa4 / 24 * np.sum(fourth * np.sum(W**4, axis=1)))
 
 
-def fourth_norm_slope(W, law):
+def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
     """Rate at which descent on the expected loss changes the mean directional fourth norm.
 
     Parameters
@@ -147,7 +175,15 @@ def fourth_norm_slope(W, law):
     return float(np.mean(np.sum(-4 * u**3 * sideways / lengths, axis=1)))
 
 
-def descend(W, law, *, eta, steps, record, progress=None):
+def descend(
+    W: ArrayLike,
+    law: Law,
+    *,
+    eta: float,
+    steps: int,
+    record: Sequence[int],
+    progress: Callable[[int, int], object] | None = None,
+) -> Float[np.ndarray, "records n m"]:
     """Gradient descent on the expected loss: training with its noise averaged out.
 
     Parameters

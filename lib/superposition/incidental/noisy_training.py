@@ -6,15 +6,24 @@ cost is the number of tensor operations a step; the gradient is written out, and
 share each operation, whatever their noise law, learning rate and regularisation.
 """
 
+from __future__ import annotations
+
 import math
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from superposition import checks
-from superposition.devices import resolve_device
+from superposition.devices import resolve_device, torch
 from superposition.incidental.laws import Law
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 NOISES = ("shared", "independent")
 BLOCK = 2**18  # noise values drawn at once
@@ -32,22 +41,22 @@ class Trajectory:
     W: np.ndarray
 
     @property
-    def S(self):
+    def S(self) -> Float[np.ndarray, "records instances n"]:
         """Squared lengths of the rows, shape (records, instances, n)."""
         return np.sum(self.W**2, axis=-1)
 
     @property
-    def f(self):
+    def f(self) -> Float[np.ndarray, "records instances n"]:
         """Fourth norms ||W_i||_4^4 of the rows, shape (records, instances, n)."""
         return np.sum(self.W**4, axis=-1)
 
     @property
-    def direction(self):
+    def direction(self) -> Float[np.ndarray, "records instances n"]:
         """Fourth norms of the directions W_i / ||W_i||, shape (records, instances, n)."""
         return np.divide(self.f, self.S**2, out=np.full_like(self.f, np.nan), where=self.S > 0)
 
 
-def initial(n, m, instances, *, seed):
+def initial(n: int, m: int, instances: int, *, seed: int) -> Float[np.ndarray, "instances n m"]:
     """Random weights with independent normal entries of variance 1 / m, as the text and its code have them.
 
     Parameters
@@ -79,9 +88,10 @@ def initial(n, m, instances, *, seed):
 
 @torch.no_grad()
 def train(
-    W, laws, *, eta, steps, record, lambda_=0.0, relu=True, noise="shared", draws=1, seed=0, device="auto",
-    progress=None,
-):  # fmt: skip
+    W: ArrayLike, laws: Law | Sequence[Law], *, eta: ArrayLike, steps: int, record: Sequence[int], lambda_: ArrayLike =
+    0.0, relu: bool = True, noise: str = "shared", draws: int = 1, seed: int = 0, device: str = "auto", progress:
+    Callable[[int, int], object] | None = None,
+) -> Trajectory:  # fmt: skip
     """Train a batch of autoencoders under noise, by plain gradient descent in float64.
 
     Parameters
@@ -194,12 +204,12 @@ class _Noise:
         self.sigma = np.array([law.sigma for law in laws])[:, None, None, None]
         self.steps_per_block = max(1, BLOCK // (len(laws) * math.prod(shape)))
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[torch.Tensor]:
         """Noise of one step after another, shape (instances, draws, 1 or n, m)."""
         while True:
             yield from self.block(self.steps_per_block)
 
-    def block(self, steps):
+    def block(self, steps: int) -> torch.Tensor:
         """Noise of some steps, shape (steps, instances, draws, 1 or n, m)."""
         if len(self.groups) == 1:
             law, _, rng = self.groups[0]

@@ -9,16 +9,24 @@ The text uses two conventions. The **loss** convention follows the gradient of `
 Source: Incidental Polysemanticity, section 2 and Appendix B.
 """
 
+from __future__ import annotations
+
 import contextlib
 import itertools
 import warnings
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import solve_ivp
 
 from superposition import checks
 from superposition.incidental.l1_loss import DEATH_LINE, checked_strength
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 RTOL, ATOL = 1e-12, 1e-300  # of the two numbers that carry a trajectory; both stay above zero
 RTOL_STIFF = 1e-10  # of Radau, above MANY weights and when LSODA crawls, as it may where it sees no stiffness
@@ -33,6 +41,13 @@ class Trajectory:
     ``norm_squared`` is |W|^2, ``survivors`` the number m' of weights that are not zero,
     ``l1_norm`` the sum of |W_k|. ``single`` is the time from which one weight (or several
     exactly equal ones) is left, infinite if that is later than the last time.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> path = incidental.trajectory([0.6, -0.5], 0.05, [10.0])
+    >>> isinstance(path, incidental.Trajectory), path.norm_squared.round(4)
+    (True, array([0.9278]))
     """
 
     times: np.ndarray
@@ -43,7 +58,7 @@ class Trajectory:
     _w0: np.ndarray = field(repr=False)
     _path: object = field(repr=False)
 
-    def weights(self, t):
+    def weights(self, t: float) -> Float[np.ndarray, " m"]:
         """All weights at one time.
 
         Parameters
@@ -64,7 +79,7 @@ class Trajectory:
         return _weights(self._w0, *self._path(t))
 
 
-def trajectory(w0, lambda_, times):
+def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     """Exact evolution of one encoding without interference.
 
     Parameters
@@ -96,6 +111,15 @@ def trajectory(w0, lambda_, times):
     follows x' = (1 - x^2) x - lambda. Errors are below 1e-8 up to 10^6 weights and some 1e-8
     beyond, where rounding in the sums shows. Needs five arrays of length m besides the input.
     Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> path = incidental.trajectory([0.6, -0.5, 0.1], 0.05, [0.0, 2.0, 40.0])
+    >>> path.survivors
+    array([3, 3, 1])
+    >>> path.weights(2.0).round(4)
+    array([ 0.7422, -0.5994,  0.028 ])
     """
     w0 = checks.real("w0", w0, open_low=True, open_high=True)
     if w0.ndim != 1 or not w0.size:
@@ -127,7 +151,7 @@ class _Gaps:
         np.cumsum(self.second, out=self.second)
         self.tied = int(self.sorted.searchsorted(0.0, side="right"))
 
-    def sums(self, d):
+    def sums(self, d: float) -> tuple[int, float, float]:
         """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
         p = self.sorted.searchsorted(d).item()
         if p == 0:
@@ -135,7 +159,7 @@ class _Gaps:
         first, second = self.first.item(p - 1), self.second.item(p - 1)  # floats are faster than array scalars
         return p, p * d - first, (p * d - 2 * first) * d + second
 
-    def describe(self, d, u):
+    def describe(self, d: float, u: float) -> tuple[float, int, float]:
         """|W|^2, number and l1 norm of the survivors."""
         p, first, second = self.sums(d)
         return second / u**2, p, first / u

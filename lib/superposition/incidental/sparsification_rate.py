@@ -5,7 +5,10 @@ the relative variance (variance over squared mean) of their sizes.
 Source: Incidental Polysemanticity, section 2 and Appendix B. The constants are ours.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.integrate import quad
@@ -14,10 +17,15 @@ from scipy.special import erfcx, ndtri
 from superposition import checks
 from superposition.incidental.l1_loss import checked_strength
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 HEAD = 4000  # largest weights drawn one by one for the random end; the rest is its expectation
 
 
-def balance(l1_norm, lambda_):
+def balance(l1_norm: ArrayLike, lambda_: float) -> np.ndarray:
     """|W|^2 on the balance 1 - |W|^2 = lambda ||W||_1 / |W|^2.
 
     Parameters
@@ -40,12 +48,17 @@ def balance(l1_norm, lambda_):
     Notes
     -----
     Source: Incidental Polysemanticity, section 2, the balance condition, solved.
+
+    Examples
+    --------
+    >>> balance([1.0, 4.0], 0.1).round(4)
+    array([0.8873,    nan])
     """
     pull = checked_strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
     return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
 
 
-def balance_error(l1_norm, lambda_, relative_variance):
+def balance_error(l1_norm: ArrayLike, lambda_: float, relative_variance: ArrayLike) -> np.ndarray:
     """Relative error of the balance condition to first order: lambda ||W||_1 R / 2.
 
     Parameters
@@ -72,7 +85,7 @@ def balance_error(l1_norm, lambda_, relative_variance):
     )
 
 
-def relative_variance(w):
+def relative_variance(w: ArrayLike) -> float:
     """Variance over squared mean of the sizes of the weights that are not zero.
 
     Parameters
@@ -106,7 +119,7 @@ class Decay:
     printed: float
 
 
-def l1_decay(w, lambda_):
+def l1_decay(w: ArrayLike, lambda_: float) -> Decay:
     """The chain of Appendix B, link by link.
 
     Parameters
@@ -156,7 +169,7 @@ class Continuum:
     relative_variance: np.ndarray
 
 
-def continuum(x):
+def continuum(x: ArrayLike) -> Continuum:
     """The law for m to infinity and lambda sqrt(m) to 0, from Gaussian weights.
 
     Parameters
@@ -208,7 +221,7 @@ class TailLaw:
     relative_variance: float
 
 
-def tail_law(xi):
+def tail_law(xi: float) -> TailLaw:
     """The constants of the law for initial weights of tail index xi.
 
     Parameters
@@ -230,6 +243,11 @@ def tail_law(xi):
     Notes
     -----
     Excesses over a high cut follow a generalized Pareto law, whose relative variance is R.
+
+    Examples
+    --------
+    >>> tail_law(0.0)
+    TailLaw(l1_norm=1.0, survivors=2.0, relative_variance=1.0)
     """
     xi = float(checks.real("xi", xi, -np.inf, 0.5, open_low=True, open_high=True))
     return TailLaw(1 - 2 * xi, (1 - 2 * xi) * (2 - 2 * xi), 1 / (1 - 2 * xi))
@@ -244,7 +262,7 @@ class Bounds:
     high: np.ndarray
 
 
-def relative_variance_bounds(w0):
+def relative_variance_bounds(w0: ArrayLike) -> Bounds:
     """Between which values the relative variance lies while m' weights are left.
 
     Parameters
@@ -278,7 +296,7 @@ def relative_variance_bounds(w0):
         return Bounds(left, variance / (gaps[1:] - mean) ** 2, variance / (gaps[:-1] - mean) ** 2)
 
 
-def percentiles(m):
+def percentiles(m: int) -> Float[np.ndarray, " m"]:
     """Sizes of m Gaussian weights that hit regular percentiles.
 
     Parameters
@@ -304,7 +322,7 @@ def percentiles(m):
     return -ndtri((np.arange(m) + 0.5) / (2 * m))
 
 
-def end_time(w0):
+def end_time(w0: ArrayLike) -> float:
     """Lambda times the moment at which one weight is left, for lambda to 0.
 
     Parameters
@@ -332,7 +350,7 @@ def end_time(w0):
     return float(_slow_times(gaps[None], np.append(gaps[2:], largest)[None]).sum())
 
 
-def end_times(draws, *, seed):
+def end_times(draws: int, *, seed: int) -> Float[np.ndarray, " draws"]:
     """Random draws of lambda times the end, for weights with an exponential tail, m to infinity.
 
     Parameters

@@ -7,14 +7,24 @@ sums of their tails, looked up for each sum of the other half. Other laws go thr
 characteristic function, as a difference to the Gaussian.
 """
 
+from __future__ import annotations
+
 import itertools
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import erfc
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.laws import Law
+
 
 LARGEST_HALF = 2**16  # sums of one half: bipolar noise up to m = 32
 FAR = 400.0  # where the characteristic function is cut off, in units of 1 / standard deviation of u
@@ -28,7 +38,7 @@ class Tails:
     mixed: np.ndarray
 
 
-def tails(c, w, law):
+def tails(c: ArrayLike, w: ArrayLike, law: Law) -> Tails:
     """Tail moments of c + w . xi.
 
     Parameters
@@ -65,7 +75,7 @@ def tails(c, w, law):
     return gauss if law.name == "normal" else _by_characteristic(c, w, law, gauss)
 
 
-def sums(law, m):
+def sums(law: Law, m: int) -> tuple[Float[np.ndarray, "count m"], Float[np.ndarray, " count"]]:
     """All values of m independent noises in units of sigma, with their probabilities.
 
     Parameters
@@ -93,7 +103,7 @@ def sums(law, m):
     return _grid(law.points, law.probabilities, m)
 
 
-def gaussian_moments(c, s):
+def gaussian_moments(c: ArrayLike, s: ArrayLike) -> Float[np.ndarray, "3 ..."]:
     """T_0, T_1 and T_2 for Gaussian u of standard deviation s.
 
     Parameters

@@ -5,12 +5,23 @@ the output j is ReLU(D_j . E_i). Loss convention.
 Source: Incidental Polysemanticity, Appendix A.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def train(E, D, *, steps, lr, lambda_=0.0, decay=0.0, inputs=None):
+
+def train(
+    E: ArrayLike, D: ArrayLike, *, steps: int, lr: float, lambda_: float = 0.0, decay: float = 0.0, inputs: ArrayLike |
+    None = None,
+) -> tuple[Float[np.ndarray, "k m"], Float[np.ndarray, "n m"]]:  # fmt: skip
     """Plain gradient descent on encoder and decoder.
 
     Parameters
@@ -58,7 +69,7 @@ def train(E, D, *, steps, lr, lambda_=0.0, decay=0.0, inputs=None):
     return E, D
 
 
-def alignment(E, D):
+def alignment(E: ArrayLike, D: ArrayLike) -> Float[np.ndarray, " n"]:
     """Cosine between encoding and decoding at the end, if feature benefit alone acts.
 
     Parameters

@@ -5,6 +5,10 @@ Source: the notes on localization, sections 1 to 3. Networks are trained as in
 Gaussian data with the covariances of the NLGP: the control that knows nothing of higher moments.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.stats import kurtosis
 
@@ -12,10 +16,20 @@ from superposition import checks
 from superposition.receptive import flat_field, measures, relu_flow, training
 from superposition.receptive.nlgp import nlgp_covariance
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+    from superposition.devices import torch
+
+
 LAWS = ("nlgp", "clone")
 
 
-def batches(law, n, xi1, xi2, gain, batch, *, seed, device="cpu"):
+def batches(
+    law: str, n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "cpu"
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data or of its Gaussian clone.
 
     Parameters
@@ -51,7 +65,10 @@ def batches(law, n, xi1, xi2, gain, batch, *, seed, device="cpu"):
     return training.gaussian_batches(*clone, batch, seed=seed, device=device)
 
 
-def localization(*, n, xi1, xi2, gain, law, K, initials, steps, lr, batch, seed, device="auto"):
+def localization(
+    *, n: int, xi1: float, xi2: float, gain: float, law: str, K: int, initials: int, steps: int, lr: float, batch: int,
+    seed: int, device: str = "auto",
+) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and measure how localized every receptive field is.
 
     Parameters
@@ -92,7 +109,10 @@ def localization(*, n, xi1, xi2, gain, law, K, initials, steps, lr, batch, seed,
     return {**_describe(found.W), "loss": float(found.loss.mean())}
 
 
-def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, device="auto"):
+def location(
+    *, n: int, xi1: float, xi2: float, gain: float, scale: float, initials: int, steps: int, lr: float, batch: int,
+    seed: int, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
     """Train single neurons and compare where they peak with what the initial weights foretell.
 
     Parameters
@@ -136,7 +156,7 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
     )
     w0 = W[:, 0]
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": gaussian_forecast(w0, C0, C1), "again": second}
+    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": relu_flow.gaussian_forecast(w0, C0, C1), "again": second}
     at = measures.peak(first)
     top = first[np.arange(initials), at]
     hits = {}
@@ -151,26 +171,10 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
     }
 
 
-def gaussian_forecast(w0, C0, C1, time=1.0):
-    """Weights of single neurons after some time of the flow on Gaussian data.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (S, n)
-        Initial weights.
-    C0, C1 : array_like, shape (n, n)
-        Circulant covariances of the data with label 0 and 1.
-    time : float
-        In units of tau, above 0.
-
-    Returns
-    -------
-    numpy.ndarray, shape (S, n)
-    """
-    return np.concatenate([relu_flow.single_neuron(w, C0, C1, [time]) for w in w0])
-
-
-def onset(*, n, xi1, xi2, fraction, law, initials, steps, lr, batch, seed, device="auto"):
+def onset(
+    *, n: int, xi1: float, xi2: float, fraction: float, law: str, initials: int, steps: int, lr: float, batch: int,
+    seed: int, device: str = "auto",
+) -> dict[str, float | str]:  # fmt: skip
     """Train single neurons at a multiple of the predicted critical gain.
 
     Parameters
@@ -210,7 +214,9 @@ def onset(*, n, xi1, xi2, fraction, law, initials, steps, lr, batch, seed, devic
     return {"gain": gain, "wave": float(np.median(1 - measures.power(found)[..., 0])), **_describe(found)}
 
 
-def critical_point(*, n, xi1, xi2, samples, seed, device="auto"):
+def critical_point(
+    *, n: int, xi1: float, xi2: float, samples: int, seed: int, device: str = "auto"
+) -> dict[str, float]:
     """Critical gain by formula and by Monte Carlo.
 
     Parameters
@@ -240,7 +246,10 @@ def critical_point(*, n, xi1, xi2, samples, seed, device="auto"):
     return {"predicted": flat_field.critical_gain(n, xi1, xi2), "measured": measured, "se": se}
 
 
-def bias_sign(*, n, xi1, xi2, gain, activation, bias, K, initials, steps, lr, batch, seed, device="auto"):
+def bias_sign(
+    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, K: int, initials: int, steps: int,
+    lr: float, batch: int, seed: int, device: str = "auto",
+) -> dict[str, float | str]:  # fmt: skip
     """Train networks with erf or sigmoid neurons whose hidden biases start on one side.
 
     Parameters
@@ -289,7 +298,10 @@ def bias_sign(*, n, xi1, xi2, gain, activation, bias, K, initials, steps, lr, ba
     }
 
 
-def sign_flips(*, n, xi1, xi2, gain, K, initials, steps, lr, batch, keep_every, seed, device="auto"):
+def sign_flips(
+    *, n: int, xi1: float, xi2: float, gain: float, K: int, initials: int, steps: int, lr: float, batch: int,
+    keep_every: int, seed: int, device: str = "auto",
+) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and count how often their gates change.
 
     Parameters
@@ -346,7 +358,7 @@ def sign_flips(*, n, xi1, xi2, gain, K, initials, steps, lr, batch, keep_every, 
     }
 
 
-def preactivation_kurtosis(W, x1, x0):
+def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[str, float]:
     """Excess kurtosis of pre-activations, over both labels and over one.
 
     Parameters

@@ -8,6 +8,8 @@ and x_k the wave in it. For Gaussian data this is negative for every k; at finit
 not be.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from superposition import checks
@@ -17,7 +19,7 @@ from superposition.receptive.ring import eigenvalues, gaussian_covariance, squar
 LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
 
 
-def critical_gain(n, xi1, xi2, kernel="periodic"):
+def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> float:
     """Gain above which the flat receptive field of one neuron is unstable, to first order in q.
 
     The growth rate of frequency k is
@@ -46,6 +48,12 @@ def critical_gain(n, xi1, xi2, kernel="periodic"):
         If the kernel is no covariance.
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> print(f"{receptive.critical_gain(40, 2.0, 1.0):.4f}")
+    0.1685
     """
     lam1 = eigenvalues(gaussian_covariance(n, xi1, kernel))
     lam0 = eigenvalues(gaussian_covariance(n, xi2, kernel))
@@ -61,7 +69,10 @@ def critical_gain(n, xi1, xi2, kernel="periodic"):
     return float(np.sqrt(q / (2 * (1 - q)))) if q < 1 else float("inf")
 
 
-def flat_growth(n, xi1, xi2, gain, frequency=1, *, samples=100_000, seed=0, kernel="periodic"):
+def flat_growth(
+    n: int, xi1: float, xi2: float, gain: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel:
+    str = "periodic",
+) -> tuple[float, float]:  # fmt: skip
     """Growth rate of a wave on the flat receptive field at any gain, by conditional Monte Carlo.
 
     Given everything but its mean, a Gaussian vector z has exactly one mean at which the sum of
@@ -98,6 +109,13 @@ def flat_growth(n, xi1, xi2, gain, frequency=1, *, samples=100_000, seed=0, kern
         If the kernel is no covariance.
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> rate, se = receptive.flat_growth(40, 2.0, 1.0, 0.1, samples=2000)
+    >>> bool(rate < -4 * se)  # below the critical gain the flat field is stable
+    True
     """
     n = checks.whole("n", n, 3)
     frequency = checks.whole("frequency", frequency, 1, n // 2)
@@ -119,7 +137,10 @@ def flat_growth(n, xi1, xi2, gain, frequency=1, *, samples=100_000, seed=0, kern
     return float((2 * S[0] * ratio - S[frequency]) / 4), float(2 * S[0] * noise / 4)
 
 
-def measured_critical_gain(n, xi1, xi2, frequency=1, *, samples=100_000, seed=0, kernel="periodic"):
+def measured_critical_gain(
+    n: int, xi1: float, xi2: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel: str =
+    "periodic",
+) -> tuple[float, float]:  # fmt: skip
     """Gain at which `flat_growth` changes sign.
 
     Parameters
@@ -150,6 +171,13 @@ def measured_critical_gain(n, xi1, xi2, frequency=1, *, samples=100_000, seed=0,
         If the kernel is no covariance.
     ValueError
         If an argument is out of range, or the wave already grows at gain 0.001.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> gain, se = receptive.measured_critical_gain(40, 2.0, 1.0, samples=2000)
+    >>> bool(abs(gain - receptive.critical_gain(40, 2.0, 1.0)) < 4 * se + 0.02)
+    True
     """
     from scipy.optimize import brentq
 

@@ -1,5 +1,9 @@
 """What the named runs of the chapter on gates compute at one point."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
@@ -11,11 +15,17 @@ from superposition.receptive.nlgp import nlgp_covariance
 from superposition.receptive.ring import gaussian_covariance, kernel_row
 from superposition.receptive.training import initial_weights
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+
 RELU = gated_training.leaky(0)
 LARGE_BATCH = 6000  # near the critical gain waves decay at 0.01 / tau: small batches would keep them alive
 
 
-def trained_fields(*, n, xi1, xi2, gain, K, samples, steps, seed, device="cpu"):
+def trained_fields(
+    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, steps: int, seed: int, device: str = "cpu"
+) -> dict[str, float | str]:
     """Train a ReLU network and compare its fields with those that fixed gates would give.
 
     Parameters
@@ -85,7 +95,7 @@ def trained_fields(*, n, xi1, xi2, gain, K, samples, steps, seed, device="cpu"):
     }
 
 
-def tiled(n, xi1, xi2, gain, K):
+def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np.ndarray, "K n"], float]:
     """Fields and limiting loss of K evenly spaced single-pixel gates, exact.
 
     Parameters
@@ -115,7 +125,10 @@ def tiled(n, xi1, xi2, gain, K):
     return gated_networks.limiting_weights(A, b), gated_networks.limiting_loss(A, b)
 
 
-def other_marginal(*, n, xi1, xi2, law, strength, samples, steps, starts, seed, device="cpu"):
+def other_marginal(
+    *, n: int, xi1: float, xi2: float, law: str, strength: float, samples: int, steps: int, starts: int, seed: int,
+    device: str = "cpu",
+) -> dict[str, float | str]:  # fmt: skip
     """Train single ReLU neurons on inputs with another marginal.
 
     Parameters
@@ -168,7 +181,10 @@ def other_marginal(*, n, xi1, xi2, law, strength, samples, steps, starts, seed, 
     }
 
 
-def basin(*, n, xi1, xi2, gain, noise, samples, steps, trials, seed, device="cpu"):
+def basin(
+    *, n: int, xi1: float, xi2: float, gain: float, noise: float, samples: int, steps: int, trials: int, seed: int,
+    device: str = "cpu",
+) -> dict[str, float | str]:  # fmt: skip
     """Push a localised field off with noise, train on, and see where it ends.
 
     Parameters

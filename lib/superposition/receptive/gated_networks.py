@@ -8,12 +8,22 @@ half of that. Time is in units of tau.
 Source: the localization notes, section 4 and 4.1.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def moments(gates, x, y):
+
+def moments(
+    gates: ArrayLike, x: ArrayLike, y: ArrayLike
+) -> tuple[Float[np.ndarray, "K*n K*n"], Float[np.ndarray, "K n"]]:
     """Moments A and b of a gated network over a sample.
 
     Parameters
@@ -39,7 +49,9 @@ def moments(gates, x, y):
 
     Notes
     -----
-    Source: the localization notes, eq. 42, 43, 46.
+    Source: the localization notes. b_k is Sigma^yx(p_k) of eq. 42, the block A_kl is
+    Sigma^xx(p_k, p_l) of eq. 43, and A as a whole the Gram matrix of eq. 46, with the gates of eq. 45
+    as one vector g; g times x, gate by gate, is the x tilde of eq. 52.
     """
     gates, x, y = _sample(gates, x, y)
     count, n = x.shape
@@ -55,7 +67,7 @@ def moments(gates, x, y):
     return A.reshape(K * n, K * n), (gates * y[:, None]).T @ x / count
 
 
-def gdln_solution(A, b, w0, t):
+def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np.ndarray:
     """First-layer weights of a gated linear network with mean readout, at any time.
 
     The flow is ``K dw/dt = b - A w / K``, so
@@ -85,8 +97,19 @@ def gdln_solution(A, b, w0, t):
 
     Notes
     -----
-    Source: the localization notes, eq. 41 to 49, with the factors of K of the mean readout put
-    right, and without the constant e^C, which is complex for half of the modes.
+    Source: the localization notes. The network is eq. 39 with the weights of eq. 40 as rows. Its flow
+    is eq. 41, in blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor
+    1/K of the mean readout that they lack. The solution is eq. 47, eq. 48 and eq. 49, with that
+    factor and without the constant e^C, which is complex for half of the modes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> A, b = np.diag([1.0, 0.1]), [[0.5, 0.5]]  # one gate, two pixels
+    >>> receptive.gdln_solution(A, b, np.zeros((1, 2)), [1.0, np.inf])[:, 0].round(3)
+    array([[0.316, 0.476],
+           [0.5  , 5.   ]])
     """
     w0 = _weights("w0", w0)
     A, b = _fitting(A, b, w0.size)
@@ -101,7 +124,7 @@ def gdln_solution(A, b, w0, t):
     return (u @ vectors.T).reshape(*times.shape, *w0.shape)
 
 
-def limiting_weights(A, b):
+def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Weights of least norm that minimise the loss: ``K A^+ b``.
 
     Parameters
@@ -122,12 +145,12 @@ def limiting_weights(A, b):
 
     Notes
     -----
-    Source: the localization notes, section 4.1.2, where the factor K is missing.
+    Source: the localization notes, eq. 51 and section 4.1.2, where the factor K is missing.
     """
     return gdln_solution(A, b, np.zeros_like(_weights("b", b)), np.inf)
 
 
-def limiting_loss(A, b):
+def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
     """Smallest ``E(yhat - Y)^2`` with these gates: ``1/2 - b' A^+ b``.
 
     Parameters
@@ -149,12 +172,18 @@ def limiting_loss(A, b):
 
     Notes
     -----
-    Source: the localization notes, eq. 53 to 56. The readout does not matter here.
+    Source: the localization notes, eq. 53, 54, 55 and 56. The readout does not matter here. Over gates
+    g in {0, 1}^K, eq. 57, it is smallest where 2 b' A^+ b, the objective of eq. 58, is largest.
+
+    Examples
+    --------
+    >>> limiting_loss([[1.0]], [[0.5]])
+    0.25
     """
     return float(loss(A, b, limiting_weights(A, b)))
 
 
-def loss(A, b, w, *, target=0.5):
+def loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5) -> np.ndarray:
     """Loss ``E(yhat - Y)^2`` of given weights.
 
     Parameters
@@ -186,7 +215,7 @@ def loss(A, b, w, *, target=0.5):
     return target - 2 / K * flat @ b + np.sum((flat @ A) * flat, axis=-1) / K**2
 
 
-def initial_speed(b):
+def initial_speed(b: ArrayLike) -> float:
     """How fast the loss of a gated network falls at time 0 from zero weights: ``2 |b|^2 / K^2``.
 
     Parameters
@@ -203,6 +232,11 @@ def initial_speed(b):
     ------
     ValueError
         If b does not have two axes.
+
+    Examples
+    --------
+    >>> initial_speed([[0.5, 0.5]])
+    1.0
     """
     b = _weights("b", b)
     return float(2 * np.sum(b**2) / len(b) ** 2)

@@ -7,14 +7,26 @@ many networks at a time on the same data, so that what differs is the gate alone
 Source: the localization notes, eq. 2, 3, 37 and 39, and the headings of sections 5 and 6.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_sample
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def task(n, xi1, xi2, gain, samples, *, seed):
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
+def task(
+    n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
+) -> tuple[Float[np.ndarray, "4*samples n"], Float[np.ndarray, " 4*samples"]]:
     """Labelled inputs of the nonlinear Gaussian process, each with its mirror image.
 
     Parameters
@@ -47,7 +59,9 @@ def task(n, xi1, xi2, gain, samples, *, seed):
     return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
 
 
-def labelled(one, zero, *, seed):
+def labelled(
+    one: ArrayLike, zero: ArrayLike, *, seed: int | np.random.Generator
+) -> tuple[Float[np.ndarray, "4*N n"], Float[np.ndarray, " 4*N"]]:
     """Join the inputs of two classes and their mirror images, shuffled.
 
     Parameters
@@ -76,7 +90,7 @@ def labelled(one, zero, *, seed):
     return x[order], y[order]
 
 
-def leaky(slope):
+def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slope of a ReLU neuron that lets a part of the negative side through.
 
     Parameters
@@ -93,12 +107,16 @@ def leaky(slope):
     ------
     ValueError
         If the slope is not a finite number.
+
+    Notes
+    -----
+    Source: the localization notes, eq. 37: with slope 0 a ReLU is its own gate times a linear neuron.
     """
     slope = float(checks.real("slope", slope, open_low=True, open_high=True))
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
 
 
-def relu_with_linear_pathway(h, x):
+def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
     """Slopes of ReLU neurons of which the last of each network is linear.
 
     Parameters
@@ -117,7 +135,7 @@ def relu_with_linear_pathway(h, x):
     return slopes
 
 
-def half_spaces(directions):
+def half_spaces(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slopes of neurons with fixed half-space gates.
 
     Parameters
@@ -140,8 +158,12 @@ def half_spaces(directions):
     return lambda h, x: (x @ directions.T > 0).astype(np.float32)[:, None, :]
 
 
-def train(w0, x, y, slopes, *, steps, lr, batch=1000, readout=None, turn=False, seed=0, record=None, progress=None):
-    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on eq. 3's loss.
+def train(
+    w0: ArrayLike, x: ArrayLike, y: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, steps: int,
+    lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
+    Callable[[int, int], object] | None = None, progress: Callable[[int, int], object] | None = None,
+) -> Float[np.ndarray, "R K n"]:  # fmt: skip
+    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on E(yhat - Y)^2 / 2.
 
     The learning rate is constant for the first half and then falls linearly to zero, so that the
     noise of the batches dies out.
@@ -186,6 +208,11 @@ def train(w0, x, y, slopes, *, steps, lr, batch=1000, readout=None, turn=False, 
         If an argument is out of range.
     FloatingPointError
         If the weights grow without bound.
+
+    Notes
+    -----
+    Source: the localization notes: the loss of eq. 3, with gates of the network's own eq. 2, with
+    fixed ones eq. 39.
     """
     w, x, y = (np.array(value, dtype=np.float32) for value in (w0, x, y))
     R, K, n = _shape_of(w, x, y)
@@ -211,7 +238,9 @@ def train(w0, x, y, slopes, *, steps, lr, batch=1000, readout=None, turn=False, 
     return w.astype(np.float64)
 
 
-def outputs(w, x, slopes, *, readout=None):
+def outputs(
+    w: ArrayLike, x: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, readout: float | None = None
+) -> Float[np.ndarray, "N R"]:
     """What networks predict.
 
     Parameters

@@ -7,16 +7,27 @@ half-space gate has the same E[g x x'] = (C0 + C1)/4, whatever its direction a.
 Source: the localization notes, section 4.1.1 (a TODO there) and 4.1.2; the formulas are ours.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive.nlgp import normalization, saturation
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jaxtyping import Bool, Float, Int
+    from numpy.typing import ArrayLike
+
+
 NODES = 48  # Gauss-Legendre nodes of the orthant integral
 LARGEST_GAIN = 100  # beyond, the four signs are too strongly correlated for so few nodes
 
 
-def directions(family, n, K, *, seed=0):
+def directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarray, "K n"]:
     """Directions a_k of K half-space gates.
 
     Parameters
@@ -62,7 +73,7 @@ def directions(family, n, K, *, seed=0):
 FAMILIES = ("random", "small bumps", "wide bumps", "Mexican hats", "waves", "opposite pairs")
 
 
-def centres(n, K):
+def centres(n: int, K: int) -> Int[np.ndarray, " K"]:
     """Pixels of K evenly spaced gates on a ring.
 
     Parameters
@@ -87,7 +98,7 @@ def centres(n, K):
     return np.arange(K) * n // K
 
 
-def opened(directions, x):
+def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
     """Which half-space gates are open for which inputs.
 
     Parameters
@@ -110,7 +121,7 @@ def opened(directions, x):
     return checks.real("x", x) @ directions.T > 0
 
 
-def gaussian_second_moment(directions, C):
+def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "K*n K*n"]:
     """``E[1(a_k . x > 0) 1(a_l . x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
 
     Parameters
@@ -148,7 +159,7 @@ def gaussian_second_moment(directions, C):
     return np.block(blocks)
 
 
-def small_bump_second_moment(pixels, latent, gain):
+def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "K*n K*n"]:
     """``E[1(x_i > 0) 1(x_k > 0) x x']`` for x = erf(gain z)/Z and single-pixel gates i, k.
 
     Parameters

@@ -8,16 +8,25 @@ single pixel on the nonlinear Gaussian process T is known, and with it everythin
 Source: the localization notes, section 4.2 (eq. 59 to 67) and its "TODO: finish!".
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_covariance, normalization, saturation
-from superposition.receptive.relu_flow import half_space_mean
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
-def half_line_mean(gain, r):
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
+def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     """``E[1(z_i > 0) erf(gain z_j)]`` for two standard normals of correlation r.
 
     Parameters
@@ -39,13 +48,19 @@ def half_line_mean(gain, r):
 
     Notes
     -----
-    Source: the localization notes, eq. 36 (left blank) and 64 to 66. The printed prefactor of
-    eq. 65 is 2/sqrt(pi) with sqrt(2) inside the arctangent; the right one is 1/pi.
+    Source: the localization notes, eq. 36 (left blank; it is r = 1, over Z), by way of the conditional mean
+    of eq. 62 and eq. 63, and eq. 64. The prefactor printed in eq. 65 and eq. 66 is 2/sqrt(pi); the
+    right one is 1/pi.
+
+    Examples
+    --------
+    >>> print(f"{half_line_mean(3.0, 0.7788):.4f}")
+    0.2738
     """
     return np.arcsin(np.sqrt(saturation(gain)) * checks.real("r", r, -1, 1)) / np.pi
 
 
-def small_bump_covariance(n, xi, gain, i):
+def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Input-output covariance ``E[1(x_i > 0) Y x]`` of the gate of pixel i (Figure 4).
 
     Parameters
@@ -71,7 +86,14 @@ def small_bump_covariance(n, xi, gain, i):
 
     Notes
     -----
-    Source: the localization notes, eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
+    Source: the localization notes. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where
+    z_i > 0 makes it eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.small_bump_covariance(40, 2.0, 3.0, 0)[:3].round(4)
+    array([0.2394, 0.1538, 0.0655])
     """
     n = checks.whole("n", n, 3)
     i = checks.whole("i", i, 0, n - 1)
@@ -79,7 +101,7 @@ def small_bump_covariance(n, xi, gain, i):
     return half_line_mean(gain, r) / (2 * normalization(gain))
 
 
-def small_bump_field(n, xi1, xi2, gain, i):
+def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Receptive field that a network with the gate of pixel i converges to, K = 1.
 
     Parameters
@@ -106,12 +128,18 @@ def small_bump_field(n, xi1, xi2, gain, i):
     Notes
     -----
     Source: the localization notes, section 4.2, "TODO: finish!"; the formula is ours.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.small_bump_field(40, 2.0, 1.0, 3.0, 0)[:4].round(3)
+    array([ 0.375,  0.102,  0.025, -0.005])
     """
     T = 4 * small_bump_covariance(n, xi1, gain, i)
     return ols_field(T, nlgp_covariance(n, xi2, gain), nlgp_covariance(n, xi1, gain))
 
 
-def ols_field(T, C0, C1):
+def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "... n"]:
     """Field of any half-space gate: ``(C0 + C1)^{-1} T``.
 
     Parameters
@@ -138,7 +166,7 @@ def ols_field(T, C0, C1):
     return np.fft.irfft(np.fft.rfft(T, axis=-1) / values, n=T.shape[-1], axis=-1)
 
 
-def ols_loss(T, C0, C1):
+def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Limiting loss ``E(yhat - Y)^2`` of any half-space gate.
 
     Parameters
@@ -164,7 +192,7 @@ def ols_loss(T, C0, C1):
     return 0.5 - np.sum(np.asarray(T) * ols_field(T, C0, C1), axis=-1) / 4
 
 
-def relu_loss(w, T, C0, C1):
+def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Loss ``E(yhat - Y)^2`` of one ReLU neuron with weights w, given T at a = w.
 
     Parameters
@@ -185,7 +213,7 @@ def relu_loss(w, T, C0, C1):
     return 0.5 - np.sum(w * T, axis=-1) / 2 + np.sum((w @ (np.asarray(C0) + C1)) * w, axis=-1) / 4
 
 
-def signed_mean(a, x):
+def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
     """``T(a) = E[sign(a . x) x]`` over a sample, with its standard error.
 
     Parameters
@@ -208,7 +236,7 @@ def signed_mean(a, x):
     return mean, np.sqrt((np.mean(x**2, axis=0) - mean**2) / (len(x) - 1))
 
 
-def turned_signed_mean(a, x):
+def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     """``T(a)`` over a sample and all its turns round the ring, for a translation-invariant law.
 
     Parameters
@@ -238,33 +266,15 @@ def turned_signed_mean(a, x):
     return np.array(means)
 
 
-def gaussian_signed_mean(a, C1):
-    """``T(a)`` for Gaussian inputs: ``sqrt(2/pi) C1 a / sqrt(a' C1 a)``.
-
-    Parameters
-    ----------
-    a : array_like, shape (K, n)
-        Directions, none of them zero.
-    C1 : array_like, shape (n, n)
-        Covariance of class Y = 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
-    Raises
-    ------
-    ValueError
-        If a direction has no variance.
-
-    Notes
-    -----
-    Source: the localization notes, eq. 12.
-    """
-    return 2 * np.stack([half_space_mean(row, C1) for row in np.atleast_2d(a)])
-
-
-def race(starts, x, C0, C1, *, rounds=200, progress=None):
+def race(
+    starts: ArrayLike,
+    x: ArrayLike,
+    C0: ArrayLike,
+    C1: ArrayLike,
+    *,
+    rounds: int = 200,
+    progress: Callable[[int, int], object] | None = None,
+) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "rounds K"]]:
     """Improve half-space gates: each round, a gate's own field becomes the next gate.
 
     The loss cannot rise: ``w.T(a) <= E|w.x|`` with equality at a = w. A gate that repeats itself is
@@ -308,7 +318,7 @@ def race(starts, x, C0, C1, *, rounds=200, progress=None):
     return fields, np.array(losses)
 
 
-def best_shift_cosine(w, template):
+def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     """Largest ``|cos|`` between fields and all shifts of a template on the ring.
 
     Parameters
@@ -327,6 +337,11 @@ def best_shift_cosine(w, template):
     ------
     ValueError
         If a field or the template is zero.
+
+    Examples
+    --------
+    >>> print(round(float(best_shift_cosine([0.0, 3.0, 0.0], [1.0, 0.0, 0.0])), 6))
+    1.0
     """
     w, template = checks.real("w", w), checks.real("template", template)
     norm = np.linalg.norm(w, axis=-1) * np.linalg.norm(template)

@@ -8,10 +8,18 @@ length) never localise, whatever their kurtosis.
 Source: the localization notes, the empty section 6.1; the prediction is ours.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
 
 LAWS = {
     "erf": lambda z, s: _erf(s * z),
@@ -25,7 +33,9 @@ LAWS = {
 ELLIPTICAL = "elliptical"
 
 
-def draw(law, strength, n, xi, samples, *, seed):
+def draw(
+    law: str, strength: float, n: int, xi: float, samples: int, *, seed: int | np.random.Generator
+) -> Float[np.ndarray, "samples n"]:
     """Draw inputs with unit variance whose marginals have a given law.
 
     Parameters
@@ -64,7 +74,7 @@ def draw(law, strength, n, xi, samples, *, seed):
     return x / np.sqrt(np.mean(x**2))
 
 
-def hermite_ratio(law, strength):
+def hermite_ratio(law: str, strength: float) -> float:
     """Third over first Hermite coefficient of the marginal, c3/c1.
 
     Parameters

@@ -4,12 +4,20 @@ Source: the notes on localization speak of localized fields and of oscillations 
 measure. These take weights of any shape (..., n) with the pixels of a ring last.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def ipr(w):
+
+def ipr(w: ArrayLike) -> np.ndarray:
     """Inverse participation ratio, sum w^4 / (sum w^2)^2.
 
     Parameters
@@ -27,12 +35,17 @@ def ipr(w):
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> ipr([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    array([0.25, 1.  ])
     """
     square = _fields(w) ** 2
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
 
 
-def half_energy_width(w):
+def half_energy_width(w: ArrayLike) -> np.ndarray:
     """Length of the shortest arc of the ring that holds half of sum w^2.
 
     Parameters
@@ -49,6 +62,11 @@ def half_energy_width(w):
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> half_energy_width([[1.0, 1.0, 1.0, 1.0], [0.0, 1.0, 0.0, 0.0]])
+    array([2, 1])
     """
     energy = _fields(w) ** 2
     n = energy.shape[-1]
@@ -58,7 +76,7 @@ def half_energy_width(w):
     return 1 + np.argmax(np.stack(best) >= half * (1 - 1e-12), axis=0)
 
 
-def peak(w):
+def peak(w: ArrayLike) -> np.ndarray:
     """Pixel of the largest |w|.
 
     Parameters
@@ -69,11 +87,16 @@ def peak(w):
     Returns
     -------
     numpy.ndarray of int, shape (...)
+
+    Examples
+    --------
+    >>> int(peak([0.1, -0.9, 0.3]))
+    1
     """
     return np.argmax(np.abs(np.asarray(w)), axis=-1)
 
 
-def ring_distance(i, j, n):
+def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     """The shorter way between pixels of a ring.
 
     Parameters
@@ -87,12 +110,17 @@ def ring_distance(i, j, n):
     -------
     numpy.ndarray of int
         From 0 to n // 2.
+
+    Examples
+    --------
+    >>> int(ring_distance(1, 39, 40))
+    2
     """
     d = np.abs(np.asarray(i) - np.asarray(j)) % n
     return np.minimum(d, n - d)
 
 
-def power(w):
+def power(w: ArrayLike) -> Float[np.ndarray, "... n//2+1"]:
     """Share of sum w^2 at each frequency.
 
     Parameters
@@ -117,7 +145,7 @@ def power(w):
     return share / share.sum(axis=-1, keepdims=True)
 
 
-def mean_frequency(w):
+def mean_frequency(w: ArrayLike) -> np.ndarray:
     """Mean frequency of a field, each weighted with its share of sum w^2.
 
     Parameters
@@ -134,6 +162,11 @@ def mean_frequency(w):
     ------
     ValueError
         If a field is zero or not finite.
+
+    Examples
+    --------
+    >>> print(round(float(mean_frequency([1.0, -1.0, 1.0, -1.0])), 6))
+    2.0
     """
     share = power(w)
     return share @ np.arange(share.shape[-1])

@@ -4,14 +4,23 @@ Source: the notes on localization, section 1. The limit of small gain is the Gau
 itself, which has functions of its own in `superposition.receptive.ring`.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 GAINS = (1e-6, 1e6)
 
 
-def normalization(gain):
+def normalization(gain: ArrayLike) -> np.ndarray:
     """Standard deviation Z of erf(gain z) for a standard normal z.
 
     Parameters
@@ -32,11 +41,17 @@ def normalization(gain):
     Notes
     -----
     Source: the notes on localization, below eq. 61, where Z(g) is not given.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> print(f"{receptive.normalization(3.0):.4f}")
+    0.8902
     """
     return np.sqrt(2 / np.pi * _arcsin_q(_gain(gain)))
 
 
-def saturation(gain):
+def saturation(gain: ArrayLike) -> np.ndarray:
     """How far the gain pushes a pixel into the flat part of erf: q = 2 gain^2 / (1 + 2 gain^2).
 
     Parameters
@@ -53,12 +68,18 @@ def saturation(gain):
     ------
     ValueError
         If `gain` is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.saturation([0.1, 1.0, 10.0]).round(4)
+    array([0.0196, 0.6667, 0.995 ])
     """
     gain = _gain(gain)
     return 2 * gain**2 / (1 + 2 * gain**2)
 
 
-def nlgp_covariance(n, xi, gain, kernel="periodic"):
+def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the NLGP, arcsin(q r) / arcsin(q) with r that of the Gaussian process.
 
     Parameters
@@ -88,13 +109,21 @@ def nlgp_covariance(n, xi, gain, kernel="periodic"):
     -----
     Source: the notes on localization, section 1, which names the NLGP and does not define it;
     the closed form is the arcsine law of the error function.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.nlgp_covariance(40, 2.0, 3.0)[0, :4].round(4)
+    array([1.    , 0.6666, 0.286 , 0.0803])
     """
     r = gaussian_covariance(n, xi, kernel)
     gain = float(_gain(gain))
     return np.where(r == 1, 1.0, np.arcsin(saturation(gain) * r) / _arcsin_q(gain))
 
 
-def nlgp_sample(n, xi, gain, samples, *, seed, kernel="periodic"):
+def nlgp_sample(
+    n: int, xi: float, gain: float, samples: int, *, seed: int | np.random.Generator, kernel: str = "periodic"
+) -> Float[np.ndarray, "samples n"]:
     """Draw from the NLGP: x = erf(gain z) / Z, with variance 1 in every pixel.
 
     Parameters
@@ -126,6 +155,13 @@ def nlgp_sample(n, xi, gain, samples, *, seed, kernel="periodic"):
     Notes
     -----
     Source: the notes on localization, section 1 and below eq. 61.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> x = receptive.nlgp_sample(40, 2.0, 3.0, 1000, seed=0)
+    >>> x.shape, round(float(x.var()), 1)
+    ((1000, 40), 1.0)
     """
     from scipy.special import erf
 

@@ -6,13 +6,21 @@ the data are centred Gaussian with covariance C_y; the loss is E(yhat - Y)^2 / 2
 units of tau.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive.ring import eigenvalues
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def half_space_mean(w, C):
+
+def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     """E[1(<w, x> > 0) x] for x ~ N(0, C): C w / sqrt(2 pi w'Cw).
 
     Parameters
@@ -33,13 +41,21 @@ def half_space_mean(w, C):
 
     Notes
     -----
-    Source: the notes on localization, eq. 10 to 12.
+    Source: the notes on localization, eq. 10, 11 and 12, for Gaussian x. The way there: the tower
+    rule of eq. 6; x = A x + S v of eq. 7 with S = <w, x>, v = C w / w'Cw of eq. 8 and
+    A = 1 - v w' of eq. 9, so that A x and S are independent and E[S; S > 0] = sqrt(w'Cw / 2 pi).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> half_space_mean([1.0, 0.0], np.eye(2)).round(4)  # 1 / sqrt(2 pi)
+    array([0.3989, 0.    ])
     """
     forms = _forms(np.atleast_2d(w), C)
     return np.asarray(C) @ np.asarray(w) / np.sqrt(2 * np.pi * forms[0, 0])
 
 
-def two_neuron_coefficients(rho_11, rho_kk, gamma):
+def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Coefficients alpha and beta of E[1(<w_1,x> > 0, <w_k,x> > 0) <w_k,x> x] = alpha C w_1 + beta C w_k.
 
     Parameters
@@ -61,9 +77,17 @@ def two_neuron_coefficients(rho_11, rho_kk, gamma):
 
     Notes
     -----
-    Source: corrects eq. 17 and 18 of the notes on localization, and is their missing coefficient.
+    Source: the expectation of eq. 16 of the notes on localization, with the rho and gamma of eq. 15;
+    corrects eq. 17 and eq. 18, and is the coefficient that eq. 18 leaves open. At k = 1, where
+    gamma = 1, it is eq. 13 and eq. 14: alpha = 0 and beta = 1/2.
     By Stein's lemma the expectation is C E[gradient of 1(u > 0) ReLU(v)] with u = <w_1, x> and
     v = <w_k, x>, that is C w_1 E[delta(u) ReLU(v)] + C w_k P(u > 0, v > 0).
+
+    Examples
+    --------
+    >>> alpha, beta = two_neuron_coefficients(1.0, 1.0, 0.0)
+    >>> print(f"{alpha:.4f} {beta:.4f}")
+    0.1592 0.2500
     """
     rho_11 = checks.real("rho_11", rho_11, 0, open_low=True)
     rho_kk = checks.real("rho_kk", rho_kk, 0, open_low=True)
@@ -72,7 +96,7 @@ def two_neuron_coefficients(rho_11, rho_kk, gamma):
     return alpha, (np.pi - np.arccos(gamma)) / (2 * np.pi)
 
 
-def printed_coefficients(rho_11, rho_kk, gamma):
+def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[float, float]:
     """The coefficients of eq. 17 as the text prints them, kept as a control: they are wrong.
 
     Parameters
@@ -98,7 +122,7 @@ def printed_coefficients(rho_11, rho_kk, gamma):
     return alpha + (1 / (gamma * rho_11) - cross) / edge, beta + (1 / (gamma * rho_kk) - cross) / edge
 
 
-def gaussian_flow(W, C0, C1):
+def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Gradient flow tau dW/dt = -dL/dW of a ReLU network on Gaussian data, for any number of neurons.
 
     Parameters
@@ -119,8 +143,17 @@ def gaussian_flow(W, C0, C1):
 
     Notes
     -----
-    Source: completes eq. 4 to 18 of the notes on localization; the factor 1/K that eq. 4 and 5
-    lack is included. For K = 1 it is eq. 20. `gaussian_loss` is the loss that it descends.
+    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both
+    lack, by eq. 12 and the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is
+    the loss that it descends.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> receptive.gaussian_flow(np.eye(1, 10), C0, C1)[0, :3].round(4)
+    array([-0.3005, -0.0232, -0.0009])
     """
     W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
     K = len(W)
@@ -134,7 +167,7 @@ def gaussian_flow(W, C0, C1):
     return flow
 
 
-def gaussian_loss(W, C0, C1):
+def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     """Loss E(yhat - Y)^2 / 2 of a ReLU network on Gaussian data.
 
     Parameters
@@ -155,8 +188,16 @@ def gaussian_loss(W, C0, C1):
 
     Notes
     -----
-    Source: eq. 3 of the notes on localization, with the first-order arc-cosine kernel for
+    Source: eq. 3 of the notes on localization for the network of eq. 2, with the first-order arc-cosine kernel for
     E[ReLU(u) ReLU(v)].
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> round(receptive.gaussian_loss(1e-9 * np.eye(1, 10), C0, C1), 6)  # E Y^2 / 2: nothing is predicted
+    0.25
     """
     W = np.atleast_2d(checks.real("W", W, open_low=True, open_high=True))
     K = len(W)
@@ -169,7 +210,7 @@ def gaussian_loss(W, C0, C1):
     return float(loss)
 
 
-def single_neuron(w0, C0, C1, times):
+def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "m n"]:
     """Solve the flow of one neuron: n coupled equations become a single scalar one.
 
     Every Fourier coefficient is u_k(t) = u_k(0) exp((lam1_k A(t) - (lam0_k + lam1_k) t) / 4) with
@@ -196,7 +237,8 @@ def single_neuron(w0, C0, C1, times):
 
     Notes
     -----
-    Source: the notes on localization, eq. 20 and 21, of which they say that it cannot be solved exactly.
+    Source: the notes on localization, eq. 20 and its Fourier form, eq. 21, of which they say that it
+    cannot be solved exactly.
     """
     from scipy.integrate import solve_ivp
 
@@ -222,7 +264,26 @@ def single_neuron(w0, C0, C1, times):
     return np.fft.irfft(u0 * growth, n=n, norm="ortho")
 
 
-def steady_energy(C0, C1):
+def gaussian_forecast(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, time: float = 1.0) -> Float[np.ndarray, "S n"]:
+    """Weights of single neurons after some time of the flow on Gaussian data.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (S, n)
+        Initial weights.
+    C0, C1 : array_like, shape (n, n)
+        Circulant covariances of the data with label 0 and 1.
+    time : float
+        In units of tau, above 0.
+
+    Returns
+    -------
+    numpy.ndarray, shape (S, n)
+    """
+    return np.concatenate([single_neuron(w, C0, C1, [time]) for w in w0])
+
+
+def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     """Energy sum w^2 of the steady states of one neuron, each with a single frequency.
 
     Parameters
@@ -238,14 +299,16 @@ def steady_energy(C0, C1):
 
     Notes
     -----
-    Source: corrects eq. 25 to 31 of the notes on localization, where the norm of eq. 22 has
-    lost its square root.
+    Source: the notes on localization, eq. 22, eq. 23 and eq. 24 with |u_1|_Lambda1 =
+    sqrt(sum lam1_k u_k^2); corrects eq. 25, where that norm has lost its square root, and with it
+    the two frequencies of eq. 26, 27, 28, 29, 30 and 31: (lam0 / lam1 + 1)^2 times the sum of
+    lam1_k u_k^2 is 2 / pi for both.
     """
     lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
     return 2 / np.pi * lam1 / (lam0 + lam1) ** 2
 
 
-def transverse_rates(C0, C1):
+def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "n//2+1 n//2+1"]:
     """Rates at which a steady state of one neuron is left: lam1_k (r_m - r_k) / 4 with r = lam0 / lam1.
 
     Parameters
@@ -268,7 +331,7 @@ def transverse_rates(C0, C1):
     return lam1 * (ratio[:, None] - ratio) / 4
 
 
-def flip_rate(W, later, C0, C1):
+def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " K"]:
     """Probability that the gate 1(<w, x> >= 0) differs between two times, for Gaussian data.
 
     Parameters

@@ -5,9 +5,18 @@ distance alone is a circulant matrix; the Fourier transform of its first row hol
 eigenvalues.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 KERNELS = ("periodic", "wrapped")
 ROUNDING = 1e-12  # eigenvalues above minus this are zero up to rounding, at variance 1
@@ -15,10 +24,20 @@ WIDEST = 100  # largest correlation length, in units of the ring
 
 
 class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentence
-    """A kernel with a negative eigenvalue: no process has it as its covariance."""
+    """A kernel with a negative eigenvalue: no process has it as its covariance.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> try:
+    ...     receptive.gaussian_covariance(40, 8.0)
+    ... except receptive.NotACovariance as refusal:
+    ...     print(str(refusal).split(":")[0])
+    xi = 8 is too large for n = 40
+    """
 
 
-def kernel_row(n, xi, kernel="periodic"):
+def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
     """First row of a kernel on the ring, be it a covariance or not.
 
     Parameters
@@ -38,6 +57,12 @@ def kernel_row(n, xi, kernel="periodic"):
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.kernel_row(6, 1.0).round(3)
+    array([1.   , 0.368, 0.018, 0.   , 0.018, 0.368])
     """
     n = checks.whole("n", n, 2)
     xi = float(checks.real("xi", xi, 0, WIDEST * n, open_low=True))
@@ -49,7 +74,7 @@ def kernel_row(n, xi, kernel="periodic"):
     return row / row[0]
 
 
-def gaussian_covariance(n, xi, kernel="periodic"):
+def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
 
     Parameters
@@ -78,6 +103,15 @@ def gaussian_covariance(n, xi, kernel="periodic"):
     Notes
     -----
     Source: the notes on localization, below eq. 61.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.gaussian_covariance(4, 1.0).round(3)
+    array([[1.   , 0.368, 0.018, 0.368],
+           [0.368, 1.   , 0.368, 0.018],
+           [0.018, 0.368, 1.   , 0.368],
+           [0.368, 0.018, 0.368, 1.   ]])
     """
     row = kernel_row(n, xi, kernel)
     lowest = np.fft.rfft(row).real.min()
@@ -89,7 +123,9 @@ def gaussian_covariance(n, xi, kernel="periodic"):
     return circulant(row)
 
 
-def gaussian_sample(covariance, samples, *, seed):
+def gaussian_sample(
+    covariance: ArrayLike, samples: int, *, seed: int | np.random.Generator
+) -> Float[np.ndarray, "samples n"]:
     """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
 
     Parameters
@@ -111,13 +147,19 @@ def gaussian_sample(covariance, samples, *, seed):
         If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
         If the matrix is no circulant symmetric one, or `samples` is below 1.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.gaussian_sample(receptive.gaussian_covariance(6, 1.0), 2, seed=0).shape
+    (2, 6)
     """
     samples = checks.whole("samples", samples, 1)
     root = square_root(covariance)
     return np.random.default_rng(seed).standard_normal((samples, len(root))) @ root
 
 
-def circulant(row):
+def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     """The symmetric circulant matrix with a given first row.
 
     Parameters
@@ -132,13 +174,22 @@ def circulant(row):
     Notes
     -----
     Source: the notes on localization, eq. 32.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.circulant([1.0, 0.5, 0.25, 0.5])
+    array([[1.  , 0.5 , 0.25, 0.5 ],
+           [0.5 , 1.  , 0.5 , 0.25],
+           [0.25, 0.5 , 1.  , 0.5 ],
+           [0.5 , 0.25, 0.5 , 1.  ]])
     """
     row = np.asarray(row, dtype=np.float64)
     index = np.arange(len(row))
     return row[(index[:, None] - index) % len(row)]
 
 
-def eigenvalues(covariance):
+def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " n//2+1"]:
     """Eigenvalues of a symmetric circulant matrix, by frequency.
 
     Parameters
@@ -158,7 +209,13 @@ def eigenvalues(covariance):
 
     Notes
     -----
-    Source: the notes on localization, eq. 32 to 35.
+    Source: the notes on localization, eq. 32; the eigenvectors are those of eq. 33 and eq. 34.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.eigenvalues(receptive.circulant([1.0, 0.5, 0.25, 0.5]))
+    array([2.25, 0.75, 0.25])
     """
     matrix = np.asarray(covariance, dtype=np.float64)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
@@ -169,7 +226,7 @@ def eigenvalues(covariance):
     return np.fft.rfft(row).real
 
 
-def square_root(covariance):
+def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     """Symmetric square root of a circulant covariance.
 
     Parameters
@@ -188,6 +245,15 @@ def square_root(covariance):
         If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
         If the matrix is no circulant symmetric one.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import receptive
+    >>> C = receptive.gaussian_covariance(6, 1.0)
+    >>> root = receptive.square_root(C)
+    >>> np.allclose(root @ root, C)
+    True
     """
     values = eigenvalues(covariance)
     if values.min() < -ROUNDING * np.abs(covariance).max():
@@ -195,7 +261,7 @@ def square_root(covariance):
     return circulant(np.fft.irfft(np.sqrt(np.maximum(values, 0)), n=len(covariance)))
 
 
-def fourier_basis(n):
+def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     """Real orthogonal Fourier basis, columns sorted by frequency.
 
     Parameters
@@ -216,9 +282,19 @@ def fourier_basis(n):
 
     Notes
     -----
-    Source: the notes on localization, eq. 33 to 35 and Figure 2. The text takes real and
+    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35
+    (Re v_j = Re v_(n-j), so half of them are enough) and Figure 2. The text takes real and
     imaginary parts of unit vectors as they are; all but the first and the last column then lack
     a factor sqrt(2).
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.fourier_basis(4).round(3) + 0.0
+    array([[ 0.5  ,  0.707,  0.   ,  0.5  ],
+           [ 0.5  ,  0.   ,  0.707, -0.5  ],
+           [ 0.5  , -0.707,  0.   ,  0.5  ],
+           [ 0.5  ,  0.   , -0.707, -0.5  ]])
     """
     n = checks.whole("n", n, 4)
     if n % 2:

@@ -5,15 +5,25 @@ the definition follows the public code of its authors. There are few such vector
 listed, and expectations over them are exact sums.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks
 from superposition.receptive.ring import circulant
 
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from jaxtyping import Float
+
+
 VERSIONS = ("raw", "complemented", "signed")
 
 
-def pulse_support(n, lengths, version="raw"):
+def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float[np.ndarray, "m n"]:
     """Every vector of the data set; all have the same probability.
 
     Parameters
@@ -35,6 +45,15 @@ def pulse_support(n, lengths, version="raw"):
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_support(4, [2])
+    array([[1., 1., 0., 0.],
+           [0., 1., 1., 0.],
+           [0., 0., 1., 1.],
+           [1., 0., 0., 1.]])
     """
     n = checks.whole("n", n, 2)
     lengths = _lengths(n, lengths)
@@ -45,7 +64,7 @@ def pulse_support(n, lengths, version="raw"):
     return np.concatenate([x, 1 - x]) if version == "complemented" else np.concatenate([2 * x - 1, 1 - 2 * x])
 
 
-def pulse_moment(n, lengths, pixels):
+def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float:
     """Probability that all the given pixels lie in the pulse: any moment of the raw data.
 
     The pulse covers them all if and only if its complement lies in one of the gaps between
@@ -69,6 +88,12 @@ def pulse_moment(n, lengths, pixels):
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_moment(10, [3], [0, 2])  # (length - distance) / n
+    0.1
     """
     n = checks.whole("n", n, 2)
     lengths = np.array(_lengths(n, lengths))
@@ -79,7 +104,7 @@ def pulse_moment(n, lengths, pixels):
     return float(np.maximum(gaps[:, None] + lengths - n, 0).sum(axis=0).mean() / n)
 
 
-def pulse_second_moment(n, lengths, version="raw"):
+def pulse_second_moment(n: int, lengths: Sequence[int], version: str = "raw") -> Float[np.ndarray, "n n"]:
     """Second moments E[x_i x_j] in closed form; they are not centred.
 
     Parameters
@@ -99,6 +124,12 @@ def pulse_second_moment(n, lengths, version="raw"):
     ------
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> receptive.pulse_second_moment(5, [2])[0]
+    array([0.4, 0.2, 0. , 0. , 0.2])
     """
     checks.one_of("version", version, VERSIONS)
     both = np.array([pulse_moment(n, lengths, (0, d)) for d in range(n)])

@@ -6,15 +6,24 @@ learning rate lr is a time of lr / tau in the flow. Half of every batch has labe
 weights of one call see the same data. Random numbers come from the CPU.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from superposition import checks
-from superposition.devices import resolve_device
+from superposition.devices import resolve_device, torch
 from superposition.receptive.nlgp import normalization
 from superposition.receptive.ring import gaussian_covariance, square_root
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 ACTIVATIONS = {
     "relu": torch.relu,
@@ -40,7 +49,7 @@ class Trained:
     loss: np.ndarray
 
 
-def initial_weights(initials, K, n, *, scale=1.0, seed=0):
+def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: int = 0) -> Float[np.ndarray, "S K n"]:
     """Xavier normal weights: standard deviation scale sqrt(2 / (K + n)).
 
     Parameters
@@ -67,7 +76,9 @@ def initial_weights(initials, K, n, *, scale=1.0, seed=0):
     return scale * np.stack([np.random.default_rng(stream).standard_normal((K, n)) for stream in streams])
 
 
-def nlgp_batches(n, xi1, xi2, gain, batch, *, seed, kernel="periodic", device="cpu"):
+def nlgp_batches(
+    n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, kernel: str = "periodic", device: str = "cpu"
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data.
 
     Parameters
@@ -105,7 +116,9 @@ def nlgp_batches(n, xi1, xi2, gain, batch, *, seed, kernel="periodic", device="c
         yield tuple(torch.erf(gain * z) / scale for z in pair)
 
 
-def gaussian_batches(C1, C0, batch, *, seed, device="cpu"):
+def gaussian_batches(
+    C1: ArrayLike, C0: ArrayLike, batch: int, *, seed: int, device: str = "cpu"
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of Gaussian data.
 
     Parameters
@@ -139,7 +152,7 @@ def gaussian_batches(C1, C0, batch, *, seed, device="cpu"):
         yield tuple(torch.randn(half, len(root), generator=generator).to(on) @ root for root in roots)
 
 
-def fixed_batches(x1, x0, *, device="cpu"):
+def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """The same data at every step: gradient descent on the whole of a finite data set.
 
     Parameters
@@ -159,7 +172,11 @@ def fixed_batches(x1, x0, *, device="cpu"):
         yield pair
 
 
-def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=None, progress=None):
+def train(
+    W: ArrayLike, batches: Iterator[tuple[torch.Tensor, torch.Tensor]], *, steps: int, lr: float, activation: str =
+    "relu", bias: float | None = None, keep_every: int | None = None, progress: Callable[[int, int], object] | None =
+    None,
+) -> Trained:  # fmt: skip
     """Gradient descent on the mean squared error, for several initial weights side by side.
 
     Parameters
@@ -191,6 +208,11 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
         If an argument is out of range.
     FloatingPointError
         If the loss is not finite at the end.
+
+    Notes
+    -----
+    Source: the notes on localization. The network is that of eq. 1 with W_2 = (1, ..., 1) / K;
+    "relu" without bias is eq. 2; the loss is eq. 3; and small steps follow eq. 4.
     """
     steps = checks.whole("steps", steps, 1)
     lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
@@ -219,7 +241,7 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
     return Trained(W, b1, b2, np.array(kept.found), tuple(kept.steps), last)
 
 
-def flips(kept, x):
+def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "m-1 ..."], Float[np.ndarray, "m ..."]]:
     """How often gates change between kept weights, on given data.
 
     Parameters
@@ -238,7 +260,7 @@ def flips(kept, x):
 
     Notes
     -----
-    Source: the notes on localization, eq. 38. Its p(t) depends on the time between looks; the
+    Source: the notes on localization, p(t) of eq. 38. It depends on the time between looks; the
     second does not.
     """
     gates = np.asarray(kept) @ np.asarray(x).T >= 0

@@ -8,9 +8,9 @@ Here weights are trained as if that were so, on the closed-form loss (`train`) o
 from dataclasses import replace
 
 import numpy as np
-import torch
 
-from superposition import checks, features
+from superposition import checks, features, optimise
+from superposition.devices import torch
 from superposition.rug import training
 from superposition.rug.model import TrainedModel
 from superposition.rug.moments import moment, ramp_moment
@@ -244,21 +244,16 @@ def _descend(settings, loss, dtype, progress):
 
 
 def _adam(weights, loss, settings, progress):
-    optimiser = torch.optim.Adam(weights, lr=settings.lr)
     history = np.zeros(settings.steps)
-    for step in range(settings.steps):
-        value = loss()
-        optimiser.zero_grad()
-        value.backward()
-        optimiser.param_groups[0]["lr"] = settings.lr * (1 + np.cos(np.pi * step / settings.steps)) / 2
-        optimiser.step()
-        history[step] = value.detach()
-        if not np.isfinite(history[step]):
+    gradient = optimise.by_autograd(weights, loss)
+    for done, value in optimise.adam(weights, gradient, steps=settings.steps, lr=settings.lr, fused=False):
+        history[done - 1] = value
+        if not np.isfinite(history[done - 1]):
             raise FloatingPointError(
-                f"the loss is not finite at step {step + 1} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
+                f"the loss is not finite at step {done} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
             )
         if progress is not None:
-            progress(step + 1, settings.steps)
+            progress(done, settings.steps)
     return history
 
 

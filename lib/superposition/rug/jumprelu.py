@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superposition import features
+from superposition import features, minima
 from superposition.rug.meanfield import checked_ratio, loss, noise_std, optimum
 from superposition.rug.moments import moment, ramp_moment
 
@@ -52,21 +52,10 @@ def jumprelu_optimum(p, r):
     Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
     At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
     """
-    from scipy.optimize.elementwise import find_minimum
-
     p, r = np.broadcast_arrays(features.probability(p), checked_ratio(r))
     sigma = noise_std(p, r)
     noisy = np.where(sigma > 0, sigma, 1.0)
-    grid_loss = _jump_profile(_JUMPS, noisy[..., None], p[..., None])[2]
-    inner = grid_loss[..., 1:-1]
-    is_minimum = (inner <= grid_loss[..., :-2]) & (inner <= grid_loss[..., 2:])
-    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
-    jump, lowest = _JUMPS[np.argmin(grid_loss, axis=-1)], grid_loss.min(axis=-1)
-    for rank in range(int(is_minimum.sum(axis=-1).max(initial=0))):
-        bracket = tuple(_JUMPS[order[..., rank] + step] for step in (-1, 0, 1))
-        found = find_minimum(lambda z, s, q: _jump_profile(z, s, q)[2], bracket, args=(noisy, p))
-        wins = found.f_x < lowest
-        jump, lowest = np.where(wins, found.x, jump), np.where(wins, found.f_x, lowest)
+    jump, _ = minima.lowest(lambda *at: _jump_profile(*at)[2], _JUMPS, (noisy, p))
     a, theta, lowest = _jump_profile(jump, noisy, p)
     relu = optimum(p, r)
     helps = lowest < relu.loss * (1 - 1e-9)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import checks, features, minima
 from superposition.rug.moments import moment, ramp_moment
 
 
@@ -70,11 +70,7 @@ def loss(a, b, sigma, p):
     sigma of every 0 < r <= 1, 1e-3 <= a <= 5 and |b| <= 5, optima included.
     """
     a, b, sigma, p = _arguments(a, b, sigma, p)
-    s = a * sigma
-    below, base = _arrangement(a, b, s)
-    side = np.where(below, -1.0, 1.0)
-    on = base - 2 * ramp_moment(1, 1, side * b, side * a, s) + side * ramp_moment(0, 2, side * b, side * a, s)
-    return (1 - p) * moment(2, b, s) + p * on
+    return _loss(a, b, a * sigma, p)
 
 
 def loss_grad(a, b, sigma, p):
@@ -108,23 +104,20 @@ def loss_grad(a, b, sigma, p):
     """
     a, b, sigma, p = _arguments(a, b, sigma, p)
     s = a * sigma
-    below, _ = _arrangement(a, b, s)
-    side = np.where(below, -1.0, 1.0)
+    below, side = _sides(a, b)
 
     def ramp(j, k):
         return ramp_moment(j, k, side * b, side * a, s)
 
     density = s * ramp(1, -1)  # E[u phi((a u + b) / s)], the derivative of E[u M_1] in s
     on_a = -2 * (side * ramp(2, 0) + sigma * density) + 2 * ramp(1, 1) + 2 * side * a * sigma**2 * ramp(0, 0)
-    on_b = -2 * side * ramp(1, 0) + 2 * ramp(0, 1)
     on_sigma = -2 * a * density + 2 * side * a * s * ramp(0, 0)
     on_a = on_a + np.where(below, -2 * (1 - a) / 3 + b + 2 * a * sigma**2, 0)
-    on_b = on_b + np.where(below, a - 1 + 2 * b, 0)
     on_sigma = on_sigma + np.where(below, 2 * a * s, 0)
     off = moment(0, b, s)
     return Gradient(
         a=(1 - p) * 2 * a * sigma**2 * off + p * on_a,
-        b=(1 - p) * 2 * moment(1, b, s) + p * on_b,
+        b=_by_bias(a, b, s, p),
         sigma=(1 - p) * 2 * a * s * off + p * on_sigma,
     )
 
@@ -213,20 +206,11 @@ def optimum(p, r):
     p, r = np.broadcast_arrays(features.probability(p), checked_ratio(r))
     sigma = noise_std(p, r)
     noisy = np.where(sigma > 0, sigma, 1.0)
-    grid_loss = best_gain(THRESHOLDS, noisy[..., None], p[..., None])[1]
-    inner = grid_loss[..., 1:-1]
-    is_minimum = (inner <= grid_loss[..., :-2]) & (inner <= grid_loss[..., 2:])
-    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
-    best = Optimum(np.ones(p.shape), np.zeros(p.shape), sigma, np.full(p.shape, np.inf))
-    for rank in range(max(1, int(is_minimum.sum(axis=-1).max(initial=1)))):
-        best = _better(best, _refine(order[..., rank], noisy, p))
+    z, lowest = minima.lowest(lambda *at: best_gain(*at)[1], THRESHOLDS, (noisy, p), slope=_slope)
+    a = best_gain(z, noisy, p)[0]
     exact = sigma == 0
-    return Optimum(
-        *(
-            np.where(exact, free, found)[()]
-            for free, found in zip((1.0, 0.0, 0.0, 0.0), (best.a, best.b, sigma, best.loss), strict=True)
-        )
-    )
+    found = ((1.0, a), (0.0, a * z * noisy), (0.0, sigma), (0.0, lowest))
+    return Optimum(*(np.where(exact, free, value)[()] for free, value in found))
 
 
 # b / (a sigma): thresholds on the negative side, nearly linear decoders on the positive one
@@ -247,41 +231,47 @@ def _arguments(a, b, sigma, p):
     )
 
 
-def _arrangement(a, b, s):
-    """Where to start from E(u - y)^2 and not from E u^2, and that starting value."""
+def _loss(a, b, s, p):
+    """The loss; s = a sigma."""
+    below, side = _sides(a, b)
+    base = np.where(below, (1 - a) ** 2 / 3 - (1 - a) * b + b**2 + s**2, 1 / 3)
+    on = base - 2 * ramp_moment(1, 1, side * b, side * a, s) + side * ramp_moment(0, 2, side * b, side * a, s)
+    return (1 - p) * moment(2, b, s) + p * on
+
+
+def _sides(a, b):
+    """Where to start from E(u - y)^2 and not from E u^2, and the sign of the part that is then small."""
     # With y = a (u + nu) + b, the error (u - ReLU y)^2 is u^2 - 2 u y+ + y+^2, and also
     # (u - y)^2 - 2 u y- - y-^2. The one whose parts are small does not cancel.
     below = b > -a / 2
-    return below, np.where(below, (1 - a) ** 2 / 3 - (1 - a) * b + b**2 + s**2, 1 / 3)
+    return below, np.where(below, -1.0, 1.0)
+
+
+def _by_bias(a, b, s, p):
+    """Derivative of the loss with respect to b; s = a sigma."""
+    below, side = _sides(a, b)
+    on = -2 * side * ramp_moment(1, 0, side * b, side * a, s) + 2 * ramp_moment(0, 1, side * b, side * a, s)
+    return (1 - p) * 2 * moment(1, b, s) + p * (on + np.where(below, a - 1 + 2 * b, 0))
+
+
+def _gain(shift, sigma, p):
+    """The best gain at b = shift a (The Persian Rug, eq. 9 and 16), 1 where nothing gets through; and where it does."""
+    one = np.ones_like(shift)
+    overlap = p * ramp_moment(1, 1, shift, one, sigma)
+    power = (1 - p) * moment(2, shift, sigma) + p * ramp_moment(0, 2, shift, one, sigma)
+    alive = (power > 0) & (overlap > 1e-150)
+    return np.where(alive, overlap / np.where(alive, power, 1), 1.0), alive
 
 
 def best_gain(z, sigma, p):
     """Best gain at b = z a sigma, and the loss there (The Persian Rug, eq. 9 and 16)."""
     z, sigma, p = np.broadcast_arrays(z, sigma, p)
-    shift = z * sigma
-    overlap = p * ramp_moment(1, 1, shift, np.ones_like(shift), sigma)
-    power = (1 - p) * moment(2, shift, sigma) + p * ramp_moment(0, 2, shift, np.ones_like(shift), sigma)
-    alive = (power > 0) & (overlap > 1e-150)
-    a = np.where(alive, overlap / np.where(alive, power, 1), 1.0)
-    value = loss(a, a * shift, sigma, p)
+    a, alive = _gain(z * sigma, sigma, p)
+    value = _loss(a, a * (z * sigma), a * sigma, p)
     return a, np.where(alive, value, features.second_moment(p))
 
 
-def _refine(index, sigma, p):
-    """The local minimum between the grid's neighbours of ``index``."""
-    from scipy.optimize.elementwise import find_root
-
-    def slope(z, sigma, p):  # on the line of best gains dL/dz is a sigma dL/db
-        a, _ = best_gain(z, sigma, p)
-        return loss_grad(a, a * z * sigma, sigma, p).b
-
-    index = np.clip(index, 1, THRESHOLDS.size - 2)
-    found = find_root(slope, (THRESHOLDS[index - 1], THRESHOLDS[index + 1]), args=(sigma, p))
-    z = np.where(found.success, found.x, THRESHOLDS[index])
-    a, value = best_gain(z, sigma, p)
-    return Optimum(a, a * z * sigma, sigma, value)
-
-
-def _better(one, other):
-    wins = other.loss < one.loss
-    return Optimum(*(np.where(wins, getattr(other, f), getattr(one, f)) for f in ("a", "b", "sigma", "loss")))
+def _slope(z, sigma, p):
+    """Of the sign of dL/dz on the line of best gains, where dL/dz is a sigma dL/db."""
+    a, _ = _gain(z * sigma, sigma, p)
+    return _by_bias(a, a * z * sigma, a * sigma, p)

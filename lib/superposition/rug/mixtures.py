@@ -184,12 +184,23 @@ _CURVES = {
 
 
 def _hull(p, found):
-    names, r, loss = zip(*_lower_hull(sorted(found, key=lambda point: point[1:])), strict=True)
+    names, r, loss = zip(*lower_hull(sorted(found, key=lambda point: point[1:])), strict=True)
     return Hull(p, np.array(r), np.array(loss), names)
 
 
-def _lower_hull(found):
-    """Andrew's monotone chain: the vertices at which the boundary turns left."""
+def lower_hull(found):
+    """The vertices of the lower convex hull of points (name, r, loss), by Andrew's monotone chain.
+
+    Parameters
+    ----------
+    found : sequence of tuple
+        Points (name, r, loss), in order of r and then of loss.
+
+    Returns
+    -------
+    list of tuple
+        Those of the points at which the boundary turns left.
+    """
     kept = []
     for point in found:
         while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0:

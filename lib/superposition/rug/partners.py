@@ -8,12 +8,10 @@ antipodal rug (c = 1) under names of its own.
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import checks, features, minima
 from superposition.rug import meanfield
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
 from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
-
-VALLEYS = 2  # local minima of the search that are refined
 
 
 def loss(a, b, sigma, c, p):
@@ -90,7 +88,7 @@ def optimum(sigma, c, p):
         features.probability(p),
     )
     noise = _gaussian_part(sigma, c, p)
-    z, found = _search(lambda z, *args: _profile(z, *args)[1], (sigma, noise, c, p))
+    z, found = minima.lowest(lambda *at: _profile(*at)[1], THRESHOLDS, (sigma, noise, c, p))
     a = _profile(z, sigma, noise, c, p)[0]
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
@@ -327,22 +325,3 @@ def _profile(z, sigma, noise, c, p):
     a = np.where(alive, overlap / np.where(alive, power, 1), 1.0)
     value = _loss(a, a * shift, noise, c, p)
     return a, np.where(alive, value, features.second_moment(p))
-
-
-def _search(value, args):
-    """Lowest minimum over the grid of thresholds, each of the best valleys refined."""
-    from scipy.optimize.elementwise import find_minimum
-
-    grid = value(THRESHOLDS, *(x[..., None] for x in args))
-    inner = grid[..., 1:-1]
-    is_minimum = (inner <= grid[..., :-2]) & (inner <= grid[..., 2:])
-    order = np.argsort(np.where(is_minimum, inner, np.inf), axis=-1) + 1
-    z, best = np.zeros(args[0].shape), np.full(args[0].shape, np.inf)
-    for rank in range(min(VALLEYS, max(1, int(is_minimum.sum(axis=-1).max(initial=1))))):
-        index = np.clip(order[..., rank], 1, THRESHOLDS.size - 2)
-        found = find_minimum(value, (THRESHOLDS[index - 1], THRESHOLDS[index], THRESHOLDS[index + 1]), args=args)
-        better = found.success & (found.f_x < best)
-        z, best = np.where(better, found.x, z), np.where(better, found.f_x, best)
-    missed = ~np.isfinite(best)  # no bracket: a flat or monotone line, the best point of the grid stands
-    z = np.where(missed, THRESHOLDS[grid.argmin(axis=-1)], z)
-    return z, np.where(missed, grid.min(axis=-1), best)

@@ -8,10 +8,9 @@ every device up to rounding.
 import time
 
 import numpy as np
-import torch
 
-from superposition import checks, features
-from superposition.devices import resolve_device
+from superposition import checks, features, optimise
+from superposition.devices import resolve_device, torch
 from superposition.rug.model import Settings, TrainedModel
 
 PROTOCOLS = ("recipe", "text")
@@ -116,24 +115,23 @@ def train(
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
-    optimiser = torch.optim.Adam(weights, lr=settings.lr, fused=True)
     history = torch.zeros(settings.steps, device=on)
-    stopped, done = False, 0
-    for step in range(settings.steps):
+    stopped, done, last = False, 0, []
+
+    def batch_loss():
         x = draw(settings, data_rng, on)
-        output = forward(weights, x)
-        loss = torch.mean((output - x) ** 2)
-        optimiser.zero_grad()
-        loss.backward()
-        if settings.schedule == "cosine":
-            optimiser.param_groups[0]["lr"] = settings.lr * (1 + np.cos(np.pi * step / settings.steps)) / 2
-        optimiser.step()
-        history[step] = loss.detach()
-        done = step + 1
+        last[:] = [forward(weights, x)]
+        return torch.mean((last[0] - x) ** 2)
+
+    gradient = optimise.by_autograd(weights, batch_loss)
+    for done, loss in optimise.adam(
+        weights, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule
+    ):
+        history[done - 1] = loss
         if progress is not None:
             progress(done, settings.steps)
         if done % WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], output, settings)
+            _refuse_collapse(history[:done], last[0], settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break

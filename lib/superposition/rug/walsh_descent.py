@@ -8,9 +8,9 @@ over all index sets and all weights on them.
 from dataclasses import dataclass
 
 import numpy as np
-import torch
 
-from superposition import checks, devices, features
+from superposition import checks, devices, features, optimise
+from superposition.devices import torch
 from superposition.rug import rugs
 
 
@@ -175,23 +175,29 @@ def descend(ns, nd, p, *, steps=1000, lr=0.02, batch=512, seed=0, device="auto",
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     eigenvalues = torch.tensor(1 + 0.1 * rng.standard_normal(ns), dtype=torch.float32, device=on, requires_grad=True)
     bias = torch.zeros(1, device=on, requires_grad=True)
-    optimiser = torch.optim.Adam([eigenvalues, bias], lr=lr)
-    mask, ranks, partners = torch.ones(ns, device=on), np.zeros(steps, dtype=int), np.zeros(steps)
-    for step in range(steps):
-        ranks[step] = round(nd * (ns / nd) ** max(0.0, 1 - (step + 1) / (0.7 * steps)))
-        mask = _largest(eigenvalues.detach() * mask, ranks[step])
+    ranks = _annealed(ns, nd, steps)
+    mask, partners = torch.ones(ns, device=on), np.zeros(steps)
+
+    def loss():
         x = torch.from_numpy(features.sample(ns, p, batch, seed=rng)).float().to(on)
-        loss = torch.mean((_output(x, eigenvalues * mask, bias, H) - x) ** 2)
-        optimiser.zero_grad()
-        loss.backward()
-        optimiser.param_groups[0]["lr"] = lr * (1 + np.cos(np.pi * step / steps)) / 2
-        optimiser.step()
-        partners[step] = partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
+        return torch.mean((_output(x, eigenvalues * mask, bias, H) - x) ** 2)
+
+    mask = _largest(eigenvalues.detach() * mask, ranks[0])
+    weights = [eigenvalues, bias]
+    for done, _ in optimise.adam(weights, optimise.by_autograd(weights, loss), steps=steps, lr=lr, fused=False):
+        partners[done - 1] = partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
+        if done < steps:
+            mask = _largest(eigenvalues.detach() * mask, ranks[done])
         if progress is not None:
-            progress(step + 1, steps)
+            progress(done, steps)
     kept = (eigenvalues * mask).detach()
     mean, se = _fresh_loss(kept, bias.detach(), H, p, rng)
-    return Descent(kept.cpu().numpy().astype(float), bias.item(), mean, se, ranks, partners)
+    return Descent(kept.cpu().numpy().astype(float), bias.item(), mean, se, np.array(ranks), partners)
+
+
+def _annealed(ns, nd, steps):
+    """Eigenvalues left after each step: from ns down to nd, geometrically over the first 70 %."""
+    return [round(nd * (ns / nd) ** max(0.0, 1 - (step + 1) / (0.7 * steps))) for step in range(steps)]
 
 
 def _output(x, eigenvalues, bias, H):

@@ -158,12 +158,13 @@ def _valid_at(run: Run, table: tables.Table, ask: Callable) -> str:
     here, name = tables.folder(), f"{run.name}.json"
     known = [provenance.git(here, "log", "-1", "--format=%H", "--", file) for file in ("*.json", name)]
     known += [commit for commit in reversed(table.provenance["commits"]) if commit and "+" not in commit]
-    for commit in dict.fromkeys(filter(None, known)):
+    known = [commit for commit in dict.fromkeys(known) if commit and provenance.git(here, "cat-file", "-t", commit)]
+    for commit in known:
         if ask(commit, run.name, None).get("digest") == wanted:
             return commit
     raise ValueError(
         f"run = {run.name}: no commit is known whose code has the fingerprint {wanted} of its table "
-        f"(tried: {', '.join(commit[:7] for commit in known if commit) or 'none, this is no git checkout'}); "
+        f"(tried: {', '.join(commit[:7] for commit in known) or 'none, this is no git checkout'}); "
         f"allowed: to make it again, superposition runs start {run.name}"
     )
 

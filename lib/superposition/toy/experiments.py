@@ -4,6 +4,8 @@ They take the fields of the point and ``device`` as keywords, and know nothing o
 or tables.
 """
 
+from __future__ import annotations
+
 import numpy as np
 
 from superposition.toy import geometry, optima, training
@@ -11,7 +13,9 @@ from superposition.toy import geometry, optima, training
 TIE = 1e-4  # relative: minima this close both count as predicted
 
 
-def phase_cell(*, p, relative, instances, steps, seed, device="auto"):
+def phase_cell(
+    *, p: float, relative: float, instances: int, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | str]:
     """Two features, one dimension: what becomes of the second one, in theory and in training.
 
     Parameters
@@ -70,7 +74,9 @@ def phase_cell(*, p, relative, instances, steps, seed, device="auto"):
     }
 
 
-def dimensionalities(*, n, m, inverse_density, steps, seed, device="auto"):
+def dimensionalities(
+    *, n: int, m: int, inverse_density: float, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | str]:
     """Train one model with features of equal importance and list the dimensionality of each feature.
 
     Parameters

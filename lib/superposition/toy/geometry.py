@@ -1,9 +1,17 @@
 """Geometry of a toy model: overlaps, feature dimensionality, interference, and the phase of a feature."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def gram(W):
+
+def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
     """Overlaps W_i . W_j of all features, W^T W.
 
     Parameters
@@ -14,12 +22,19 @@ def gram(W):
     Returns
     -------
     numpy.ndarray, shape (..., n, n)
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.gram([[1.0, -1.0]])
+    array([[ 1., -1.],
+           [-1.,  1.]])
     """
     W = np.asarray(W)
     return np.swapaxes(W, -1, -2) @ W
 
 
-def feature_dimensionality(W):
+def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     """How much of a dimension each feature has for itself, D_i = |W_i|^2 / sum_j (What_i . W_j)^2.
 
     Parameters
@@ -35,6 +50,14 @@ def feature_dimensionality(W):
     Notes
     -----
     Source: Toy Models of Superposition (the full text), on the geometry of superposition.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition import toy
+    >>> angle = 2 * np.pi * np.arange(5) / 5
+    >>> toy.feature_dimensionality([np.cos(angle), np.sin(angle)]).round(3)  # a pentagon
+    array([0.4, 0.4, 0.4, 0.4, 0.4])
     """
     overlaps = gram(W)
     norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
@@ -42,7 +65,7 @@ def feature_dimensionality(W):
     return np.divide(norms**2, crowd, out=np.zeros(norms.shape), where=crowd > 0)
 
 
-def interference(W):
+def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     """How much a feature shares with the others, sum over j != i of (What_i . W_j)^2.
 
     Parameters
@@ -58,6 +81,12 @@ def interference(W):
     Notes
     -----
     Source: Toy Models of Superposition (the full text), the colour of its figures.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.interference([[2.0, -1.0]])
+    array([1., 4.])
     """
     overlaps = gram(W)
     norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
@@ -65,7 +94,7 @@ def interference(W):
     return np.divide(shared, norms, out=np.zeros(norms.shape), where=norms > 0)
 
 
-def phase(W, feature):
+def phase(W: ArrayLike, feature: int) -> str:
     """What became of a feature: dropped, in a dimension of its own, or in superposition.
 
     Parameters
@@ -84,6 +113,14 @@ def phase(W, feature):
     -----
     Source: Toy Models of Superposition (the full text), on phase changes. The thresholds are
     ours; most models are far from them.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> toy.phase([[1.0, -1.0]], 1)
+    'superposed'
+    >>> toy.phase([[1.0, 0.1]], 1)
+    'dropped'
     """
     if gram(W)[feature, feature] < 0.25:
         return "dropped"

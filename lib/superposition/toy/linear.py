@@ -3,13 +3,21 @@
 Conventions are those of `superposition.toy.loss`. V is the variance of a feature and m_1 its mean.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition import checks, features
 from superposition.toy import geometry, loss
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def two_force_loss(W, importance):
+
+def two_force_loss(W: ArrayLike, importance: ArrayLike) -> np.ndarray:
     """Feature benefit and interference, sum_i I_i (1 - |W_i|^2)^2 + sum_{i != j} I_j (W_i . W_j)^2.
 
     Parameters
@@ -32,13 +40,19 @@ def two_force_loss(W, importance):
     Notes
     -----
     Source: Toy Models, the first display.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.two_force_loss([[1.0, 0.0]], [1.0, 0.5]))  # the second feature is dropped
+    0.5
     """
     W, _, importance = loss.model(W, 0.0, importance)
     residual = np.eye(W.shape[-1]) - geometry.gram(W)  # row: output j, column: feature i
     return (importance * (residual**2).sum(axis=-1)).sum(axis=-1)
 
 
-def linear_loss(W, b, importance, p):
+def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> np.ndarray:
     """Expected loss of the linear model, with the term of the mean that the text leaves out.
 
     V times the two forces, plus sum_j I_j (m_1 (1 - sum_i W_i . W_j) - b_j)^2.
@@ -66,13 +80,19 @@ def linear_loss(W, b, importance, p):
     Notes
     -----
     Source: Toy Models, the first display, completed.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.linear_loss([[1.0, 0.0]], [0.0, 0.05], 1.0, 0.1):.5f}")
+    0.03083
     """
     W, b, importance = loss.model(W, b, importance)
     offset = best_bias(W, p) - b
     return features.variance(p) * two_force_loss(W, importance) + (importance * offset**2).sum(axis=-1)
 
 
-def best_bias(W, p):
+def best_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
     """Bias that removes the term of the mean, b_j = m_1 (1 - sum_i W_i . W_j).
 
     Parameters
@@ -90,12 +110,17 @@ def best_bias(W, p):
     ------
     ValueError
         If `p` is outside (0, 1] or m > n.
+
+    Examples
+    --------
+    >>> best_bias([[1.0, 0.0]], 0.1)
+    array([0.  , 0.05])
     """
     W = loss.model(W, 0.0)[0]
     return features.mean(p) * (1 - geometry.gram(W).sum(axis=-1))
 
 
-def optimum(importance, m):
+def optimum(importance: ArrayLike, m: int) -> float:
     """Smallest value of the two forces: the importance of all but the m most important features.
 
     Parameters
@@ -118,13 +143,20 @@ def optimum(importance, m):
     -----
     Source: Toy Models, "never worthwhile for the linear model to represent more features than
     it has dimensions". The proof is that of Eckart and Young, applied to sqrt(I) (1 - W^T W).
+
+    Examples
+    --------
+    >>> optimum([0.2, 1.0, 0.6], 2)
+    0.2
     """
     importance = np.atleast_1d(checks.real("importance", importance, 0, open_low=True, open_high=True))
     _, m = loss.sizes(len(importance), m)
     return float(np.sort(importance)[: len(importance) - m].sum())
 
 
-def flow(W, importance, p, times, *, rtol=1e-8):
+def flow(
+    W: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike, *, rtol: float = 1e-8
+) -> Float[np.ndarray, "t m n"]:
     """Gradient flow dW/dt = -grad L of the linear model with the best bias at every time.
 
     Parameters
@@ -153,6 +185,15 @@ def flow(W, importance, p, times, *, rtol=1e-8):
     -----
     Source: Toy Models, "the Saxe results". The gradient is -2 V W (A R + R A) with
     A = diag(I) and R = 1 - W^T W.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> path = flow(0.1 * np.eye(2), [1.0, 0.5], 0.1, [0.0, 50.0, 400.0])
+    >>> (path**2).sum(axis=1).round(3)  # strengths: the more important feature is learned first
+    array([[0.01 , 0.01 ],
+           [1.   , 0.828],
+           [1.   , 1.   ]])
     """
     from scipy.integrate import solve_ivp  # slow to import
 
@@ -170,7 +211,7 @@ def flow(W, importance, p, times, *, rtol=1e-8):
     return done.y.T.reshape(len(times), *W.shape)
 
 
-def sigmoid(start, importance, p, times):
+def sigmoid(start: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike) -> np.ndarray:
     """Strength |W_i|^2 of a feature that is learned undisturbed, under gradient flow.
 
     s(t) = 1 / (1 + (1 / s_0 - 1) exp(-8 V I t)), the solution of ds/dt = 8 V I s (1 - s).
@@ -198,6 +239,11 @@ def sigmoid(start, importance, p, times):
     Notes
     -----
     Source: Toy Models, "the Saxe results", which it quotes without the formula.
+
+    Examples
+    --------
+    >>> sigmoid(0.01, [1.0, 0.5], 0.1, 50.0).round(3)
+    array([1.   , 0.828])
     """
     start = checks.real("start", start, 0, 1, open_low=True)
     importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
@@ -205,7 +251,7 @@ def sigmoid(start, importance, p, times):
     return 1 / (1 + (1 / start - 1) * np.exp(-8 * features.variance(p) * importance * times))
 
 
-def free_start(W, importance):
+def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
     """Strength that each feature starts from once the more important ones have taken their directions.
 
     The most important feature grows along its first direction. The next one is pushed out of
@@ -231,6 +277,11 @@ def free_start(W, importance):
     Notes
     -----
     Ours: it turns `sigmoid` into a prediction for random first weights.
+
+    Examples
+    --------
+    >>> free_start([[1.0, 3.0, 0.0], [1.0, 0.0, 2.0]], [0.5, 1.0, 0.1]).round(6)
+    array([1., 9., 0.])
     """
     W, _, importance = loss.model(W, 0.0, importance)
     m = W.shape[0]
@@ -240,7 +291,9 @@ def free_start(W, importance):
     return start
 
 
-def descend(W, importance, p, *, rate, steps, batch, seed):
+def descend(
+    W: ArrayLike, importance: ArrayLike, p: float, *, rate: float, steps: int, batch: int, seed: int
+) -> Float[np.ndarray, "steps n"]:
     """Stochastic gradient descent of the linear model on sampled features, with the best bias.
 
     Parameters

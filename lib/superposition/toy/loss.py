@@ -8,8 +8,11 @@ S = 1 - p. Losses are sums over features, as in the text, not means. Where it sa
 number of models is evaluated at once.
 """
 
+from __future__ import annotations
+
 import itertools
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -17,10 +20,15 @@ from superposition import checks, features, relu_integrals
 from superposition.features import Estimate
 from superposition.toy.geometry import gram
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
 LARGEST_COST = 10**7  # pieces of the exact expansion: n 3^n for all terms together, so n up to 12
 
 
-def probability(sparsity):
+def probability(sparsity: ArrayLike) -> np.ndarray:
     """Probability that a feature is on, p = 1 - S.
 
     Parameters
@@ -41,11 +49,19 @@ def probability(sparsity):
     Notes
     -----
     Source: Toy Models, "x_i = 0 with probability S".
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.probability(0.75))
+    0.25
     """
     return 1 - checks.real("sparsity", sparsity, 0, 1, open_high=True)
 
 
-def model(W, b, importance=1.0):
+def model(
+    W: ArrayLike, b: ArrayLike, importance: ArrayLike = 1.0
+) -> tuple[Float[np.ndarray, "... m n"], Float[np.ndarray, "... n"], Float[np.ndarray, "... n"]]:
     """Check weights, biases and importances, and give them their full shapes.
 
     Parameters
@@ -83,7 +99,7 @@ def model(W, b, importance=1.0):
     return W, np.broadcast_to(b, shape), np.broadcast_to(importance, shape)
 
 
-def sizes(n, m):
+def sizes(n: int, m: int) -> tuple[int, int]:
     """Check the number of features and of hidden dimensions.
 
     Parameters
@@ -102,12 +118,17 @@ def sizes(n, m):
     ------
     ValueError
         If one is out of range.
+
+    Examples
+    --------
+    >>> sizes(5, 2)
+    (5, 2)
     """
     n = checks.whole("n", n, 1)
     return n, checks.whole("m", m, 1, n)
 
 
-def k_sparse_loss(W, b, importance, k):
+def k_sparse_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, k: int) -> np.ndarray:
     """The term L_k of the loss: summed over all C(n, k) sets of k features that are on, exact.
 
     Parameters
@@ -134,6 +155,12 @@ def k_sparse_loss(W, b, importance, k):
     Notes
     -----
     Source: Toy Models, the expansion L = sum_k (1 - S)^k S^(n - k) L_k, and its L_0 and L_1.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.k_sparse_loss([[1.0, -1.0]], 0.0, 1.0, 1):.6f}")  # a digon loses nothing on one feature
+    0.000000
     """
     W, b, importance = model(W, b, importance)
     n = W.shape[-1]
@@ -150,7 +177,7 @@ def k_sparse_loss(W, b, importance, k):
     return (importance * errors).sum(axis=-1)
 
 
-def population_loss(W, b, importance, p):
+def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayLike) -> np.ndarray:
     """Expected loss sum_i I_i E (x_i - ReLU(W^T W x + b)_i)^2, exact, for up to 12 features.
 
     Parameters
@@ -176,6 +203,12 @@ def population_loss(W, b, importance, p):
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model, and its expansion in sparsity.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> print(f"{toy.population_loss([[1.0, -1.0]], 0.0, 1.0, 0.1):.6f}")  # p^2 / 3: both features on
+    0.003333
     """
     p = features.probability(p)
     W, b, importance = model(W, b, importance)
@@ -184,7 +217,7 @@ def population_loss(W, b, importance, p):
     return sum(p**k * (1 - p) ** (n - k) * k_sparse_loss(W, b, importance, k) for k in range(n + 1))
 
 
-def simulated_loss(W, b, importance, p, *, samples, seed):
+def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
     """The same loss by Monte Carlo, for any number of features.
 
     Parameters
@@ -215,6 +248,13 @@ def simulated_loss(W, b, importance, p, *, samples, seed):
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> found = toy.simulated_loss([[1.0, -1.0]], 0.0, 1.0, 0.1, samples=10**5, seed=0)
+    >>> bool(abs(found.mean - 0.1**2 / 3) < 4 * found.se)
+    True
     """
     samples = checks.whole("samples", samples, 2)
     W, b, importance = model(W, b, importance)
@@ -226,7 +266,7 @@ def simulated_loss(W, b, importance, p, *, samples, seed):
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / samples**0.5))
 
 
-def shortcut_loss(W, b, importance):
+def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarray:
     """The text's "if we focus on the case x_i = 1": one feature on, at full strength.
 
     Parameters
@@ -251,6 +291,12 @@ def shortcut_loss(W, b, importance):
     Notes
     -----
     Source: Toy Models, the last display on L_1.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> float(toy.shortcut_loss([[1.0, -1.0]], 0.0, 1.0))
+    0.0
     """
     W, b, importance = model(W, b, importance)
     outputs = np.maximum(gram(W) + b[..., :, None], 0)  # row: output, column: the feature that is on

@@ -3,13 +3,22 @@
 Minima are the best of many starts, with all of them reported, and not certified.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks, features
 from superposition.toy import loss as toy_loss
 from superposition.toy.loss import k_sparse_loss, population_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
 
 SHIFT = 1e-5  # of the central differences: truncation and rounding are both about 1e-11
 TOLERANCE = 1e-6  # relative: losses this close are the same minimum
@@ -28,12 +37,14 @@ class Optimum:
     losses: np.ndarray
 
     @property
-    def hits(self):
+    def hits(self) -> int:
         """Number of starts that reached the lowest loss within the tolerance."""
         return int((self.losses <= self.loss * (1 + TOLERANCE) + 1e-12).sum())
 
 
-def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
+def minimise(
+    n: int, m: int, importance: ArrayLike, p: float, *, starts: int = 8, seed: int = 0, first: Sequence[ArrayLike] = ()
+) -> Optimum:
     """Lowest exact population loss over all weights and biases, best of many starts.
 
     Parameters
@@ -65,6 +76,15 @@ def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
     Notes
     -----
     Source: Toy Models, the loss of the ReLU output model.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> found = toy.minimise(2, 1, 1.0, 0.02, starts=1, first=[[[1.0, -1.0]]])
+    >>> toy.phase(found.W, 0), toy.phase(found.W, 1)
+    ('superposed', 'superposed')
+    >>> print(f"{found.loss / (0.02**2 / 3):.3f} of the loss at unit norm")
+    0.999 of the loss at unit norm
     """
     n, m = toy_loss.sizes(n, m)
     starts = checks.whole("starts", starts, 0 if len(first) else 1)
@@ -82,7 +102,9 @@ def minimise(n, m, importance, p, *, starts=8, seed=0, first=()):
     return Optimum(best[: m * n].reshape(m, n), best[m * n :], float(losses.min()), losses)
 
 
-def best_scale(directions, importance=1.0, p=None):
+def best_scale(
+    directions: ArrayLike, importance: ArrayLike = 1.0, p: float | None = None
+) -> tuple[float, float, float]:
     """Lowest loss of given directions with a common length and a common bias.
 
     Parameters
@@ -111,6 +133,13 @@ def best_scale(directions, importance=1.0, p=None):
     Notes
     -----
     Source: Toy Models, the terms L_k, with norms and bias free.
+
+    Examples
+    --------
+    >>> from superposition import toy
+    >>> length, bias, loss = toy.best_scale([[1.0, -1.0]], p=0.02)
+    >>> print(f"norm {length:.3f}, bias {bias:.4f}")
+    norm 1.001, bias 0.0000
     """
     directions = toy_loss.model(directions, 0.0, importance)[0]
     kept = np.linalg.norm(directions, axis=0) > 0

@@ -5,12 +5,20 @@ energy below. Minima are the best of many starts: reported with their tolerance 
 number of starts that reached them, and not certified.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from superposition import checks
 from superposition.toy import geometry, loss
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
 
 ENERGIES = ("overlap", "coulomb")
 TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
@@ -29,17 +37,17 @@ class Packing:
     tolerance: float
 
     @property
-    def starts(self):
+    def starts(self) -> int:
         """Number of starts."""
         return len(self.energies)
 
     @property
-    def hits(self):
+    def hits(self) -> int:
         """Number of starts that reached the lowest energy within the tolerance."""
         return int((self.energies <= self.energy + self.tolerance).sum())
 
 
-def thomson_energy(W, threshold=0.0):
+def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     """Energy sum over i != j of ReLU(What_i . What_j - threshold)^2.
 
     Parameters
@@ -62,12 +70,17 @@ def thomson_energy(W, threshold=0.0):
     Notes
     -----
     Source: Toy Models, "a generalized Thomson problem"; L_1 of such a model is a third of it.
+
+    Examples
+    --------
+    >>> round(thomson_energy(polygon(3), -0.6), 6)
+    0.06
     """
     threshold = float(checks.real("threshold", threshold, -1, 1))
     return _overlap_energy(_directions(W), threshold)[0]
 
 
-def coulomb_energy(W):
+def coulomb_energy(W: ArrayLike) -> float:
     """Energy of the classical Thomson problem, sum over pairs of 1 / |What_i - What_j|.
 
     Parameters
@@ -88,13 +101,20 @@ def coulomb_energy(W):
     Notes
     -----
     Source: Thomson's problem, to which Toy Models compares.
+
+    Examples
+    --------
+    >>> round(coulomb_energy(simplex(3)), 4)  # a tetrahedron
+    3.6742
     """
     W = _directions(W)
     squares = 2 - 2 * geometry.gram(W)[np.triu_indices(W.shape[1], 1)]
     return float(np.sum(1 / np.sqrt(squares))) if np.all(squares > 0) else np.inf
 
 
-def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
+def minimise(
+    n: int, m: int, *, starts: int = 60, seed: int = 0, energy: str = "overlap", threshold: float = 0.0
+) -> Packing:
     """Place n unit vectors in m dimensions with the lowest energy, best of many random starts.
 
     Parameters
@@ -124,6 +144,12 @@ def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
     Notes
     -----
     Source: Toy Models, the analogy with the Thomson problem. Descent by L-BFGS.
+
+    Examples
+    --------
+    >>> found = minimise(4, 3, starts=4, energy="coulomb")
+    >>> round(found.energy, 4), found.hits
+    (3.6742, 4)
     """
     from scipy.optimize import minimize  # slow to import
 
@@ -151,7 +177,7 @@ def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):
     return Packing(W, lowest, energies, TOLERANCE * (1 + lowest))
 
 
-def polygon(n):
+def polygon(n: int) -> Float[np.ndarray, "2 n"]:
     """A regular polygon, as directions in the plane.
 
     Parameters
@@ -168,12 +194,18 @@ def polygon(n):
     ------
     ValueError
         If `n` is below 2.
+
+    Examples
+    --------
+    >>> polygon(4).round(12) + 0.0
+    array([[ 1.,  0., -1.,  0.],
+           [ 0.,  1.,  0., -1.]])
     """
     angle = 2 * np.pi * np.arange(checks.whole("n", n, 2)) / n
     return np.array([np.cos(angle), np.sin(angle)])
 
 
-def simplex(m):
+def simplex(m: int) -> Float[np.ndarray, "m m+1"]:
     """Corners of a regular simplex, m + 1 directions with equal overlaps -1 / m: triangle, tetrahedron.
 
     Parameters
@@ -190,6 +222,15 @@ def simplex(m):
     ------
     ValueError
         If `m` is below 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> W = simplex(2)
+    >>> (W.T @ W).round(3)
+    array([[ 1. , -0.5, -0.5],
+           [-0.5,  1. , -0.5],
+           [-0.5, -0.5,  1. ]])
     """
     m = checks.whole("m", m, 1)
     centred = np.eye(m + 1) - 1 / (m + 1)
@@ -197,7 +238,7 @@ def simplex(m):
     return W / np.linalg.norm(W, axis=0)
 
 
-def sum_of_parts(*parts):
+def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     """Directions that live in orthogonal spaces, such as two digons for a square.
 
     Parameters
@@ -208,6 +249,12 @@ def sum_of_parts(*parts):
     Returns
     -------
     numpy.ndarray, shape (sum of m_i, sum of n_i)
+
+    Examples
+    --------
+    >>> sum_of_parts([[1, -1]], [[1, -1]])
+    array([[ 1., -1.,  0.,  0.],
+           [ 0.,  0.,  1., -1.]])
     """
     parts = [np.asarray(part, dtype=np.float64) for part in parts]
     W = np.zeros(np.sum([part.shape for part in parts], axis=0))

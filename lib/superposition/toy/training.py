@@ -4,16 +4,25 @@ Models that differ in sparsity and importance (groups), and copies that differ i
 weights (instances), all see the same random numbers, so they form one stack of small matrices.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
-import torch
 
 from superposition import checks
-from superposition.devices import resolve_device
+from superposition.devices import resolve_device, torch
 from superposition.toy import loss
 from superposition.toy import loss as toy_loss
 from superposition.toy.loss import population_loss
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Float, Int
+    from numpy.typing import ArrayLike
+
 
 EXACT = 6  # features up to which the loss of a trained model is exact; beyond, Monte Carlo
 SAMPLES = 2**15  # feature vectors of that Monte Carlo
@@ -37,40 +46,31 @@ class Trained:
     loss_se: np.ndarray
 
     @property
-    def best(self):
+    def best(self) -> Int[np.ndarray, " g"]:
         """Index of the instance with the lowest loss in each group, shape (g,)."""
         return self.loss.argmin(axis=1)
 
     @property
-    def best_W(self):
+    def best_W(self) -> Float[np.ndarray, "g m n"]:
         """Weights of the best instance of each group, shape (g, m, n)."""
         return self.W[np.arange(len(self.W)), self.best]
 
     @property
-    def best_b(self):
+    def best_b(self) -> Float[np.ndarray, "g n"]:
         """Biases of the best instance of each group, shape (g, n)."""
         return self.b[np.arange(len(self.b)), self.best]
 
     @property
-    def best_loss(self):
+    def best_loss(self) -> Float[np.ndarray, " g"]:
         """Loss of the best instance of each group, shape (g,)."""
         return self.loss.min(axis=1)
 
 
 def train(
-    n,
-    m,
-    *,
-    sparsity,
-    importance=1.0,
-    instances=8,
-    steps=2000,
-    batch=512,
-    lr=0.01,
-    seed=0,
-    device="auto",
-    progress=None,
-):
+    n: int, m: int, *, sparsity: ArrayLike, importance: ArrayLike = 1.0, instances: int = 8, steps: int = 2000, batch:
+    int = 512, lr: float = 0.01, seed: int = 0, device: str = "auto", progress: Callable[[int, int], object] | None =
+    None,
+) -> Trained:  # fmt: skip
     """Train ReLU(W^T W x + b) by Adam, a stack of models at once.
 
     Weights start Gaussian with variance 2 / (m + n), biases at zero; the learning rate falls

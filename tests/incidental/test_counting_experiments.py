@@ -1,0 +1,22 @@
+"""How many neurons end up with two features: what the named runs compute at one point."""
+
+from superposition.incidental import collisions, counting_experiments, many_features
+
+
+def test_the_end_of_the_flow_is_a_solution_of_the_text():
+    """One weight a row, no pair with the same sign, nobody dead, whatever the threshold."""
+    for seed in range(3):
+        end = many_features.flow(many_features.start(48, 64, seed=seed), 0.01, [700.0])[0]
+        found = counting_experiments.describe(end)
+        assert found["same_sign"] == found["dead"] == found["crowded"] == 0 and found["unfinished"] <= 1
+        assert found["at_low"] - found["at_high"] <= 1 and found["polysemantic"] > 0
+
+
+def test_collision_counts_of_the_run_are_those_of_its_pieces():
+    found = counting_experiments.by_flow(n=16, m=16, lambda_=0.01, step=0.2, seed=3)
+    w0 = many_features.start(16, 16, seed=3)
+    assert found["pairs_0"] == collisions.opposite_tops(w0)
+    assert found["pairs_1"] >= found["polysemantic"] - 1
+    assert 0 < found["first_wins"] < 1
+    trained = counting_experiments.by_descent(n=8, m=16, lambda_=0.01, method="adamw", lr=0.01, steps=1500, seed=3)
+    assert trained["dead"] == 0 and set(counting_experiments.describe(w0)) <= set(trained)

@@ -1,0 +1,58 @@
+"""The loss with an l1 term: forces and gradient against autograd, thresholds against the trajectory."""
+
+import numpy as np
+import pytest
+import torch
+from superposition.incidental import l1_loss, one_feature
+
+
+def gaussian(m, seed, scale=0.9):
+    return scale / np.sqrt(m) * np.random.default_rng(seed).standard_normal(m)
+
+
+def test_resting_weight_solves_its_equation():
+    lambda_ = np.array([1e-9, 0.01, 0.2, 0.3849, l1_loss.DEATH_LINE])
+    w = l1_loss.resting_weight(lambda_)
+    np.testing.assert_allclose((1 - w**2) * w, lambda_, rtol=1e-6)
+    np.testing.assert_allclose(w[-1], 1 / np.sqrt(3), rtol=1e-7)
+    assert np.all(w >= 1 / np.sqrt(3) - 1e-7) and l1_loss.resting_weight(0.385) == 0
+
+
+def test_gradient_and_loss_against_autograd():
+    W = torch.randn(5, 7, dtype=torch.float64, requires_grad=True)
+    out = torch.relu(W @ W.T)
+    value = ((out - torch.eye(5)) ** 2).sum() + 0.3 * W.abs().sum()
+    value.backward()
+    found = W.detach().numpy()
+    assert l1_loss.loss(found, 0.3) == pytest.approx(value.item(), rel=1e-13)
+    np.testing.assert_allclose(l1_loss.gradient(found, 0.3), W.grad.numpy(), atol=1e-12)
+
+
+def test_forces_add_up_and_conventions_invert():
+    W = np.random.default_rng(0).standard_normal((3, 4))
+    np.testing.assert_allclose(-4 * sum(l1_loss.forces(W, 0.05)), l1_loss.gradient(W, 0.2), atol=1e-13)
+    both = l1_loss.conventions(1e-3, 7.5, source="loss")
+    assert both == l1_loss.conventions(*both["simplified"], source="simplified")
+    assert both["simplified"] == (0.00025, 30.0)
+
+
+def test_threshold():
+    np.testing.assert_allclose(l1_loss.threshold([0.0, 0.5, 1.0, 1.2], 0.1), [0.1, 0.2, np.inf, np.inf])
+    w0 = gaussian(200, 5)
+    short = one_feature.trajectory(w0, 0.02, [1e-6]).weights(1e-6)
+    grows = np.abs(short) > np.abs(w0)
+    assert np.array_equal(grows, np.abs(w0) > l1_loss.threshold(w0 @ w0, 0.02))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: l1_loss.loss([1.0], 0.1), "W has shape .1,."),
+        (lambda: l1_loss.gradient([[np.nan]], 0.1), "W = nan is out of range"),
+        (lambda: l1_loss.conventions(1, 1, source="text"), "source = 'text' is unknown"),
+        (lambda: l1_loss.resting_weight(0), "lambda_ = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

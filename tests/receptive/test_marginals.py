@@ -1,0 +1,51 @@
+"""Marginal laws: the Hermite ratio against quadrature and closed forms."""
+
+import numpy as np
+import pytest
+from superposition.receptive import (
+    marginals,
+    ring,
+)
+
+
+@pytest.mark.parametrize(
+    ("law", "strength"),
+    [("erf", 0.5), ("tanh", 1.0), ("sine", 0.7), ("sinh", 0.5), ("power", 2.0), ("shrink", 0.7), ("cubic", -0.02)],
+)
+def test_hermite_ratio_against_quadrature(law, strength):
+    from scipy.integrate import quad
+
+    def moment(h):
+        return quad(lambda z: np.exp(-(z**2) / 2) * marginals.LAWS[law](z, strength) * h(z), -12, 12, points=[0.0])[0]
+
+    expected = moment(lambda z: z**3 - 3 * z) / 6 / moment(lambda z: z)
+    assert marginals.hermite_ratio(law, strength) == pytest.approx(expected, rel=1e-5)
+
+
+def test_hermite_ratio_in_closed_form():
+    gain = 0.8
+    q = 2 * gain**2 / (1 + 2 * gain**2)
+    assert marginals.hermite_ratio("erf", gain) == pytest.approx(-q / 6, rel=1e-8)  # exact at any gain
+    assert marginals.hermite_ratio("cubic", 0.03) == pytest.approx(0.03, rel=1e-8)
+    assert marginals.hermite_ratio("elliptical", 1.0) == 0
+
+
+def test_laws_have_unit_variance_and_the_right_sign_of_kurtosis():
+    for law, strength, sign in [("erf", 3, -1), ("power", 2, 1), ("elliptical", 1, -1), ("elliptical", -1, 1)]:
+        x = marginals.draw(law, strength, 40, 2.0, 5000, seed=0)
+        assert np.mean(x**2) == pytest.approx(1) and sign * (np.mean(x**4) - 3) > 0.1
+    z = ring.gaussian_sample(ring.gaussian_covariance(40, 2.0), 5, seed=3)
+    np.testing.assert_allclose(marginals.draw("power", 1.0, 40, 2.0, 5, seed=3), z / np.sqrt(np.mean(z**2)))
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: marginals.draw("cauchy", 1.0, 40, 1.0, 5, seed=0), "law = 'cauchy' is unknown"),
+        (lambda: marginals.draw("erf", 0.0, 40, 1.0, 5, seed=0), "strength = 0 is out of range"),
+        (lambda: marginals.hermite_ratio("cubic", 9.0), "strength = 9 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

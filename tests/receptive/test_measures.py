@@ -1,0 +1,35 @@
+"""Measures of receptive fields, on fields of which they are known."""
+
+import numpy as np
+import pytest
+from superposition.receptive import measures
+
+
+def test_measures_of_known_fields():
+    n = 40
+    flat, wave, pixel = np.ones(n), np.cos(2 * np.pi * 3 * np.arange(n) / n), np.eye(n)[7]
+    np.testing.assert_allclose(n * measures.ipr([flat, wave, pixel]), [1, 1.5, n])
+    np.testing.assert_array_equal(measures.half_energy_width([flat, pixel]), [20, 1])
+    np.testing.assert_allclose(measures.mean_frequency([flat, wave, (-1.0) ** np.arange(n)]), [0, 3, 20], atol=1e-12)
+    assert measures.power(np.random.default_rng(0).standard_normal(n)).sum() == pytest.approx(1)
+    assert measures.power(np.random.default_rng(0).standard_normal(7)).sum() == pytest.approx(1)
+    split = np.eye(n)[0] + np.eye(n)[39]  # an arc across the seam
+    assert measures.half_energy_width(split) == 1 and measures.half_energy_width(split + 1e-9 + np.eye(n)[1]) == 2
+    assert measures.peak([-pixel]) == 7 and measures.ring_distance(1, 39, n) == 2
+    np.testing.assert_allclose(measures.ipr(1e-200 * wave), 1.5 / n)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: measures.ipr(np.zeros(5)), "w = 0 is no receptive field"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
+
+
+def test_measures_do_not_depend_on_the_scale():
+    w = np.random.default_rng(5).standard_normal((3, 2, 12))
+    np.testing.assert_allclose(measures.ipr(w), measures.ipr(-7 * w))

@@ -1,0 +1,61 @@
+"""Where training runs, and what is said where torch is missing."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from superposition.devices import resolve_device, torch
+
+PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
+BLOCKED = """
+import importlib, sys
+
+class NoTorch:
+    def find_spec(self, name, path=None, target=None):
+        if name == "torch":
+            raise ModuleNotFoundError("No module named 'torch'", name="torch")
+
+sys.meta_path.insert(0, NoTorch())
+for module in sys.argv[1:]:
+    try:
+        importlib.import_module(module)
+    except ModuleNotFoundError as error:
+        print(module, error)
+"""
+
+
+def imports_torch_itself(path):
+    tree = ast.parse(path.read_text())
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    return "torch" in names
+
+
+def test_torch_comes_in_through_one_door():
+    found = [path.relative_to(PACKAGE).as_posix() for path in PACKAGE.rglob("*.py") if imports_torch_itself(path)]
+    assert found == ["devices.py"]
+
+
+def test_training_without_torch_is_one_sentence():
+    rooms = [
+        f"superposition.{path.parent.name}.{path.stem}"
+        for path in sorted(PACKAGE.glob("*/*.py"))
+        if "superposition.devices import" in path.read_text()
+        and path.parent.name in ("toy", "rug", "incidental", "receptive")
+    ]
+    done = subprocess.run([sys.executable, "-c", BLOCKED, *rooms], capture_output=True, text=True, check=True)
+    sentence = "training needs torch: pip install 'superposition[train]'"
+    assert len(rooms) >= 7 and done.stdout.splitlines() == [f"{room} {sentence}" for room in rooms]
+
+
+def test_devices_by_name():
+    assert resolve_device("cpu") == torch.device("cpu")
+    present = torch.cuda.is_available()
+    assert resolve_device("auto") == torch.device("cuda:0" if present else "cpu")
+
+
+@pytest.mark.parametrize("device", ["gpu", "cuda:99", None, ["cpu"], 0])
+def test_what_is_not_there_is_refused(device):
+    with pytest.raises(ValueError, match="device = .* is not on this machine; allowed: auto, cpu"):
+        resolve_device(device)

@@ -1,0 +1,25 @@
+"""Geometry of a toy model: known figures, and what no figure can do."""
+
+import numpy as np
+import pytest
+from superposition.toy import geometry
+
+RNG = np.random.default_rng(0)
+
+
+def test_dimensionality_and_interference_of_known_figures():
+    assert geometry.feature_dimensionality(np.array([[1.0, -1.0]])) == pytest.approx([0.5, 0.5])
+    pentagon = np.array([np.cos(np.arange(5) * 0.4 * np.pi), np.sin(np.arange(5) * 0.4 * np.pi)])
+    np.testing.assert_allclose(geometry.feature_dimensionality(1.3 * pentagon), 0.4)
+    np.testing.assert_allclose(geometry.feature_dimensionality(np.eye(2, 3)), [1, 1, 0])
+    np.testing.assert_allclose(geometry.interference(np.eye(2, 3)), [0, 0, 0])
+    np.testing.assert_allclose(geometry.interference(np.array([[2.0, -1.0]])), [1, 4])
+    random = RNG.standard_normal((40, 3, 7))
+    D = geometry.feature_dimensionality(random)
+    assert np.all((D >= 0) & (D <= 1)) and np.all(D.sum(axis=1) <= 3 + 1e-12)
+
+
+def test_phases():
+    assert geometry.phase(np.array([[1.0, 0.1]]), 1) == "dropped"
+    assert geometry.phase(np.array([[0.1, 1.0]]), 1) == "own"
+    assert geometry.phase(np.array([[1.0, -1.0]]), 1) == "superposed"
