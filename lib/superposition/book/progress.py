@@ -2,10 +2,13 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
+from typing import TypeVar
 
 from tqdm import tqdm
+
+T = TypeVar("T")
 
 
 @contextmanager
@@ -34,6 +37,32 @@ def bar(description: str) -> Iterator[Callable[[int, int], None]]:
         finally:
             shown.close()
             screen.close()
+
+
+def each(items: Collection[T], description: str) -> Iterator[T]:
+    """Go through items under a bar.
+
+    Parameters
+    ----------
+    items : collection
+        What to go through; its length is the total.
+    description : str
+        What is going on.
+
+    Yields
+    ------
+    object
+        One item after the other.
+
+    Examples
+    --------
+    >>> [2 * n for n in each(range(3), "doubling")]
+    [0, 2, 4]
+    """
+    with bar(description) as show:
+        for done, item in enumerate(items, 1):
+            yield item
+            show(done, len(items))
 
 
 def _someone_looks_at_the_cell():
