@@ -1,4 +1,4 @@
-"""The table of the benchmarks: measured, printed, stored in book/data; fails where a ratio misses its limit."""
+"""The table of the benchmarks: measured, printed, stored beside this file; fails where a ratio misses its limit."""
 
 import argparse
 import csv
@@ -10,7 +10,7 @@ from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy is imported
 HERE = Path(__file__).parent
-TABLE = HERE.parent / "book" / "data" / "bench.csv"
+TABLE = HERE / "bench.csv"
 
 
 def machine():

@@ -329,11 +329,12 @@ def shown(value: object, most: int = 60) -> str:
 
 
 def _numbers(value):
-    """A float64 array of real numbers; None for anything else: truth values, text, complex numbers, ragged lists."""
+    """A float64 array of real numbers; None for anything else: a truth value, text, complex numbers, ragged lists."""
     try:
         array = np.asarray(value)
         if array.dtype == object and not all(isinstance(part, numbers.Real) for part in array.flat):
             return None
-        return array.astype(np.float64, copy=False) if array.dtype.kind in "iufO" else None
+        kinds = "biufO" if array.ndim else "iufO"  # an array of truth values is a mask
+        return array.astype(np.float64, copy=False) if array.dtype.kind in kinds else None
     except (TypeError, ValueError, OverflowError):
         return None
