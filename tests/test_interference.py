@@ -138,9 +138,9 @@ def test_antipodal_and_duplicated_rugs_approach_the_partner_loss():
 def test_rug_loss_against_the_exact_law(ns, nd, antipodal):
     rug, best = frames.Rug(ns, nd, seed=5, antipodal=antipodal), meanfield.optimum(0.05, nd / ns)
     exact = frames.row_loss(rug.row()[1:], best.a, best.b, 0.05)
-    # left out: the second order, p times the first, and the smoothing of row_loss
+    # left out: the second order, and p times the first
     first = 16.1 / ns
-    tolerance = 2 * first**2 + 0.05 * first + 2e-4
+    tolerance = 2 * first**2 + 0.05 * first
     assert interference.rug_loss(rug, best.a, best.b, 0.05) == pytest.approx(exact, rel=tolerance, abs=0)
     assert abs(exact / best.loss - 1) > (0.1 if antipodal else 2 * tolerance)
 

@@ -301,3 +301,20 @@ def test_stochastic_descent_follows_the_flow():
     # half way up: gradient noise of 4000 vectors, averaged over 100 steps, is below 1 %; the step size costs 1 %
     np.testing.assert_allclose(strengths[-1], expected, rtol=0.03)
     assert 0.25 < expected.min() < expected.max() < 0.75
+
+
+def test_dimensionality_and_interference_keep_their_values_for_tiny_weights():
+    W = np.random.default_rng(0).standard_normal((2, 5))
+    for scale in (1e-90, 1e-160, 1e100):
+        np.testing.assert_allclose(toy.feature_dimensionality(scale * W), toy.feature_dimensionality(W), rtol=1e-12)
+    np.testing.assert_allclose(toy.interference(1e-90 * W), 1e-180 * toy.interference(W), rtol=1e-12)
+    assert toy.feature_dimensionality(np.diag([1.0, 1e-200])).tolist() == [1.0, 1.0]
+    assert toy.feature_dimensionality([[1.0, 1e-200, 0.0]]).tolist() == [1.0, 0.0, 0.0]
+
+
+def test_flow_at_its_start_and_with_times_it_refuses():
+    W = np.random.default_rng(0).standard_normal((2, 3))
+    np.testing.assert_array_equal(toy_linear.flow(W, 1.0, 0.3, [0])[0], W)
+    for times in (3.0, [], [2.0, 1.0], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="is not allowed; allowed: a list of at least one time, rising"):
+            toy_linear.flow(W, 1.0, 0.3, times)

@@ -11,8 +11,6 @@ import numpy as np
 
 from superposition import checks, features, frames, meanfield
 
-SMOOTHING = 0.01  # width, in sigma, of the Gaussian that frames.row_loss adds
-
 
 @dataclass(frozen=True)
 class Excess:
@@ -255,7 +253,7 @@ def exact_excess(off_diagonal, a, b, p):
     Returns
     -------
     float
-        Both losses with the same smoothing, so that it cancels to first order.
+        `frames.row_loss` minus `superposition.meanfield.loss`.
 
     Raises
     ------
@@ -267,7 +265,7 @@ def exact_excess(off_diagonal, a, b, p):
     Source: The Persian Rug, eq. 4 and 5.
     """
     weights = np.asarray(off_diagonal, dtype=np.float64)
-    sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
+    sigma = np.sqrt(features.variance(p) * np.sum(weights**2))
     return frames.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 

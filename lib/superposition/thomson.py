@@ -12,6 +12,7 @@ import numpy as np
 from superposition import checks, toy
 
 ENERGIES = ("overlap", "coulomb")
+SAME = 4 * np.finfo(float).eps  # distance at which two unit vectors are one: their rounding
 TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
 
 
@@ -77,7 +78,7 @@ def coulomb_energy(W):
     Returns
     -------
     float
-        Every pair counts once; infinite if two directions coincide.
+        Every pair counts once; infinite if two directions coincide to rounding.
 
     Raises
     ------
@@ -89,8 +90,9 @@ def coulomb_energy(W):
     Source: Thomson's problem, to which Toy Models compares.
     """
     W = _directions(W)
-    squares = 2 - 2 * toy.gram(W)[np.triu_indices(W.shape[1], 1)]
-    return float(np.sum(1 / np.sqrt(squares))) if np.all(squares > 0) else np.inf
+    one, other = np.triu_indices(W.shape[1], 1)
+    distances = np.linalg.norm(W[:, one] - W[:, other], axis=0)
+    return float(np.sum(1 / distances)) if np.all(distances > SAME) else np.inf
 
 
 def minimise(n, m, *, starts=60, seed=0, energy="overlap", threshold=0.0):

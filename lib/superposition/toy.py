@@ -289,10 +289,10 @@ def feature_dimensionality(W):
     -----
     Source: Toy Models of Superposition (the full text), on the geometry of superposition.
     """
-    overlaps = gram(W)
-    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
-    crowd = (overlaps**2).sum(axis=-1)
-    return np.divide(norms**2, crowd, out=np.zeros(norms.shape), where=crowd > 0)
+    unit, lengths = _directions(W)
+    with np.errstate(all="ignore"):  # lengths of very different size, and features without weight
+        shared = gram(unit) * (lengths[..., None, :] / lengths[..., :, None])
+        return np.where(lengths > 0, 1 / np.nansum(shared**2, axis=-1), 0.0)
 
 
 def interference(W):
@@ -312,10 +312,9 @@ def interference(W):
     -----
     Source: Toy Models of Superposition (the full text), the colour of its figures.
     """
-    overlaps = gram(W)
-    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
-    shared = (overlaps**2).sum(axis=-1) - norms**2
-    return np.divide(shared, norms, out=np.zeros(norms.shape), where=norms > 0)
+    unit, lengths = _directions(W)
+    others = gram(unit) * lengths[..., None, :] * ~np.eye(lengths.shape[-1], dtype=bool)
+    return (others**2).sum(axis=-1)
 
 
 def phase(W, feature):
@@ -368,6 +367,15 @@ def train(n, m, **settings):
     from superposition import toy_training  # imports torch: only for those who train
 
     return toy_training.train(n, m, **settings)
+
+
+def _directions(W):
+    """Unit columns and their lengths, with no square that underflows; a column of zeros stays one."""
+    W = np.asarray(W, dtype=np.float64)
+    largest = np.abs(W).max(axis=-2, keepdims=True)
+    scale = np.where(largest > 0, largest, 1.0)
+    lengths = np.linalg.norm(W / scale, axis=-2, keepdims=True)
+    return W / scale / np.where(lengths > 0, lengths, 1.0), (scale * lengths)[..., 0, :]
 
 
 def _members(n, supports):

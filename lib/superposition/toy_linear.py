@@ -135,7 +135,7 @@ def flow(W, importance, p, times, *, rtol=1e-8):
     p : float
         Probability that a feature is on, in (0, 1].
     times : array_like, shape (t,)
-        Times to report, rising from 0 or later.
+        Times to report, at least one, rising from 0 or later.
     rtol : float
         Relative tolerance of the integrator, in (0, 1).
 
@@ -157,6 +157,8 @@ def flow(W, importance, p, times, *, rtol=1e-8):
 
     W, _, importance = toy.model(W, 0.0, importance)
     times = checks.real("times", times, 0, open_high=True)
+    if times.ndim != 1 or not times.size or np.any(np.diff(times) <= 0):
+        raise ValueError(f"times = {times.tolist()} is not allowed; allowed: a list of at least one time, rising")
     rtol = float(checks.real("rtol", rtol, 0, 1, open_low=True, open_high=True))
     weights = importance[:, None] + importance[None, :]
     rate = 2 * float(features.variance(p))
@@ -165,6 +167,8 @@ def flow(W, importance, p, times, *, rtol=1e-8):
         now = flat.reshape(W.shape)
         return rate * (now @ (weights * (np.eye(W.shape[1]) - toy.gram(now)))).ravel()
 
+    if times[-1] == 0:
+        return W[None].copy()
     done = solve_ivp(velocity, (0, times[-1]), W.ravel(), t_eval=times, rtol=rtol, atol=1e-12, method="DOP853")
     return done.y.T.reshape(len(times), *W.shape)
 
