@@ -119,4 +119,5 @@ def test_the_moment_scales_with_offset_and_slopes(scale):
     # a kink half way: integral of x (x - 1/2) from 1/2 to 1 is 5/48
     assert cubes.relu_moment(-0.5 * scale, [scale], 0) == pytest.approx(scale * 5 / 48, rel=1e-12)
     c = np.array([0.7, -0.2, 1e-5])
-    assert cubes.relu_moment(0.1 * scale, scale * c, 1) == pytest.approx(scale * cubes.relu_moment(0.1, c, 1), rel=1e-12)
+    scaled = cubes.relu_moment(0.1 * scale, scale * c, 1)
+    assert scaled == pytest.approx(scale * cubes.relu_moment(0.1, c, 1), rel=1e-12)

@@ -8,12 +8,12 @@ W_i . W_j + W_j . xi, so the expectation needs the law of W_j . xi alone, one ro
 import numpy as np
 
 from superposition import checks
-from superposition.noise_laws import Law, bipolar, discrete, laplace, normal, uniform
+from superposition.noise_laws import Law, bipolar, discrete, four_point, laplace, normal, uniform
 from superposition.noise_tails import tails
 
 __all__ = [
-    "Law", "bipolar", "descend", "discrete", "expected_loss", "expected_loss_grad", "fourth_norm_slope",
-    "kurtosis_term", "laplace", "normal", "uniform",
+    "Law", "bipolar", "descend", "discrete", "expected_loss", "expected_loss_grad", "four_point",
+    "fourth_norm_slope", "kurtosis_term", "laplace", "normal", "uniform",
 ]  # fmt: skip
 
 

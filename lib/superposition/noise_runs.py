@@ -8,7 +8,8 @@ import numpy as np
 
 from superposition import checks, noise_laws, noisy_training
 
-LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with a number K of -2 or more")
+LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with excess kurtosis K of -2 or more",
+        "four:K:C with excess kurtosis K and sixth cumulant C")  # fmt: skip
 RECORDS, KEPT_EVERY = 200, 5  # 200 looks at the weights after the start; every fifth goes into the table
 
 
@@ -18,7 +19,8 @@ def law(name, sigma):
     Parameters
     ----------
     name : str
-        "bipolar", "uniform", "normal", "laplace", or "discrete:K" with excess kurtosis K.
+        "bipolar", "uniform", "normal", "laplace", "discrete:K" with excess kurtosis K, or
+        "four:K:C" with excess kurtosis K and sixth cumulant C.
     sigma : float
         Standard deviation, 0 or more.
 
@@ -31,9 +33,11 @@ def law(name, sigma):
     ValueError
         If the name is unknown or a number is out of range.
     """
-    kind, _, kurtosis = name.partition(":")
-    if kind == "discrete" and kurtosis:
-        return noise_laws.discrete(sigma, float(kurtosis))
+    kind, *numbers = name.split(":")
+    if (kind, len(numbers)) == ("discrete", 1):
+        return noise_laws.discrete(sigma, float(*numbers))
+    if (kind, len(numbers)) == ("four", 2):
+        return noise_laws.four_point(*map(float, numbers), sigma)
     makers = {
         "bipolar": noise_laws.bipolar,
         "uniform": noise_laws.uniform,
