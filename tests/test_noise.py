@@ -255,7 +255,7 @@ def test_the_smallest_sixth_cumulant_is_the_law_on_three_points():
     assert noise.normal(2.0).sixth_cumulant == 0 and noise.bipolar(1.0).sixth_cumulant == 16
     for k, kappa6, message in [
         (-1, 3.9, r"kappa6 = 3.9 is out of range; allowed: \[4, inf\)"),
-        (-2, 16, r"kurtosis = -2 is out of range; allowed: \(-2, inf\]"),
+        (-2, 16, r"kurtosis = -2 is out of range; allowed: \(-2, inf\)"),
         (0, np.inf, "kappa6 = inf is out of range"),
     ]:
         with pytest.raises(ValueError, match=message):

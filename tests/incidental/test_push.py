@@ -58,7 +58,7 @@ def test_gaussian_noise_pushes_nowhere():
 @pytest.mark.parametrize(("k", "kappa6"), [(-1, 28), (-0.3, 36)])
 def test_the_push_turns_round_where_it_should(k, kappa6):
     depth = float(push.turning_depth(12, k, kappa6))
-    mean, se = push.mean_push(12, [0.8 * depth, 1.2 * depth], noise.four_point(k, kappa6, 0.1), rows=12)
+    mean, se = push.mean_push(12, [0.8 * depth, 1.2 * depth], noise.four_point(k, kappa6, 0.1), rows=60)
     assert mean[0] > 4 * se[0] and mean[1] < -4 * se[1]
 
 

@@ -7,7 +7,6 @@ from pydantic import Field
 from superposition.parameters import Count, Real
 from superposition.points import Point, Run
 
-
 _LAW = r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+|four:-?[0-9.]+:-?[0-9.]+)$"
 
 
@@ -116,6 +115,8 @@ RUNS = (
             {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,)},
             {**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,), "noise": ("shared",), "seed": (1,)},
             {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,), "noise": ("shared",), "seed": (1,)},
+            {**_SIXTH, "law_name": ("four:-1:28",), "n": (6,), "m": (8,), "sigma": (0.08, 0.1, 0.11, 0.12, 0.14),
+             "noise": ("shared",)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.15},
         hardware="one core of a busy two-core machine",
