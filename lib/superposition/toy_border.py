@@ -206,8 +206,10 @@ def _corner_error(own, other, b, p):
     alone = (first**3 - none**3) / (3 * own) - 2 * _moment(own, b) + 1 / 3
     square = (both**4 - first**4 - second**4 + none**4) / (12 * own * other)
     moment = ((both**3 - first**3) / (6 * other) - square / 2) / own
-    return (1 - p) ** 2 * none**2 + p * (1 - p) * (alone + (second**3 - none**3) / (3 * other)) + p**2 * (
-        square - 2 * moment + 1 / 3
+    return (
+        (1 - p) ** 2 * none**2
+        + p * (1 - p) * (alone + (second**3 - none**3) / (3 * other))
+        + p**2 * (square - 2 * moment + 1 / 3)
     )
 
 

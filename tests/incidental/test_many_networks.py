@@ -46,9 +46,7 @@ def test_counts_are_those_of_one_network():
 
 def test_progress_and_no_time_at_all():
     w0, seen = many_networks.start(3, 2, 4, seed=0), []
-    np.testing.assert_array_equal(
-        many_networks.flow(w0, 0.01, 0.0, progress=lambda *now: seen.append(now)), w0
-    )
+    np.testing.assert_array_equal(many_networks.flow(w0, 0.01, 0.0, progress=lambda *now: seen.append(now)), w0)
     assert seen == [(3, 3)]
 
 
