@@ -179,9 +179,7 @@ def test_bad_input_is_named(call, message):
 
 @pytest.mark.parametrize(("ns", "nd"), [(8, 3), (8, 5), (16, 4)])
 def test_the_spread_of_the_skewness_over_all_index_sets(ns, nd):
-    sums = [
-        frames.Rug(ns, nd, indices=np.array(S)).power_sums()[2] for S in itertools.combinations(range(1, ns), nd)
-    ]
+    sums = [frames.Rug(ns, nd, indices=np.array(S)).power_sums()[2] for S in itertools.combinations(range(1, ns), nd)]
     assert interference.skewness_spread(ns, nd) == pytest.approx(np.std(sums), rel=1e-9)
 
 
