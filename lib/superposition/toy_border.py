@@ -125,6 +125,12 @@ def border(p):
     -----
     Source: ours; the lowest of several descents, and the limit of small overlaps. Not certified.
     Jumps with an overlap below 0.005 count as continuous.
+
+    Examples
+    --------
+    >>> found = border(0.3)
+    >>> round(found.importance, 4), round(found.strengths[1], 2), found.sharp
+    (0.2047, 0.48, True)
     """
     p = float(features.probability(p))
     limit = float(continuous_border(p))
