@@ -1,4 +1,4 @@
-"""One valid call of every public function of the wing, small and quick (some experiments and measured_critical_gain are not)."""
+"""One valid call of every public function of the wing, small and quick (some experiments and the critical gain not)."""
 
 import numpy as np
 from superposition.receptive import (

@@ -91,3 +91,12 @@ def test_figures():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_energy_of_coinciding_directions_is_infinite_at_any_length(seed):
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal(3)
+    assert thomson.coulomb_energy(np.column_stack([v, rng.uniform(0.1, 9) * v, rng.standard_normal(3)])) == np.inf
+    near = np.column_stack([v, v + 1e-9 * rng.standard_normal(3), rng.standard_normal(3)])
+    assert 1e8 < thomson.coulomb_energy(near) < 1e11  # close is not the same

@@ -12,8 +12,6 @@ import numpy as np
 from superposition import checks, features
 from superposition.rug import meanfield, rugs
 
-SMOOTHING = 0.01  # width, in sigma, of the Gaussian that frames.row_loss adds
-
 
 @dataclass(frozen=True)
 class Excess:
@@ -240,7 +238,7 @@ def excess(cumulants, a, b, p):
 
 
 def exact_excess(off_diagonal, a, b, p):
-    """The same without expansion: `frames.row_loss` above the loss of Gaussian interference.
+    """The same without expansion: `superposition.rug.rugs.row_loss` above the loss of Gaussian interference.
 
     Parameters
     ----------
@@ -256,19 +254,19 @@ def exact_excess(off_diagonal, a, b, p):
     Returns
     -------
     float
-        Both losses with the same smoothing, so that it cancels to first order.
+        `superposition.rug.rugs.row_loss` minus `superposition.rug.meanfield.loss`.
 
     Raises
     ------
     ValueError
-        If an argument is outside its range, or `p` too small for `frames.row_loss`.
+        If an argument is outside its range, or `p` too small for `superposition.rug.rugs.row_loss`.
 
     Notes
     -----
     Source: The Persian Rug, eq. 4 and 5.
     """
     weights = np.asarray(off_diagonal, dtype=np.float64)
-    sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
+    sigma = np.sqrt(features.variance(p) * np.sum(weights**2))
     return rugs.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 
@@ -339,7 +337,7 @@ def rug_loss(rug, a, b, p):
 
     Notes
     -----
-    Source: ours; `frames.row_loss` has the same without expansion, for rows with few different weights.
+    Source: ours; `superposition.rug.rugs.row_loss` has the same without expansion, for rows with few different weights.
     """
     sums = rug.power_sums()
     if rug.antipodal:
