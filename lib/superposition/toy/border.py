@@ -109,7 +109,8 @@ def tricritical() -> tuple[float, float]:
     """
     from scipy.optimize import brentq
 
-    return tuple(float(brentq(cubic_term, *bracket, xtol=1e-14)) for bracket in ((0.3, 0.7), (0.7, 0.95)))
+    low, high = (brentq(cubic_term, *bracket, xtol=1e-14) for bracket in ((0.3, 0.7), (0.7, 0.95)))
+    return float(np.asarray(low)), float(np.asarray(high))
 
 
 def border(p: float) -> Border:
