@@ -107,8 +107,11 @@ def test_the_moment_is_half_a_derivative():
         (lambda: relu_integrals.relu_power(0, [1.0], 0), "q = 0 is out of range; allowed: whole numbers from 1"),
         (lambda: relu_integrals.relu_power(np.nan, [1.0], 1), "b = nan is out of range"),
         (lambda: relu_integrals.relu_power(0, [np.inf], 1), "c = inf is out of range"),
-        (lambda: relu_integrals.relu_moment(0, [1.0], 1), "j = 1 is out of range; allowed: whole numbers from 0 to 0"),
-        (lambda: relu_integrals.relu_moment(0, [1.0], -1), "j = -1 is out of range"),
+        (
+            lambda: relu_integrals.relu_moment(0, [1.0], 1),
+            "j = 1.0 is out of range; allowed: whole numbers from 0 to 0",
+        ),
+        (lambda: relu_integrals.relu_moment(0, [1.0], -1), "j = -1.0 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -123,3 +126,12 @@ def test_huge_slopes_leave_the_small_ones_their_digits(huge):
     assert relu_integrals.relu_power(0.1, [1.0, -huge, 0.5], 2) * huge == pytest.approx(left, rel=1e-14)
     own = relu_integrals.relu_power(0.1, [1.0, 0.5], 2) / 2
     assert relu_integrals.relu_power(0.1, [1.0, -huge, 0.5], 1) * huge == pytest.approx(own, rel=1e-14)
+
+
+@pytest.mark.parametrize("scale", [1e-31, 1e-200, 1e-3, 1e90])
+def test_the_moment_scales_with_offset_and_slopes(scale):
+    # a kink half way: integral of x (x - 1/2) from 1/2 to 1 is 5/48
+    assert relu_integrals.relu_moment(-0.5 * scale, [scale], 0) == pytest.approx(scale * 5 / 48, rel=1e-12)
+    c = np.array([0.7, -0.2, 1e-5])
+    scaled = relu_integrals.relu_moment(0.1 * scale, scale * c, 1)
+    assert scaled == pytest.approx(scale * relu_integrals.relu_moment(0.1, c, 1), rel=1e-12)

@@ -104,7 +104,9 @@ def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
             f"j = {checks.shown(np.asarray(given).tolist())} is out of range; allowed: whole numbers from 0 to {last}"
         )
     direction = np.arange(c.shape[-1]) == np.broadcast_to(j, b.shape)[..., None]
-    return _integral(b.astype(complex), c + 1j * STEP * direction, 2).imag / STEP
+    unit = np.exp2(np.frexp(np.maximum(np.abs(b), np.abs(c).max(axis=-1)))[1])  # the integral scales with b and c
+    step = 1j * STEP * direction
+    return unit * _integral((b / unit).astype(complex), c / unit[..., None] + step, 2).imag / STEP
 
 
 def _offsets_and_slopes(b, c):

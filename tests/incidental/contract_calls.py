@@ -4,15 +4,18 @@ import numpy as np
 from superposition.incidental import (
     attractors,
     collisions,
+    constant,
     counting_experiments,
     kurtosis,
     l1_loss,
     laws,
     many_features,
+    many_networks,
     noise_experiments,
     noise_loss,
     noisy_training,
     one_feature,
+    push,
     sparsification_rate,
     tails,
     untied_weights,
@@ -22,7 +25,13 @@ W = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]])
 UNIT = np.array([0.6, 0.0, 0.8])
 LAW = laws.bipolar(0.1)
 
-NAN_IS_AN_ANSWER = {"balance", "expected", "train", "relative_variance_bounds"}  # as their docstrings say
+NAN_IS_AN_ANSWER = {
+    "balance",
+    "turning_depth",
+    "expected",
+    "train",
+    "relative_variance_bounds",
+}  # as their docstrings say
 CALLS = [
     (attractors.simplex, {"n": 3, "m": 2}),
     (attractors.freezing_sigma, {"n": 3, "l1": 1.5}),
@@ -36,6 +45,24 @@ CALLS = [
     (collisions.count_polysemantic, {"W": W, "threshold": 0.5}),
     (collisions.same_sign_pairs, {"W": W, "threshold": 0.5}),
     (collisions.opposite_tops, {"W": W}),
+    (
+        constant.measured,
+        {"n": 2, "m": 2, "networks": 2, "lambda_": 0.5, "step": 0.4, "seed": 0, "device": "cpu"},
+    ),
+    (constant.isotropic, {"W": W[None]}),
+    (constant.mean_overlap, {"W": W[None]}),
+    (constant.opposite_tops_at, {"overlap": 0.5, "m": 4}),
+    (constant.two_features, {"m": 4}),
+    (constant.several_features, {"n": 3, "m": 4}),
+    (many_networks.start, {"networks": 1, "n": 2, "m": 3, "seed": 0}),
+    (many_networks.flow, {"w0": W[None], "lambda_": 0.1, "t": 1.0, "step": 0.4}),
+    (many_networks.count_polysemantic, {"W": W[None], "threshold": 0.5}),
+    (many_networks.opposite_tops, {"W": W[None]}),
+    (push.push, {"u": UNIT, "b": 1.5, "law": LAW}),
+    (push.push_series, {"u": UNIT, "b": 1.5, "law": LAW}),
+    (push.mean_push, {"m": 3, "b": 1.5, "law": LAW, "rows": 2, "seed": 0}),
+    (push.turning_depth, {"m": 8, "kurtosis": -1.0, "kappa6": 28.0}),
+    (laws.four_point, {"kurtosis": -1.0, "kappa6": 28.0, "sigma": 0.1}),
     (
         counting_experiments.by_flow,
         {"n": 2, "m": 3, "lambda_": 0.5, "step": 0.4, "seed": 0, "device": "cpu"},

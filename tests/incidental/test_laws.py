@@ -69,3 +69,30 @@ def test_laws_are_small_frozen_objects():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("k", "kappa6"), [(-1, 4), (-1, 28), (-0.3, 36), (0.3, -8.6), (2, 100), (-1.99, 20)])
+def test_four_points_have_the_cumulants_that_were_asked_for(k, kappa6):
+    law = laws.four_point(k, kappa6, 0.2)
+    assert law.excess_kurtosis == pytest.approx(k, abs=1e-12)
+    assert law.sixth_cumulant == pytest.approx(kappa6, rel=1e-9, abs=1e-9)
+    assert law.variance == pytest.approx(0.04) and sum(law.probabilities) == pytest.approx(1)
+    assert min(law.probabilities) >= 0 and law.points == tuple(sorted(law.points))
+    xi = law.sample((100_000,), np.random.default_rng(0))
+    se = np.sqrt((law.moment(8) - law.mu4**2) / len(xi))
+    assert np.mean(xi**4) == pytest.approx(law.mu4, abs=4 * se)
+
+
+def test_the_smallest_sixth_cumulant_is_the_law_on_three_points():
+    for k in (-1.5, 0.0, 3.0):
+        lowest = laws.four_point(k, k**2 - 9 * k - 6, 0.3)
+        assert lowest.points[1] == pytest.approx(0, abs=1e-7)
+        assert laws.discrete(0.3, k).sixth_cumulant == pytest.approx(lowest.sixth_cumulant, abs=1e-9)
+    assert laws.normal(2.0).sixth_cumulant == 0 and laws.bipolar(1.0).sixth_cumulant == 16
+    for k, kappa6, message in [
+        (-1, 3.9, r"kappa6 = 3.9 is out of range; allowed: \[4, 1e\+100\]"),
+        (-2, 16, r"kurtosis = -2 is out of range; allowed: \(-2, 1e\+49\]"),
+        (0, np.inf, "kappa6 = inf is out of range"),
+    ]:
+        with pytest.raises(ValueError, match=message):
+            laws.four_point(k, kappa6, 0.1)

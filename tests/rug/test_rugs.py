@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
 from scipy.linalg import hadamard
 from superposition.rug import meanfield, rugs
 
@@ -110,10 +111,23 @@ def enumerated_loss(weights, a, b, p, points=400):
     ("weights", "p", "rtol"), [([0.5], 0.3, 1e-3), ([-0.4, 0.7], 0.2, 1e-3), ([-1.0, 0.01], 0.5, 1e-3)]
 )
 def test_row_loss_against_enumeration(weights, p, rtol):
-    # rtol: the smoothing Gaussian is worth 1e-4, the atoms of so few features cost the rest
+    # rtol: what the midpoint rule of the enumeration costs
     points = 2000 if len(weights) == 1 else 120
     for a, b in [(1.0, -0.1), (1.2, 0.05)]:
         assert rugs.row_loss(weights, a, b, p) == pytest.approx(enumerated_loss(weights, a, b, p, points), rel=rtol)
+
+
+@pytest.mark.parametrize(("weight", "p"), [(-1.0, 0.05), (-0.3, 0.02), (0.5, 0.2)])
+def test_row_loss_of_a_single_weight_is_exact(weight, p):
+    # smoothing without the extrapolation is off by 1e-5 to 2e-3 here
+    for a, b in [(1.2, -0.05), (1.2, 0.0), (0.9, -0.15)]:
+        shift = a * weight
+
+        def given(x, a=a, b=b, shift=shift):
+            return float(meanfield.loss(a, b + shift * (x - p / 2), 0, p))
+
+        exact = p * quad(given, 0, 1, epsabs=1e-13, limit=400)[0] + (1 - p) * given(0.0)
+        assert rugs.row_loss([weight], a, b, p) == pytest.approx(exact, rel=1e-8)
 
 
 @pytest.mark.parametrize(("ns", "nd", "p"), [(64, 16, 0.2), (100, 30, 0.05), (256, 51, 0.05)])

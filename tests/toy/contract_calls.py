@@ -1,7 +1,7 @@
 """One valid call of every public function of the wing, small and quick (phase_cell is not)."""
 
 import numpy as np
-from superposition.toy import experiments, geometry, linear, loss, optima, thomson, training
+from superposition.toy import border, experiments, geometry, linear, loss, optima, thomson, training
 
 W = np.array([[1.0, -0.9, 0.1], [0.2, 0.3, 0.8]])
 B = np.array([0.1, -0.1, 0.0])
@@ -9,6 +9,11 @@ IMPORTANCE = np.array([1.0, 0.5, 0.2])
 MODEL = {"W": W, "b": B, "importance": IMPORTANCE}
 
 CALLS = [
+    (border.continuous_border, {"p": 0.7}),
+    (border.cubic_term, {"p": 0.7}),
+    (border.border, {"p": 0.7}),
+    (border.profile, {"p": 0.7, "overlaps": np.array([0.1])}),
+    (border.output_error, {"own": 0.9, "other": -0.2, "b": 0.1, "p": 0.3}),
     (geometry.gram, {"W": W}),
     (geometry.feature_dimensionality, {"W": W}),
     (geometry.interference, {"W": W}),

@@ -36,3 +36,14 @@ def test_geometry_does_not_depend_on_the_basis():
     np.testing.assert_allclose(
         geometry.feature_dimensionality(W), norms / (norms + geometry.interference(W)), rtol=1e-13
     )
+
+
+def test_dimensionality_and_interference_keep_their_values_for_tiny_weights():
+    W = np.random.default_rng(0).standard_normal((2, 5))
+    for scale in (1e-90, 1e-160, 1e100):
+        np.testing.assert_allclose(
+            geometry.feature_dimensionality(scale * W), geometry.feature_dimensionality(W), rtol=1e-12
+        )
+    np.testing.assert_allclose(geometry.interference(1e-90 * W), 1e-180 * geometry.interference(W), rtol=1e-12)
+    assert geometry.feature_dimensionality(np.diag([1.0, 1e-200])).tolist() == [1.0, 1.0]
+    assert geometry.feature_dimensionality([[1.0, 1e-200, 0.0]]).tolist() == [1.0, 0.0, 0.0]

@@ -104,3 +104,11 @@ def test_stochastic_descent_follows_the_flow():
     # half way up: gradient noise of 4000 vectors, averaged over 100 steps, is below 1 %; the step size costs 1 %
     np.testing.assert_allclose(strengths[-1], expected, rtol=0.03)
     assert 0.25 < expected.min() < expected.max() < 0.75
+
+
+def test_flow_at_its_start_and_with_times_it_refuses():
+    W = np.random.default_rng(0).standard_normal((2, 3))
+    np.testing.assert_array_equal(linear.flow(W, 1.0, 0.3, [0])[0], W)
+    for times in (3.0, [], [2.0, 1.0], [1.0, 1.0]):
+        with pytest.raises(ValueError, match="is not allowed; allowed: a list of at least one time, rising"):
+            linear.flow(W, 1.0, 0.3, times)

@@ -108,3 +108,12 @@ def test_energies_do_not_depend_on_rotation_order_and_length(energy):
     W, Q = rng.standard_normal((3, 5)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
     of = thomson.coulomb_energy if energy == "coulomb" else thomson.thomson_energy
     assert of((Q @ W * rng.uniform(0.5, 2, 5))[:, rng.permutation(5)]) == pytest.approx(of(W), rel=1e-12)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_the_energy_of_coinciding_directions_is_infinite_at_any_length(seed):
+    rng = np.random.default_rng(seed)
+    v = rng.standard_normal(3)
+    assert thomson.coulomb_energy(np.column_stack([v, rng.uniform(0.1, 9) * v, rng.standard_normal(3)])) == np.inf
+    near = np.column_stack([v, v + 1e-9 * rng.standard_normal(3), rng.standard_normal(3)])
+    assert 1e8 < thomson.coulomb_energy(near) < 1e11  # close is not the same

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Law:
-    """The law of the noise xi on one neuron. Make one with `bipolar`, `uniform`, `normal`, `laplace` or `discrete`.
+    """The law of the noise xi on one neuron: `bipolar`, `uniform`, `normal`, `laplace`, `discrete` or `four_point`.
 
     ``points`` and ``probabilities`` are those of xi / sigma if the law is discrete, empty otherwise.
 
@@ -74,6 +74,12 @@ class Law:
     def kappa4(self) -> float:
         """Fourth cumulant mu4 - 3 sigma^4."""
         return self.excess_kurtosis * self.sigma**4
+
+    @property
+    def sixth_cumulant(self) -> float:
+        """The number kappa6 / sigma^6 = E xi^6 / sigma^6 - 15 k - 15; it does not depend on sigma."""
+        unit = self._discrete_moment(6) if self.points else _MOMENTS[self.name](6)
+        return unit - 15 * self.excess_kurtosis - 15.0
 
     def characteristic(self, t: ArrayLike) -> np.ndarray:
         """E exp(i t xi), real because the law is symmetric.
@@ -277,6 +283,51 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     outer = math.sqrt(kurtosis + 3)
     tail = 0.5 / (kurtosis + 3)
     return Law("discrete", _sigma(sigma), (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
+
+
+def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
+    """Noise on four points, +-a and +-b, with any excess kurtosis and sixth cumulant there can be.
+
+    Parameters
+    ----------
+    kurtosis : float
+        Excess kurtosis k, above -2 (at -2 there is `bipolar` noise alone), up to 1e49.
+    kappa6 : float
+        Sixth cumulant in units of sigma^6, from k^2 - 9 k - 6 to 1e100; at the lower end the inner
+        two points meet at 0 and the law is `discrete`.
+    sigma : float
+        Standard deviation, 0 or more.
+
+    Returns
+    -------
+    Law
+
+    Raises
+    ------
+    ValueError
+        If `kurtosis` or `kappa6` belong to no symmetric law, or `sigma` is negative.
+
+    Notes
+    -----
+    Source: ours, for Incidental Polysemanticity, section 3. With Y = (xi / sigma)^2 the moments
+    E Y^2 = k + 3 and E Y^3 = kappa6 + 15 k + 15 are given; E Y^3 >= (E Y^2)^2 because Y >= 0,
+    and the two values of Y are the nodes of Gaussian quadrature.
+
+    Examples
+    --------
+    >>> from superposition import incidental
+    >>> law = incidental.four_point(-1, 28, 0.1)
+    >>> round(law.excess_kurtosis, 12), round(law.sixth_cumulant, 12)
+    (-1.0, 28.0)
+    """
+    k = checks.number("kurtosis", kurtosis, -2, 1e49, open_low=True)
+    kappa6 = checks.number("kappa6", kappa6, k**2 - 9 * k - 6, 1e100)
+    second, third = k + 3, kappa6 + 15 * k + 15
+    total = (third - second) / (second - 1)  # sum of the two values of Y; their product is total - second
+    high = total / 2 + math.sqrt(max(total**2 / 4 - total + second, 0))
+    low = max(total - second, 0) / high
+    inner, outer, share = math.sqrt(low), math.sqrt(high), (1 - low) / (high - low) / 2
+    return Law("four points", _sigma(sigma), (-outer, -inner, inner, outer), (share, 0.5 - share, 0.5 - share, share))
 
 
 def _sigma(sigma):

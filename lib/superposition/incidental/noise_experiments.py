@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from superposition.incidental.noisy_training import Trajectory
 
 
-LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with a number K of -2 or more")
+LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with excess kurtosis K of -2 or more",
+        "four:K:C with excess kurtosis K and sixth cumulant C")  # fmt: skip
 RECORDS, KEPT_EVERY = 200, 5  # 200 looks at the weights after the start; every fifth goes into the table
 
 
@@ -32,7 +33,8 @@ def law(name: str, sigma: float) -> Law:
     Parameters
     ----------
     name : str
-        "bipolar", "uniform", "normal", "laplace", or "discrete:K" with excess kurtosis K.
+        "bipolar", "uniform", "normal", "laplace", "discrete:K" with excess kurtosis K, or
+        "four:K:C" with excess kurtosis K and sixth cumulant C.
     sigma : float
         Standard deviation, 0 or more.
 
@@ -47,9 +49,11 @@ def law(name: str, sigma: float) -> Law:
     """
     if not isinstance(name, str):
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
-    kind, _, kurtosis = name.partition(":")
-    if kind == "discrete" and kurtosis:
-        return laws.discrete(sigma, float(kurtosis))
+    kind, *numbers = name.split(":")
+    if (kind, len(numbers)) == ("discrete", 1) and numbers[0]:
+        return laws.discrete(sigma, float(*numbers))
+    if (kind, len(numbers)) == ("four", 2) and all(numbers):
+        return laws.four_point(*map(float, numbers), sigma)
     makers = {
         "bipolar": laws.bipolar,
         "uniform": laws.uniform,

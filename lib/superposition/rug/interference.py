@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
     from superposition.checks import Floats
 
-SMOOTHING = 0.01  # width, in sigma, of the Gaussian that frames.row_loss adds
-
 
 @dataclass(frozen=True)
 class Excess:
@@ -251,7 +249,7 @@ def excess(cumulants: ArrayLike, a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Ex
 
 
 def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
-    """The same without expansion: `frames.row_loss` above the loss of Gaussian interference.
+    """The same without expansion: `superposition.rug.rugs.row_loss` above the loss of Gaussian interference.
 
     Parameters
     ----------
@@ -267,19 +265,19 @@ def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float
     Returns
     -------
     float
-        Both losses with the same smoothing, so that it cancels to first order.
+        `superposition.rug.rugs.row_loss` minus `superposition.rug.meanfield.loss`.
 
     Raises
     ------
     ValueError
-        If an argument is outside its range, or `p` too small for `frames.row_loss`.
+        If an argument is outside its range, or `p` too small for `superposition.rug.rugs.row_loss`.
 
     Notes
     -----
     Source: The Persian Rug, eq. 4 and eq. 5.
     """
     weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
-    sigma = np.sqrt(features.variance(p) * np.sum(weights**2) * (1 + SMOOTHING**2))
+    sigma = np.sqrt(features.variance(p) * np.sum(weights**2))
     return rugs.row_loss(weights, a, b, p) - float(meanfield.loss(a, b, sigma, p))
 
 
@@ -352,7 +350,7 @@ def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
 
     Notes
     -----
-    Source: ours; `frames.row_loss` has the same without expansion, for rows with few different weights.
+    Source: ours; `superposition.rug.rugs.row_loss` has the same without expansion, for rows with few different weights.
     """
     sums, (a, b, p) = rug.power_sums(), ranges.one_output(a, b, p)
     if rug.antipodal:

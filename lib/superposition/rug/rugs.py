@@ -267,8 +267,9 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
     The interference is a sum of independent terms, so its density follows from the product
-    of their characteristic functions. A Gaussian of 1 % of its width is added to make the
-    density smooth, which changes the loss by about 1e-4 of itself.
+    of their characteristic functions. A Gaussian of 1 % of its width makes the density smooth, and
+    one of 2 % tells what that changes: the extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of
+    itself. Only where the ReLU closes exactly at an atom of the law are 1e-3 left.
 
     Parameters
     ----------
@@ -315,11 +316,12 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
         )
     t = np.arange(points // 2 + 1) * np.pi / reach
     t = t[t * smooth < 9]  # beyond, the smoothing Gaussian is below 1e-17
-    log_cf = -((smooth * t) ** 2) / 2 - 1j * t * features.mean(p) * np.sum(count * weights)
+    log_cf = -1j * t * features.mean(p) * np.sum(count * weights)
     for block in np.array_split(np.arange(len(weights)), max(1, len(weights) * len(t) // 2**22)):
         log_cf = log_cf + count[block] @ np.log(_feature_cf(np.outer(weights[block], t), p) + 1e-300)
     spectrum = np.zeros(points // 2 + 1, dtype=complex)
-    spectrum[: len(t)] = np.exp(log_cf)
+    narrow = np.exp(-((smooth * t) ** 2) / 2)
+    spectrum[: len(t)] = np.exp(log_cf) * (4 * narrow - narrow**4) / 3  # narrow^4 is twice as wide
     nu = np.fft.fftfreq(points) * 2 * reach
     mass = np.fft.irfft(spectrum.conj(), n=points)
     return float(mass @ meanfield.loss(a, b + a * nu, 0, p))

@@ -77,8 +77,8 @@ def optimum(bits: int, least: int, p: float) -> Tile:
 
     Notes
     -----
-    Source: ours. The loss of a row is `superposition.rug.rugs.row_loss`, good to 0.1 % or so of
-    itself; for every ratio of bias and gain the best gain is known (The Persian Rug, eq. 9).
+    Source: ours. The loss of a row is `superposition.rug.rugs.row_loss`, good to 1e-3 of itself
+    where the ReLU closes at an atom; for every ratio of bias and gain the best gain is known (The Persian Rug, eq. 9).
     """
     from scipy.optimize import minimize_scalar
 

@@ -61,10 +61,10 @@ def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     >>> toy.feature_dimensionality([np.cos(angle), np.sin(angle)]).round(3)  # a pentagon
     array([0.4, 0.4, 0.4, 0.4, 0.4])
     """
-    overlaps = gram(W)
-    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
-    crowd = (overlaps**2).sum(axis=-1)
-    return np.divide(norms**2, crowd, out=np.zeros(norms.shape), where=crowd > 0)
+    unit, lengths = _directions(W)
+    with np.errstate(all="ignore"):  # lengths of very different size, and features without weight
+        shared = gram(unit) * (lengths[..., None, :] / lengths[..., :, None])
+        return np.where(lengths > 0, 1 / np.nansum(shared**2, axis=-1), 0.0)
 
 
 def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
@@ -90,10 +90,9 @@ def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
     >>> toy.interference([[2.0, -1.0]])
     array([1., 4.])
     """
-    overlaps = gram(W)
-    norms = np.diagonal(overlaps, axis1=-2, axis2=-1)
-    shared = (overlaps**2).sum(axis=-1) - norms**2
-    return np.divide(shared, norms, out=np.zeros(norms.shape), where=norms > 0)
+    unit, lengths = _directions(W)
+    others = gram(unit) * lengths[..., None, :] * ~np.eye(lengths.shape[-1], dtype=bool)
+    return (others**2).sum(axis=-1)
 
 
 def phase(W: ArrayLike, feature: int) -> str:
@@ -129,3 +128,12 @@ def phase(W: ArrayLike, feature: int) -> str:
     if gram(W)[feature, feature] < 0.25:
         return "dropped"
     return "superposed" if interference(W)[feature] > 0.25 else "own"
+
+
+def _directions(W):
+    """Unit columns and their lengths, with no square that underflows; a column of zeros stays one."""
+    W = checks.array("W", W, "... m n")
+    largest = np.abs(W).max(axis=-2, keepdims=True)
+    scale = np.where(largest > 0, largest, 1.0)
+    lengths = np.linalg.norm(W / scale, axis=-2, keepdims=True)
+    return W / scale / np.where(lengths > 0, lengths, 1.0), (scale * lengths)[..., 0, :]

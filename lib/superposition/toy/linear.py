@@ -169,7 +169,7 @@ def flow(
     p : float
         Probability that a feature is on, in (0, 1].
     times : array_like, shape (t,)
-        Times to report, rising from 0 or later.
+        Times to report, at least one, rising from 0 or later.
     rtol : float
         Relative tolerance of the integrator, in (0, 1).
 
@@ -210,6 +210,8 @@ def flow(
         now = flat.reshape(W.shape)
         return rate * (now @ (weights * (np.eye(W.shape[1]) - geometry.gram(now)))).ravel()
 
+    if times[-1] == 0:
+        return W[None].copy()
     done = solve_ivp(velocity, (0, times[-1]), W.ravel(), t_eval=times, rtol=rtol, atol=1e-12, method="DOP853")
     return done.y.T.reshape(len(times), *W.shape)
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 
 ENERGIES = ("overlap", "coulomb")
+SAME = 4 * np.finfo(float).eps  # distance at which two unit vectors are one: their rounding
 TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
 
 
@@ -91,7 +92,7 @@ def coulomb_energy(W: ArrayLike) -> float:
     Returns
     -------
     float
-        Every pair counts once; infinite if two directions coincide.
+        Every pair counts once; infinite if two directions coincide to rounding.
 
     Raises
     ------
@@ -108,8 +109,9 @@ def coulomb_energy(W: ArrayLike) -> float:
     3.6742
     """
     W = _directions(W)
-    squares = 2 - 2 * geometry.gram(W)[np.triu_indices(W.shape[1], 1)]
-    return float(np.sum(1 / np.sqrt(squares))) if np.all(squares > 0) else np.inf
+    one, other = np.triu_indices(W.shape[1], 1)
+    distances = np.linalg.norm(W[:, one] - W[:, other], axis=0)
+    return float(np.sum(1 / distances)) if np.all(distances > SAME) else np.inf
 
 
 def minimise(

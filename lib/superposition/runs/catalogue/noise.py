@@ -7,11 +7,13 @@ from pydantic import Field
 from superposition.inputs import Count, Real
 from superposition.runs.point import Point, Run
 
+_LAW = r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+|four:-?[0-9.]+:-?[0-9.]+)$"
+
 
 class NoisePoint(Point):
     """Autoencoders under noise: what `superposition.incidental.noise_experiments.trained_under_noise` takes."""
 
-    law_name: Annotated[str, Field(pattern=r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+)$")]
+    law_name: Annotated[str, Field(pattern=_LAW)]
     sigma: Annotated[Real, Field(ge=0)]
     n: Annotated[Count, Field(ge=2, le=64)]
     m: Annotated[Count, Field(ge=1, le=256)]
@@ -39,6 +41,14 @@ _QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
 _SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
 _LAMBDAS = (0.001, 0.003, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 1.55)
 _COUNTED = {**_FIG, "sigma": (0.1,)}
+_SIXTH = {
+    **_BIPOLAR,
+    "law_name": ("four:-1:4", "four:-1:28", "four:-0.3:-3.2", "four:-0.3:36", "four:0.3:-8.6"),
+    "noise": ("shared", "independent"),
+    "eta": (0.02,),
+    "steps": (2 * 10**5,),
+    "instances": (32,),
+}
 _TINY_HOURS = 0.005
 
 RUNS = (
@@ -101,6 +111,24 @@ RUNS = (
               for n, m in ((4, 8), (6, 12), (8, 8), (12, 24), (16, 32))),
             *({**_COUNTED, "n": (n,), "m": (m,), "sigma": (0.0,), "lambda_": (0.03,)}
               for n, m in ((8, 8), (8, 16), (16, 32))),
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-sixth",
+        feeds="Incidental Polysemanticity, section 3: laws of one kurtosis and different sixth cumulants",
+        function=_NOISE,
+        point=NoisePoint,
+        small=({**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,), "noise": ("shared",), "steps": (4000,),
+                "instances": (4,)},),
+        full=(
+            {**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,)},
+            {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,)},
+            {**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,), "noise": ("shared",), "seed": (1,)},
+            {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,), "noise": ("shared",), "seed": (1,)},
+            {**_SIXTH, "law_name": ("four:-1:28",), "n": (6,), "m": (8,), "sigma": (0.08, 0.1, 0.11, 0.12, 0.14),
+             "noise": ("shared",)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.15},
         hardware="one core of a busy two-core machine",

@@ -1,0 +1,196 @@
+"""Gradient flow of thousands of small networks at once, to count how many neurons they come to share.
+
+W has shape (b, n, m): b networks, n features, m neurons; the flow is that of
+`superposition.incidental.many_features.flow`, by the same proximal steps. Each network has its own step and goes
+its own way: what becomes of it does not depend, to the last bit, on which others are in the batch.
+Source: Incidental Polysemanticity, sections 2 and 2.1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from superposition import checks
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from jaxtyping import Float, Int
+    from numpy.typing import ArrayLike
+
+
+LOOK = 20  # steps between looks for columns of zeros and for networks at rest
+SETTLED = 1e-4  # remaining speed of the weights of a network at rest
+CHUNK = 2**20  # weights that are moved at once: they stay in the cache
+
+
+def start(networks: int, n: int, m: int, *, seed: int) -> Float[np.ndarray, "networks n m"]:
+    """Random weights of variance 1/m, as in the text's public code.
+
+    Parameters
+    ----------
+    networks, n, m : int
+        Networks, features and neurons, at least 1.
+    seed : int
+        Seed.
+
+    Returns
+    -------
+    numpy.ndarray of float32, shape (networks, n, m)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    shape = tuple(checks.whole(name, v, 1) for name, v in (("networks", networks), ("n", n), ("m", m)))
+    rng = np.random.default_rng(checks.whole("seed", seed, 0))
+    return rng.standard_normal(shape, dtype=np.float32) / np.sqrt(np.float32(m))
+
+
+def flow(
+    w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4, progress: Callable[[int, int], object] | None = None
+) -> Float[np.ndarray, "b n m"]:
+    """Gradient flow of many networks, each as if it were alone.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (b, n, m)
+        Weights at t = 0, finite. float32 is kept, everything else becomes float64.
+    lambda_ : float
+        Strength of the l1 term in the simplified convention, 0 or more.
+    t : float
+        Time in the simplified convention, 0 or more.
+    step : float
+        Largest step, from 1e-6 to 0.5; shorter in a network whose encodings overlap, as in
+        `superposition.incidental.many_features.flow`.
+    progress : callable, optional
+        Called as ``progress(done, total)`` in networks.
+
+    Returns
+    -------
+    numpy.ndarray, shape (b, n, m)
+        Networks at rest (one weight a row, no overlap) are left as they are.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Incidental Polysemanticity, section 2, the training dynamics without the constants 4.
+
+    Examples
+    --------
+    >>> w = flow([[[0.6, 0.5], [-0.5, 0.4]]], 0.01, 600.0)
+    >>> w.round(2).tolist()
+    [[[0.99, 0.0], [-0.99, 0.0]]]
+    """
+    checks.real("w0", w0, open_low=True, open_high=True)
+    W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
+    if W.ndim != 3 or not W.size:
+        raise ValueError(f"w0 has shape {W.shape}; allowed: (b, n, m) with at least one weight")
+    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
+    step = checks.number("step", step, 1e-6, 0.5)
+    t = checks.number("t", t, 0, open_high=True)
+    size = max(1, CHUNK // W[0].size)
+    for first in range(0, len(W), size):
+        _settle(W[first : first + size], lambda_, t, step)
+        if progress is not None:
+            progress(min(first + size, len(W)), len(W))
+    return W
+
+
+def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> Int[np.ndarray, " b"]:
+    """Neurons that at least two features use, in each network.
+
+    Parameters
+    ----------
+    W : array_like, shape (b, n, m)
+        Encodings.
+    threshold : float
+        Size from which a weight counts, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    W, threshold = checks.array("W", W, "b n m"), checks.number("threshold", threshold, 0, 1, open_low=True)
+    return ((np.abs(W) >= threshold).sum(axis=1) >= 2).sum(axis=1)
+
+
+def opposite_tops(W: ArrayLike) -> Int[np.ndarray, " b"]:
+    """Pairs of features whose largest weights share a neuron with opposite signs, in each network.
+
+    Parameters
+    ----------
+    W : array_like, shape (b, n, m)
+        Encodings.
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (b,)
+
+    Raises
+    ------
+    ValueError
+        If `W` holds no finite numbers or has another number of axes.
+    """
+    W = checks.array("W", W, "b n m")
+    top = np.abs(W).argmax(axis=2)
+    positive = np.take_along_axis(W, top[:, :, None], axis=2)[:, :, 0] > 0
+    shared = top[:, :, None] == top[:, None, :]
+    return (shared & (positive[:, :, None] > positive[:, None, :])).sum(axis=(1, 2))
+
+
+def _settle(W, lambda_, t, step):
+    """All networks of a chunk, in place, in blocks of steps; columns of zeros are left out in between."""
+    left = np.full(len(W), t, dtype=W.dtype)
+    live = np.arange(len(W))
+    while live.size:
+        used = (W[live] != 0).any(axis=1)
+        width = np.minimum(np.exp2(np.ceil(np.log2(np.maximum(used.sum(axis=1), 4)))).astype(int), W.shape[2])
+        for w in np.unique(width):
+            chosen = live[width == w]
+            columns = np.argsort(~used[width == w], axis=1, kind="stable")[:, None, :w]
+            block, clock = np.take_along_axis(W[chosen], columns, axis=2), left[chosen]
+            for _ in range(LOOK):
+                block = _advance(block, clock, lambda_, step)
+            whole = np.zeros((len(chosen), *W.shape[1:]), W.dtype)
+            np.put_along_axis(whole, columns, block, axis=2)
+            W[chosen], left[chosen] = whole, clock
+        live = live[(left[live] > 0) & ~_at_rest(W[live], lambda_)]
+
+
+def _advance(W, left, lambda_, step):
+    """One proximal step of each network, of at most its time left, which is shortened in place."""
+    gram = W @ W.swapaxes(1, 2)
+    own = np.arange(W.shape[1])
+    benefit = 1 - gram[:, own, own]
+    overlaps = np.maximum(gram, 0)
+    overlaps[:, own, own] = 0
+    h = np.minimum(W.dtype.type(step) / np.maximum(overlaps.sum(axis=2).max(axis=1), 1), left)
+    left -= h
+    move = overlaps * -h[:, None, None]
+    move[:, own, own] = 1 + h[:, None] * benefit
+    W = move @ W
+    shrink = (h * W.dtype.type(lambda_))[:, None, None]
+    return W - np.clip(W, -shrink, shrink)
+
+
+def _at_rest(W, lambda_):
+    """Whether every row has one weight or none, at rest, and no two overlap."""
+    size = np.abs(W).max(axis=2)
+    slow = np.abs((1 - size**2) * size - lambda_ * (size > 0)) < SETTLED
+    alone = (np.count_nonzero(W, axis=2) <= 1) & slow
+    gram = W @ W.swapaxes(1, 2)
+    gram[:, np.arange(W.shape[1]), np.arange(W.shape[1])] = 0
+    return alone.all(axis=1) & (gram <= 0).all(axis=(1, 2))

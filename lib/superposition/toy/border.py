@@ -1,0 +1,272 @@
+"""The border of superposition for two features in one dimension: where it is sharp, where it is continuous.
+
+Feature 1 has importance 1, feature 2 importance I <= 1, both are on with probability p. The loss
+is L = A + I B with the two outputs' errors A and B. Where feature 2 is dropped A = 0 and B = V, so
+superposition wins if and only if I > A / (V - B) for some weights. The border is the smallest such
+ratio. For I >= 1 exchange the features: the upper border is one over the lower.
+
+Source: Toy Models of Superposition, "a phase change"; everything here is ours.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from superposition import checks, features
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+
+SMALLEST = 0.005  # overlap below which the ratio is that of the limit
+STARTS = (0.02, 0.1, 0.3, 0.6, 0.9)  # overlaps from which the least ratio is sought
+SHIFT = 1e-6  # of the central differences
+
+
+@dataclass(frozen=True)
+class Border:
+    """Least importance I_2 with superposition: ``importance``; ``strengths`` |W_1|^2 and |W_2|^2 just above it.
+
+    ``sharp`` says whether |W_2|^2 jumps there; if not, it grows from 0.
+    """
+
+    importance: float
+    strengths: tuple[float, float]
+    sharp: bool
+
+
+def continuous_border(p: ArrayLike) -> np.ndarray:
+    """Importance I_2 at which the dropped feature becomes unstable.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        min over beta of {p [V + (beta - p/2)^2 / 4] + (1 - p) [(1 - p) beta^2 + p beta^3 / 3]} / V.
+        It is the border where that is continuous, and lies above the border where that is sharp.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours. With the small overlap -delta, the bias b_1 = beta delta and
+    |W_1|^2 = 1 + (3/2)(p/2 - beta) delta the loss is I V + delta^2 (D - I V) + C delta^3 + ...
+
+    Examples
+    --------
+    >>> float(continuous_border(0.7).round(4))
+    0.7726
+    """
+    p = features.probability(p)
+    return _second(p, _beta(p)) / features.variance(p)
+
+
+def cubic_term(p: ArrayLike) -> np.ndarray:
+    """Coefficient C of delta^3 in the loss at the continuous border: below 0 the border cannot be continuous.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        3 (p/2 - beta) D - (p^2 / 6) (1 - beta)^4, with beta and D of `continuous_border`.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours. The first part is the growth of |W_1|, the second the ReLU that closes on output
+    1 where x_1 < delta (x_2 - beta).
+    """
+    p = features.probability(p)
+    beta = _beta(p)
+    return 3 * (p / 2 - beta) * _second(p, beta) - p**2 / 6 * (1 - beta) ** 4
+
+
+def tricritical() -> tuple[float, float]:
+    """Probabilities p at which `cubic_term` vanishes: the border can be continuous between them only.
+
+    Returns
+    -------
+    low, high : float
+    """
+    from scipy.optimize import brentq
+
+    low, high = (brentq(cubic_term, *bracket, xtol=1e-14) for bracket in ((0.3, 0.7), (0.7, 0.95)))
+    return float(np.asarray(low)), float(np.asarray(high))
+
+
+def border(p: float) -> Border:
+    """The border itself: the least importance of feature 2 at which it is not dropped.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    Border
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours; the lowest of several descents, and the limit of small overlaps. Not certified.
+    Jumps with an overlap below 0.005 count as continuous.
+
+    Examples
+    --------
+    >>> found = border(0.3)
+    >>> round(found.importance, 4), round(found.strengths[1], 2), found.sharp
+    (0.2047, 0.48, True)
+    """
+    p = checks.number("p", p, 0, 1, open_low=True)
+    limit = float(continuous_border(p))
+    value, own, overlap = min(_least(p, SMALLEST, 0.4), _least(p, 0.4, 1.5))
+    if value >= limit:
+        return Border(limit, (1.0, 0.0), False)
+    return Border(value, (own, overlap**2 / own), True)
+
+
+def profile(p: float, overlaps: ArrayLike) -> Float[np.ndarray, " k"]:
+    """Importance from which weights with a given overlap beat the dropped feature.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    overlaps : array_like, shape (k,)
+        -W_1 . W_2, from 0.005 upwards.
+
+    Returns
+    -------
+    numpy.ndarray, shape (k,)
+        The least A / (V - B) over lengths and biases; its minimum is the border, its limit at
+        overlap 0 the `continuous_border`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    p = checks.number("p", p, 0, 1, open_low=True)
+    overlaps = checks.real("overlaps", checks.array("overlaps", overlaps, "k"), SMALLEST, open_high=True)
+    return np.array([_least(p, overlap, overlap)[0] for overlap in overlaps])
+
+
+def output_error(own: ArrayLike, other: ArrayLike, b: ArrayLike, p: ArrayLike) -> np.ndarray:
+    """Mean squared error of one of two outputs, E (x - ReLU(own x + other y + b))^2, in closed form.
+
+    Parameters
+    ----------
+    own : array_like
+        |W_i|^2, from 1e-6 to 1e6.
+    other : array_like
+        W_1 . W_2, from -1e6 to -1e-6.
+    b : array_like
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: Toy Models, the loss of the ReLU output model; `superposition.toy.population_loss` has
+    it for any size, this one is fast where neither slope is tiny.
+    """
+    own = checks.real("own", own, 1e-6, 1e6)
+    other = checks.real("other", other, -1e6, -1e-6)
+    b, p = checks.real("b", b, -1e6, 1e6), features.probability(p)
+    return np.where(b + other >= 0, _linear_error(own, other, b, p), _corner_error(own, other, b, p))
+
+
+def _linear_error(own, other, b, p):
+    """The error while the ReLU is open for all x and y."""
+    offset = p / 2 * (1 - own - other) - b
+    return features.variance(p) * ((1 - own) ** 2 + other**2) + offset**2
+
+
+def _corner_error(own, other, b, p):
+    """The error as powers of the ReLU at the corners of the unit square."""
+    corners = [np.maximum(b + one * own + two * other, 0) for one in (0, 1) for two in (0, 1)]
+    none, second, first, both = corners
+    alone = (first**3 - none**3) / (3 * own) - 2 * _moment(own, b) + 1 / 3
+    square = (both**4 - first**4 - second**4 + none**4) / (12 * own * other)
+    moment = ((both**3 - first**3) / (6 * other) - square / 2) / own
+    return (
+        (1 - p) ** 2 * none**2
+        + p * (1 - p) * (alone + (second**3 - none**3) / (3 * other))
+        + p**2 * (square - 2 * moment + 1 / 3)
+    )
+
+
+def _moment(own, b):
+    """Integral of x ReLU(own x + b) from 0 to 1."""
+    end, begin = np.maximum(own + b, 0), np.maximum(b, 0)
+    return (end**3 - begin**3) / (3 * own**2) - b * (end**2 - begin**2) / (2 * own**2)
+
+
+def _least(p, low, high):
+    """Least A / (V - B) with the overlap between two bounds; with |W_1|^2 and the overlap it is found at."""
+    from scipy.optimize import minimize  # slow to import
+
+    variance, shifts = float(features.variance(p)), np.concatenate([np.zeros((1, 4)), np.eye(4), -np.eye(4)])
+
+    def objective(at):
+        slope, overlap, b, c = (at + SHIFT * shifts).T  # all of them of order 1, however small the overlap
+        own = 1 + slope * overlap
+        gain = variance - output_error(overlap**2 / own, -overlap, p / 2 + c * overlap, p)
+        values = output_error(own, -overlap, b * overlap, p) / np.maximum(gain, 1e-9 * variance)
+        up, down = values[1:].reshape(2, -1)
+        return values[0], (up - down) / (2 * SHIFT)
+
+    beta = float(_beta(p))
+    begin = [(1.5 * (p / 2 - beta), d, beta, p / 2 * (1 - d)) for d in np.clip(STARTS, low, high)]
+    begin += [(0.0, d, -p / 2, -p / 2 / d) for d in np.clip(STARTS, low, high)]
+    bounds = [(-0.6 / high, 2 / high), (low, high), (-2, 2), (-2 / low, 2 / low)]
+    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
+    found = [minimize(objective, at, jac=True, bounds=bounds, method="L-BFGS-B", options=options) for at in begin]
+    best = min(found, key=lambda result: result.fun)
+    slope, overlap = best.x[:2]
+    return float(best.fun), float(1 + slope * overlap), float(overlap)
+
+
+def _beta(p):
+    """Where the second-order term is least: a root of p (1 - p) beta^2 + (p/2 + 2 (1-p)^2) beta = p^2 / 4."""
+    square, linear = p * (1 - p), p / 2 + 2 * (1 - p) ** 2
+    return p**2 / 2 / (linear + np.sqrt(linear**2 + square * p**2))
+
+
+def _second(p, beta):
+    """The second-order term D: what a small overlap costs output 1."""
+    gap = beta - p / 2
+    return p * (features.variance(p) + gap**2 / 4) + (1 - p) * ((1 - p) * beta**2 + p * beta**3 / 3)

@@ -1,0 +1,66 @@
+"""The flow of many networks: to the bit what each does alone, and that of one network of the older code."""
+
+import numpy as np
+import pytest
+from superposition.incidental import collisions, many_features, many_networks
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 8), (4, 16), (5, 40), (9, 12)])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_batch_is_its_networks_one_by_one_to_the_bit(n, m, dtype):
+    w0 = many_networks.start(24, n, m, seed=3).astype(dtype)
+    together = many_networks.flow(w0, 0.02, 150.0)
+    assert together.dtype == dtype
+    for i in range(24):
+        np.testing.assert_array_equal(many_networks.flow(w0[i : i + 1], 0.02, 150.0)[0], together[i])
+    shuffled = many_networks.flow(w0[::-1], 0.02, 150.0)[::-1]
+    np.testing.assert_array_equal(shuffled, together)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 8), (6, 24), (12, 12)])
+@pytest.mark.parametrize("t", [3.0, 40.0, 400.0])
+def test_the_same_flow_as_one_network_at_a_time(n, m, t):
+    w0 = many_networks.start(5, n, m, seed=1).astype(float)
+    many = many_networks.flow(w0, 0.01, t)
+    for one, w in zip(w0, many, strict=True):
+        # both stop at rest to SETTLED = 1e-4, which a weight can move in the rest of its time
+        np.testing.assert_allclose(w, many_features.flow(one, 0.01, [t])[0], atol=3e-4 if t > 100 else 1e-10)
+
+
+def test_without_l1_two_overlapping_rows_end_at_their_polar_factor():
+    w0 = many_networks.start(40, 2, 6, seed=0).astype(float)
+    end = many_networks.flow(w0, 0.0, 60.0, step=0.05)
+    for before, after in zip(w0, end, strict=True):
+        u, _, vt = np.linalg.svd(before, full_matrices=False)
+        lengths = np.linalg.norm(before, axis=1, keepdims=True)
+        np.testing.assert_allclose(after, u @ vt if before[0] @ before[1] > 0 else before / lengths, atol=2e-4)
+
+
+def test_counts_are_those_of_one_network():
+    W = many_networks.flow(many_networks.start(30, 6, 8, seed=5), 0.05, 120.0)
+    assert many_networks.count_polysemantic(W).tolist() == [collisions.count_polysemantic(w) for w in W]
+    assert many_networks.opposite_tops(W).tolist() == [collisions.opposite_tops(w) for w in W]
+    assert many_networks.count_polysemantic(W).sum() > 0
+
+
+def test_progress_and_no_time_at_all():
+    w0, seen = many_networks.start(3, 2, 4, seed=0), []
+    np.testing.assert_array_equal(many_networks.flow(w0, 0.01, 0.0, progress=lambda *now: seen.append(now)), w0)
+    assert seen == [(3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda w: many_networks.flow(w[0], 0.01, 1.0), r"w0 has shape \(2, 4\); allowed: \(b, n, m\)"),
+        (lambda w: many_networks.flow(w, -1, 1.0), "lambda_ = -1 is out of range"),
+        (lambda w: many_networks.flow(w, 0.1, -1.0), "t = -1 is out of range"),
+        (lambda w: many_networks.flow(w, 0.1, 1.0, step=0.6), "step = 0.6 is out of range"),
+        (lambda w: many_networks.flow(w * np.nan, 0.1, 1.0), "w0 = nan is out of range"),
+        (lambda w: many_networks.count_polysemantic(w, 2), "threshold = 2 is out of range"),
+        (lambda w: many_networks.start(0, 2, 4, seed=0), "networks = 0 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call(many_networks.start(3, 2, 4, seed=0))
