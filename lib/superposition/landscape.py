@@ -226,6 +226,33 @@ def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     return float(value), gradient
 
 
+def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
+    """The field with the largest `score` that L-BFGS finds from several starts.
+
+    Parameters
+    ----------
+    starts : array_like, shape (m, n)
+        Fields to climb from, none zero.
+    task : Task
+        The data.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        Of norm 1.
+    """
+
+    def objective(w):
+        value, gradient = score(w, task)
+        return -value, -gradient
+
+    starts = np.asarray(starts) / np.linalg.norm(starts, axis=1, keepdims=True)
+    options = {"maxiter": 3000, "ftol": 1e-14, "gtol": 1e-9}
+    ends = [minimize(objective, w, jac=True, method="L-BFGS-B", options=options) for w in starts]
+    best = min(ends, key=lambda end: end.fun).x
+    return best / np.linalg.norm(best)
+
+
 def predicted_fields(
     n: int, xi1: float, xi2: float, gain: float, K: int, *, start: str = "random", steps: int = 2000, seed: int = 0
 ) -> np.ndarray:
@@ -238,7 +265,8 @@ def predicted_fields(
     xi1, xi2 : float
         Correlation lengths of the data with label 1 and 0, in pixels, above 0.
     gain : float
-        Gain, from 1e-6 to 1e6; `superposition.landscape.one_neuron_score` says what the first order is worth there.
+        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; from 1 on, many neurons
+        localize in training where it lets them spread: see `superposition.tilings`.
     K : int
         Neurons, at least 1.
     start : {"random", "tiled"}
