@@ -394,11 +394,9 @@ def _cumulant_gradient(W, m, r, k, by_40, by_31, by_22):
 
 
 def _pairs(rho, k40, k31, k22):
-    """Sum over ordered pairs i != j of E|u_i||u_j| to first order, and what it changes with.
-
-    The derivatives of G = E|u||v| over Gaussian u and v, of variances a and b, covariance rho and
-    s^2 = ab - rho^2, are 4 d^2G/da^2 = (b / (2sa) - s / a^2) / pi and so on.
-    """
+    """Sum over ordered pairs i != j of E|u_i||u_j| to first order, and its derivatives."""
+    # For Gaussian u and v of variances a, b, covariance rho and s^2 = ab - rho^2, G = E|u||v| has
+    # P = E d^4/du^4, Q = E d^4/du^3 dv and T = E d^4/du^2 dv^2 of |u||v|, twice the derivative by a, b or rho.
     d = np.diagonal(rho)
     a, b = d[:, None], d[None, :]
     off = 1.0 - np.eye(len(d))

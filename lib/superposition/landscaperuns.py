@@ -74,35 +74,32 @@ def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device=
     Returns
     -------
     dict of str to float
-        For the ``trained`` network, the best ``tile``, and minima to ``first`` order from tiled bumps and from
-        ``random`` weights: NAME_ipr (median n IPR), NAME_width (half energy), NAME_kernel and NAME_ols (median
-        cosine with the correlations of label 1 and with the field of a single-pixel gate) and NAME_loss on
-        fresh vectors (that of the tiling on its own sample). ``early`` and ``late``: median cosine, neuron by neuron,
-        of trained fields with those of the first-order flow from the same weights, after a fifteenth of the
-        steps and after all.
+        For the ``trained`` network, the best ``tile``, and the minimum to ``first`` order next to tiled bumps:
+        NAME_ipr (median n IPR), NAME_width (half energy), NAME_kernel and NAME_ols (median cosine with the
+        correlations of label 1 and with the field of a single-pixel gate) and NAME_loss on fresh vectors (that of
+        the tiling on its own sample). ``early``: median cosine, neuron by neuron, of trained fields with those of
+        the first-order flow from the same weights, after a fifteenth of the steps.
     """
     W = localizing.initial_weights(1, K, n, seed=seed)
     task, training = landscape.nlgp_task(n, xi1, xi2, gain), {"batch": batch, "seed": seed, "device": device}
     tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True)
     soon = settle(W, n, xi1, xi2, gain, steps=steps // 15, lr=lr * K, rest=0, **training)[0]
     found = settle(W, n, xi1, xi2, gain, steps=steps, lr=lr * K, **training)[0]
-    flowed = flow(W[0], task, steps, lr * K, keep=(steps // 15, steps))
-    starts = {name: landscape.starting_fields(n, K, name, seed) for name in landscape.STARTS}
-    first, random = (landscape.descend(starts[name], task) for name in ("tiled", "random"))
-    shapes = {"trained": found, "first": first, "random": random}
+    flowed = flow(W[0], task, steps // 15, lr * K)
+    first = landscape.predicted_fields(n, xi1, xi2, gain, K, start="tiled", seed=seed)
+    shapes = {"trained": found, "first": first}
     losses = {f"{name}_loss": sampled_loss(w, xi1, xi2, gain, samples, seed + 10**6) for name, w in shapes.items()}
     return {
         **{key: value for name, w in shapes.items() for key, value in describe(name, w, xi1, xi2, gain).items()},
         **describe("tile", tile.field[None], xi1, xi2, gain),
         **losses,
         "tile_loss": tile.loss,
-        "early": _alike(soon, flowed[0]),
-        "late": _alike(found, flowed[1]),
+        "early": _alike(soon, flowed),
     }
 
 
 def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="auto"):
-    """Is the tiling by bumps the best network, and where does training go from either branch?
+    """Ask whether the tiling by bumps is the best network, and where training goes from either branch.
 
     Parameters
     ----------
@@ -176,7 +173,7 @@ def settle(W, n, xi1, xi2, gain, *, steps, lr, batch, seed, rest=None, device="a
     return localizing.train(W, data, steps=rest, lr=lr / 8).W if rest else W
 
 
-def flow(W, task, steps, lr, *, keep):
+def flow(W, task, steps, lr):
     """Gradient descent on the first-order loss, for comparison with training step by step.
 
     Parameters
@@ -187,19 +184,15 @@ def flow(W, task, steps, lr, *, keep):
         The data.
     steps, lr : int, float
         As in the training.
-    keep : tuple of int
-        Steps after which to keep the weights.
 
     Returns
     -------
-    numpy.ndarray, shape (len(keep), K, n)
+    numpy.ndarray, shape (K, n)
     """
-    W, kept = np.array(W, dtype=np.float64), []
-    for step in range(1, steps + 1):
+    W = np.array(W, dtype=np.float64)
+    for _ in range(steps):
         W -= lr * landscape.network_loss(W, task)[1]
-        if step in keep:
-            kept.append(W.copy())
-    return np.array(kept)
+    return W
 
 
 def sampled_loss(W, xi1, xi2, gain, samples, seed):
