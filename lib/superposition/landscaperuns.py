@@ -76,8 +76,8 @@ def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device=
     dict of str to float
         For the ``trained`` network, the best ``tile``, and the minimum to ``first`` order next to tiled bumps:
         NAME_ipr (median n IPR), NAME_width (half energy), NAME_kernel and NAME_ols (median cosine with the
-        correlations of label 1 and with the field of a single-pixel gate) and NAME_loss on fresh vectors (that of
-        the tiling on its own sample). ``early``: median cosine, neuron by neuron, of trained fields with those of
+        correlations of label 1 and with the field of a single-pixel gate) and NAME_loss on the same fresh
+        vectors. ``early``: median cosine, neuron by neuron, of trained fields with those of
         the first-order flow from the same weights, after a fifteenth of the steps.
     """
     W = localizing.initial_weights(1, K, n, seed=seed)
@@ -93,7 +93,7 @@ def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device=
         **{key: value for name, w in shapes.items() for key, value in describe(name, w, xi1, xi2, gain).items()},
         **describe("tile", tile.field[None], xi1, xi2, gain),
         **losses,
-        "tile_loss": tile.loss,
+        "tile_loss": sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6),
         "early": _alike(soon, flowed),
     }
 
@@ -126,7 +126,7 @@ def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="a
         ``tile_ipr`` and ``tile_loss`` of the best tiling; ``least``, the least slope of its loss as another field is
         added, and ``least_ipr``, that field's n IPR; for the starts ``small`` (Xavier normal weights of scale
         0.001), ``spread`` (the first-order minimum reached from random weights) and ``tiled`` (bumps):
-        NAME_ipr, median n IPR after training, and NAME_loss on fresh vectors.
+        NAME_ipr, median n IPR after training, and NAME_loss on the same fresh vectors.
     """
     data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
     tile = tilings.best_tile(data, tiled=True)
@@ -136,8 +136,9 @@ def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="a
         "spread": landscape.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
         "tiled": landscape.starting_fields(n, K, "tiled", seed),
     }
-    found = {"tile_ipr": float(n * fields.ipr(tile.field)), "tile_loss": tile.loss}
-    found |= {"least": least.loss, "least_ipr": float(n * fields.ipr(least.field))}
+    found = {"tile_ipr": float(n * fields.ipr(tile.field)), "least": least.loss}
+    found["tile_loss"] = sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6)
+    found["least_ipr"] = float(n * fields.ipr(least.field))
     for name, W in starts.items():
         end = settle(W[None], n, xi1, xi2, gain, steps=steps, lr=lr * K, batch=batch, seed=seed, device=device)[0]
         found[f"{name}_ipr"] = float(np.median(n * fields.ipr(end)))
@@ -193,6 +194,22 @@ def flow(W, task, steps, lr):
     for _ in range(steps):
         W -= lr * landscape.network_loss(W, task)[1]
     return W
+
+
+def copies(w):
+    """Return a field at all places of the ring, with either sign.
+
+    Parameters
+    ----------
+    w : array_like, shape (n,)
+        Field.
+
+    Returns
+    -------
+    numpy.ndarray, shape (2n, n)
+    """
+    turned = np.stack([np.roll(w, s) for s in range(len(w))])
+    return np.concatenate([turned, -turned])
 
 
 def sampled_loss(W, xi1, xi2, gain, samples, seed):
