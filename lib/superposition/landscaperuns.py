@@ -6,7 +6,7 @@ order in the fourth cumulant) and `superposition.tilings` (any gain).
 
 import numpy as np
 
-from superposition import fields, landscape, localizing, olsfield, ring, tilings
+from superposition import fields, landscape, localizing, olsfield, predicted, ring, tilings
 from superposition.nlgp import nlgp_sample
 
 
@@ -37,7 +37,7 @@ def one_width(*, n, xi1, xi2, gain, initials, steps, lr, batch, samples, seed, d
         ``highest``; the median ``cosine`` of trained fields with the law's.
     """
     bumps = [ring.kernel_row(n, width) + 0.02 for width in (1.5, 5, 15)]
-    first = landscape.best_field(bumps, landscape.nlgp_task(n, xi1, xi2, gain))
+    first = predicted.best_field(bumps, landscape.nlgp_task(n, xi1, xi2, gain))
     law = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=False).field
     W = localizing.initial_weights(initials, 1, n, seed=seed)
     found = settle(W, n, xi1, xi2, gain, steps=steps, lr=lr, batch=batch, seed=seed, device=device)
@@ -86,7 +86,7 @@ def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device=
     soon = settle(W, n, xi1, xi2, gain, steps=steps // 15, lr=lr * K, rest=0, **training)[0]
     found = settle(W, n, xi1, xi2, gain, steps=steps, lr=lr * K, **training)[0]
     flowed = flow(W[0], task, steps // 15, lr * K)
-    first = landscape.predicted_fields(n, xi1, xi2, gain, K, start="tiled", seed=seed)
+    first = predicted.predicted_fields(n, xi1, xi2, gain, K, start="tiled", seed=seed)
     shapes = {"trained": found, "first": first}
     losses = {f"{name}_loss": sampled_loss(w, xi1, xi2, gain, samples, seed + 10**6) for name, w in shapes.items()}
     return {
@@ -133,8 +133,8 @@ def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="a
     least = tilings.least_variation(tile, data, seed=seed)
     starts = {
         "small": localizing.initial_weights(1, K, n, scale=1e-3, seed=seed)[0],
-        "spread": landscape.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
-        "tiled": landscape.starting_fields(n, K, "tiled", seed),
+        "spread": predicted.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
+        "tiled": predicted.starting_fields(n, K, "tiled", seed),
     }
     found = {"tile_ipr": float(n * fields.ipr(tile.field)), "least": least.loss}
     found["tile_loss"] = sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6)

@@ -20,6 +20,7 @@ ACTIVATIONS = {
     "relu": torch.relu,
     "erf": lambda h: torch.erf(h / 2**0.5),
     "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
 }
 
 
@@ -172,7 +173,7 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
         At least 1.
     lr : float
         Learning rate, above 0.
-    activation : {"relu", "erf", "sigmoid"}
+    activation : {"relu", "erf", "sigmoid", "tanh"}
         "erf" is erf(h / sqrt(2)).
     bias : float, optional
         Where the hidden biases start; without it the network has no biases and learns none.

@@ -104,7 +104,7 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     best = min(ends, key=lambda end: end.fun)
     w = _unfold(best.x, data.n)
     mean, square, *_ = _averages(w, data, tiled)
-    return Tile(w * mean / square, float(0.25 - np.exp(-best.fun) / (8 if tiled else 16)))
+    return Tile(w * mean / square / (1 if tiled else 2), float(0.25 - np.exp(-best.fun) / (8 if tiled else 16)))
 
 
 def network_outputs(tile: Tile, data: Waves) -> tuple[np.ndarray, np.ndarray]:
