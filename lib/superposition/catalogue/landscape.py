@@ -80,12 +80,12 @@ _ONE = {"initials": (8,), "steps": (2000,), "lr": (0.5,), "batch": (4000,), "sam
 _MANY = {"steps": (1500,), "lr": (0.5,), "batch": (4000,), "samples": (10_000,)}
 _BRIEF = {"steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)}
 _HUNDRED = {"K": (100,), "initials": (8,), "steps": (1500,), "lr": (0.5,), "batch": (500,), "gain": (3,), "seed": (0,)}
-_SIGNS = {"activation": ("sigmoid", "tanh"), "bias": (-1, 1)}
+_SIGNS = {"activation": ("sigmoid", "tanh"), "bias": (-1, 1), "steps": (4000,), "lr": (0.125,)}
 _RELU = {"activation": ("relu",), "bias": (0,)}
 _LONG = {"long_low": (16,), "long_high": (19,), "short_low": (1,), "short_high": (4,)}
 _AUTHORS = {"long_low": (9,), "long_high": (10,), "short_low": (3,), "short_high": (4,)}
-_PULSES = {"n": (40,), "version": ("raw", "signed"), "initials": (2,), "steps": (2000,), "lr": (0.05,)}
-_TORUS = {"side": (16,), "xi1": (2,), "xi2": (1,), "initials": (6,), "steps": (1200,), "lr": (0.3,), "batch": (2000,)}
+_PULSES = {"n": (40,), "version": ("raw", "signed"), "initials": (2,), "steps": (4000,), "lr": (0.15,)}
+_TORUS = {"side": (16,), "xi1": (2,), "xi2": (1,), "initials": (4,), "steps": (2400,), "lr": (0.3,), "batch": (2000,)}
 _FEW = {"steps": (60,), "batch": (50,)}
 _OTHER = ((3, 1), (1.5, 0.75))
 
@@ -136,7 +136,7 @@ RUNS = (
         small=({**_RING, **_HUNDRED, **_RELU, **_FEW, "K": (4,), "initials": (2,), "scale": (1,)},),
         full=(
             {**_RING, **_HUNDRED, **_RELU, "scale": (1, 0.001)},
-            {**_RING, **_HUNDRED, **_SIGNS, "scale": (1, 0.001)},
+            {**_RING, **_HUNDRED, **_SIGNS, "scale": (1,)},
         ),
         hours={"small": 0.001, "full": 0.1},
         hardware="one CPU core",
