@@ -160,7 +160,7 @@ def fixed_batches(x1, x0, *, device="cpu"):
         yield pair
 
 
-def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=None, progress=None):
+def train(W, batches, *, steps, lr, lr_out=None, activation="relu", bias=None, keep_every=None, progress=None):
     """Gradient descent on the mean squared error, for several initial weights side by side.
 
     Parameters
@@ -173,6 +173,8 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
         At least 1.
     lr : float
         Learning rate, above 0.
+    lr_out : float, optional
+        That of the output bias, which no mean over neurons slows down: with many neurons it needs a smaller one.
     activation : {"relu", "erf", "sigmoid", "tanh"}
         "erf" is erf(h / sqrt(2)).
     bias : float, optional
@@ -195,6 +197,7 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
     """
     steps = checks.whole("steps", steps, 1)
     lr = float(checks.real("lr", lr, 0, open_low=True, open_high=True))
+    rates = (lr, lr, lr if lr_out is None else float(checks.real("lr_out", lr_out, 0, open_low=True, open_high=True)))
     act = ACTIVATIONS[checks.one_of("activation", activation, tuple(ACTIVATIONS))]
     pair = next(batches)
     weights = [w.to(pair[0].device) for w in _start(W, bias)]
@@ -205,8 +208,8 @@ def train(W, batches, *, steps, lr, activation="relu", bias=None, keep_every=Non
         losses = _losses(weights, pair, act)
         gradients = torch.autograd.grad(losses.sum(), learned)
         with torch.no_grad():
-            for w, gradient in zip(learned, gradients, strict=True):
-                w -= lr * gradient
+            for w, gradient, rate in zip(learned, gradients, rates, strict=False):
+                w -= rate * gradient
         if step > steps - kept.tail:
             last = last + losses.detach() / kept.tail
         kept.look(step, weights[0])

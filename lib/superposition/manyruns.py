@@ -1,12 +1,14 @@
-"""What further named runs of chapter 6 compute at one point: networks of a hundred neurons, pulses, the torus.
+"""What further named runs of chapter 6 compute at one point: wide networks, pulses, frozen
+gates, the torus.
 
 Source: the notes on localization, sections 1 and 3.2. Plain functions of numbers, which return plain numbers.
 """
 
 import numpy as np
 import torch
+from scipy.optimize import minimize
 
-from superposition import fields, landscape, localizing, olsfield, predicted, pulses, ring
+from superposition import fields, gated, gated_training, landscape, localizing, olsfield, predicted, pulses, ring
 from superposition.autoencoder import resolve_device
 from superposition.nlgp import nlgp_covariance, normalization
 
@@ -33,7 +35,7 @@ def hundred(*, n, xi1, xi2, gain, activation, bias, scale, K, initials, steps, l
     K, initials : int
         Neurons and networks, at least 1.
     steps, lr, batch : int, float, int
-        Training, at the rate lr K.
+        Training, at the rate lr K, and lr for the output bias.
     seed : int
         Seed of weights and data.
     device : str
@@ -54,7 +56,7 @@ def hundred(*, n, xi1, xi2, gain, activation, bias, scale, K, initials, steps, l
     data = localizing.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     learned = None if activation == "relu" else bias
     found = localizing.train(
-        W0, data, steps=steps, lr=lr * K, activation=activation, bias=learned, keep_every=max(1, steps // 30)
+        W0, data, steps=steps, lr=lr * K, lr_out=lr, activation=activation, bias=learned, keep_every=max(1, steps // 30)
     )
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
     at, long = fields.peak(found.W), W0 @ C1
@@ -139,6 +141,59 @@ def pulse_fields(
         "ipr": float(np.median(n * fields.ipr(found.W))),
         "flat": float(np.median(fields.power(found.W)[..., 0])),
         "loss": float(found.loss.mean()),
+    }
+
+
+def frozen_gates(*, n, xi1, xi2, gain, K, samples, iterations, seed, device="cpu"):
+    """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 3.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    K : int
+        Neurons, at least 1.
+    samples : int
+        Vectors of each label, each with its mirror image.
+    iterations : int
+        Of L-BFGS, at least 1.
+    seed : int
+        Seed of weights and data.
+    device : str
+        Not used: this is a computation in numpy.
+
+    Returns
+    -------
+    dict of str to float
+        ``gradient``, its norm; ``cos_own``, the cosine of W and K A^-1 b; ``distance`` of both over the norm of
+        W and its ``bound``, K^2 times the norm of the gradient over the least eigenvalue of A and the norm of W;
+        ``condition``, of A; and the ``loss``.
+    """
+    x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=seed)
+
+    def objective(flat):
+        gates = (h := x @ flat.reshape(K, n).T) > 0
+        error = np.mean(h * gates, axis=1) - y
+        return np.mean(error**2) / 2, ((gates * error[:, None]).T @ x / len(x) / K).ravel()
+
+    start = localizing.initial_weights(1, K, n, seed=seed)[0].ravel()
+    options = {"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 1e-12, "ftol": 0, "maxcor": 30}
+    w = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
+    A, b = gated.moments(x @ w.reshape(K, n).T > 0, x, y)
+    eigenvalues, own = np.linalg.eigvalsh(A), K * np.linalg.solve(A, b.ravel())
+    loss, slope = objective(w)
+    gradient, size = np.linalg.norm(slope), np.linalg.norm(w)
+    return {
+        "gradient": float(gradient),
+        "cos_own": float(own @ w / np.linalg.norm(own) / size),
+        "distance": float(np.linalg.norm(w - own) / size),
+        "bound": float(K**2 * gradient / eigenvalues[0] / size),
+        "condition": float(eigenvalues[-1] / eigenvalues[0]),
+        "loss": float(loss),
     }
 
 

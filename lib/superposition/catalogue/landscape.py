@@ -61,6 +61,19 @@ class PulsePoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class FrozenPoint(Point):
+    """What `superposition.manyruns.frozen_gates` takes."""
+
+    n: Annotated[Count, Field(ge=3, le=1000)]
+    xi1: Annotated[Real, Field(gt=0)]
+    xi2: Annotated[Real, Field(gt=0)]
+    gain: Annotated[Real, Field(ge=1e-6, le=1e6)]
+    K: Annotated[Count, Field(ge=1)]
+    samples: Annotated[Count, Field(ge=1)]
+    iterations: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 class TorusPoint(Point):
     """What `superposition.manyruns.torus_field` takes."""
 
@@ -86,6 +99,7 @@ _LONG = {"long_low": (16,), "long_high": (19,), "short_low": (1,), "short_high":
 _AUTHORS = {"long_low": (9,), "long_high": (10,), "short_low": (3,), "short_high": (4,)}
 _PULSES = {"n": (40,), "version": ("raw", "signed"), "initials": (2,), "steps": (4000,), "lr": (0.15,)}
 _TORUS = {"side": (16,), "xi1": (2,), "xi2": (1,), "initials": (4,), "steps": (2400,), "lr": (0.3,), "batch": (2000,)}
+_FROZEN = {"gain": (3,), "samples": (4000,), "seed": (0, 1)}
 _FEW = {"steps": (60,), "batch": (50,)}
 _OTHER = ((3, 1), (1.5, 0.75))
 
@@ -159,6 +173,16 @@ RUNS = (
         small=({**_TORUS, **_FEW, "side": (8,), "xi1": (1.2,), "xi2": (0.6,), "gain": (1,), "seed": (0,)},),
         full=({**_TORUS, "gain": (0.3, 0.5, 0.7, 1, 3), "seed": (0,)},),
         hours={"small": 0.001, "full": 0.05},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="field-frozen",
+        feeds="a ReLU network beside least squares behind its own gates, on the way to a gradient of zero",
+        function="superposition.manyruns:frozen_gates",
+        point=FrozenPoint,
+        small=({**_RING, **_FROZEN, "K": (2,), "samples": (200,), "iterations": (20,), "seed": (0,)},),
+        full=({**_RING, **_FROZEN, "K": (4, 12, 24), "iterations": (100, 400, 1500)},),
+        hours={"small": 0.001, "full": 0.1},
         hardware="one CPU core",
     ),
 )  # fmt: skip
