@@ -1,7 +1,6 @@
-"""What further named runs of chapter 6 compute at one point: wide networks, pulses, frozen
-gates, the torus.
+"""What further runs of chapter 6 compute at one point: wide networks, pulses, frozen gates, the torus.
 
-Source: the notes on localization, sections 1 and 3.2. Plain functions of numbers, which return plain numbers.
+Source: the notes on localization, sections 1, 3.2 and 4.2. Plain functions of numbers, which return plain numbers.
 """
 
 import numpy as np
