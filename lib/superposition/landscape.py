@@ -266,8 +266,8 @@ def _cumulant_gradient(W, m, r, k, by_40, by_31, by_22):
 
 def _pairs(rho, k40, k31, k22):
     """Sum over ordered pairs i != j of E|u_i||u_j| to first order, and its derivatives."""
-    # For Gaussian u and v of variances a, b, covariance rho and s^2 = ab - rho^2, G = E|u||v| has
-    # P = E d^4/du^4, Q = E d^4/du^3 dv and T = E d^4/du^2 dv^2 of |u||v|, twice the derivative by a, b or rho.
+    # Gaussian u and v of variances a, b and covariance rho, s^2 = ab - rho^2, G = E|u||v|. Two derivatives of |u||v| in
+    # u are 2 dG/da, one in u and one in v dG/drho: P = d2G/da2, Q = d2G/da drho, T = d2G/drho2.
     d = np.diagonal(rho)
     a, b = d[:, None], d[None, :]
     off = 1.0 - np.eye(len(d))
