@@ -118,8 +118,8 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
     dict of str to float
         For each predictor the share of networks whose peak it names, ``NAME_exact``, and to
         within one pixel, ``NAME_near``. "raw" is the peak of |w0|; "smooth" that of |C1 w0|, the
-        first step of the flow from small weights; "flow" that of the Gaussian flow after a time
-        of 1; "again" that of a second training from the same weights on other data, the
+        first step of the flow from small weights; "twice" that of |C1 C1 w0|; "flow" that of the
+        Gaussian flow after a time of 1; "again" that of a second training from the same weights on other data, the
         ceiling. Further the median ``n_ipr``, the share ``positive`` of positive peaks and the
         share ``same_sign`` of peaks with the sign of (C1 w0) there.
 
@@ -137,7 +137,13 @@ def location(*, n, xi1, xi2, gain, scale, initials, steps, lr, batch, seed, devi
     )
     w0 = W[:, 0]
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": gaussian_forecast(w0, C0, C1), "again": second}
+    predictors = {
+        "raw": w0,
+        "smooth": w0 @ C1,
+        "twice": w0 @ C1 @ C1,
+        "flow": gaussian_forecast(w0, C0, C1),
+        "again": second,
+    }
     at = fields.peak(first)
     top = first[np.arange(initials), at]
     hits = {}

@@ -109,9 +109,10 @@ RUNS = (
         small=({**_RING, **_WHERE, **_BRIEF, "gain": (3,), "scale": (1,)},),
         full=(
             {**_RING, **_WHERE, "gain": (1, 3), "scale": (1,)},
-            {**_RING, **_WHERE, "gain": (3,), "scale": (0.001,)},
+            {**_RING, **_WHERE, "gain": (3,), "scale": (1,), "seed": (1, 2)},
+            {**_RING, **_WHERE, "gain": (3,), "scale": (0.001,), "seed": (0, 1, 2)},
         ),
-        hours={"small": 0.001, "full": 0.05},
+        hours={"small": 0.001, "full": 0.12},
         hardware="one CPU core",
     ),
     Run(
@@ -131,9 +132,9 @@ RUNS = (
         point=CriticalPoint,
         small=({**_RING, "samples": (2000,), "seed": (0,)},),
         full=(
-            {"n": (20, 40, 80), "xi1": (2,), "xi2": (1,), "samples": (40_000,), "seed": (0,)},
+            {"n": (20, 40, 80), "xi1": (2,), "xi2": (1,), "samples": (40_000,), "seed": (0, 1, 2)},
         ),
-        hours={"small": 0.001, "full": 0.03},
+        hours={"small": 0.001, "full": 0.09},
         hardware="one CPU core",
     ),
     Run(
