@@ -142,8 +142,8 @@ def test_kurtosis_of_a_mixture_of_gaussians():
         (lambda: localizing.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=0, lr=1), "steps = 0"),
         (lambda: localizing.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=0), "lr = 0"),
         (
-            lambda: localizing.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=1, activation="tanh"),
-            "activation = 'tanh' is unknown; allowed: relu, erf, sigmoid",
+            lambda: localizing.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=1, activation="gelu"),
+            "activation = 'gelu' is unknown; allowed: relu, erf, sigmoid, tanh",
         ),
         (lambda: fieldruns.batches("cauchy", 12, 1, 0.5, 1, 10, seed=0), "law = 'cauchy' is unknown"),
     ],
