@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superposition import checks
-from superposition.nlgp import nlgp_covariance, saturation
+from superposition.nlgp import saturation
 from superposition.ring import gaussian_covariance
 
 TWINS = 1e-10  # closer to 1, the square of a correlation is taken as this close
@@ -61,10 +61,7 @@ def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "period
     ValueError
         If an argument is out of range.
     """
-    q = float(saturation(gain))
-    C1, C0 = (nlgp_covariance(n, xi, gain, kernel) for xi in (xi1, xi2))
-    r1, r0 = (gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2))
-    return Task(C1, C0, r1, r0, q**3 / np.arcsin(q) ** 2)
+    return _squashed(*(gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2)), gain)
 
 
 def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
@@ -93,11 +90,8 @@ def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "pe
     ValueError
         If an argument is out of range.
     """
-    q = float(saturation(gain))
     rings = (gaussian_covariance(side, xi, kernel) for xi in (xi1, xi2))
-    r1, r0 = (np.kron(r, r) for r in rings)
-    C1, C0 = (np.where(r == 1, 1.0, np.arcsin(q * r) / np.arcsin(q)) for r in (r1, r0))
-    return Task(C1, C0, r1, r0, q**3 / np.arcsin(q) ** 2)
+    return _squashed(*(np.kron(r, r) for r in rings), gain)
 
 
 def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
@@ -224,6 +218,13 @@ def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
         part, slope = _class_loss(W, C, r, task.drive, label)
         value, gradient = value + part, gradient + slope
     return float(value), gradient
+
+
+def _squashed(r1, r0, gain):
+    """Task of erf pixels with these correlations of z."""
+    q = float(saturation(gain))
+    C1, C0 = (np.where(r == 1, 1.0, np.arcsin(q * r) / np.arcsin(q)) for r in (r1, r0))
+    return Task(C1, C0, r1, r0, q**3 / np.arcsin(q) ** 2)
 
 
 def _class_loss(W, C, r, drive, label):

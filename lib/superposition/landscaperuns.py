@@ -130,15 +130,15 @@ def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="a
     """
     data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
     tile = tilings.best_tile(data, tiled=True)
-    least = tilings.least_variation(tile, data, seed=seed)
+    added, least = tilings.least_variation(tile, data, seed=seed)
     starts = {
         "small": localizing.initial_weights(1, K, n, scale=1e-3, seed=seed)[0],
         "spread": predicted.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
         "tiled": predicted.starting_fields(n, K, "tiled", seed),
     }
-    found = {"tile_ipr": float(n * fields.ipr(tile.field)), "least": least.loss}
+    found = {"tile_ipr": float(n * fields.ipr(tile.field)), "least": least}
     found["tile_loss"] = sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6)
-    found["least_ipr"] = float(n * fields.ipr(least.field))
+    found["least_ipr"] = float(n * fields.ipr(added))
     for name, W in starts.items():
         end = settle(W[None], n, xi1, xi2, gain, steps=steps, lr=lr * K, batch=batch, seed=seed, device=device)[0]
         found[f"{name}_ipr"] = float(np.median(n * fields.ipr(end)))

@@ -146,7 +146,7 @@ def variation(w: np.ndarray, tile: Tile, data: Waves) -> float:
     return _variation(np.asarray(w, dtype=np.float64), _errors(tile, data), data)[0]
 
 
-def least_variation(tile: Tile, data: Waves, *, starts: int = 8, seed: int = 0) -> Tile:
+def least_variation(tile: Tile, data: Waves, *, starts: int = 8, seed: int = 0) -> tuple[np.ndarray, float]:
     """The field whose addition to a tiling would lower the loss most steeply.
 
     Parameters
@@ -162,9 +162,9 @@ def least_variation(tile: Tile, data: Waves, *, starts: int = 8, seed: int = 0) 
 
     Returns
     -------
-    Tile
-        The field, and the slope of `variation` in the place of a loss: below 0 the tiling is not the best
-        network, at 0 (up to the search and the sample) it is.
+    field : numpy.ndarray, shape (n,)
+    slope : float
+        Its `variation`: below 0 the tiling is not the best network, at 0 (up to the search and the sample) it is.
     """
     rng = np.random.default_rng(checks.whole("seed", seed, 0))
     waves = [np.cos(2 * np.pi * k * np.arange(data.n) / data.n) for k in range(6)]
@@ -173,7 +173,7 @@ def least_variation(tile: Tile, data: Waves, *, starts: int = 8, seed: int = 0) 
     errors = _errors(tile, data)
     ends = [minimize(_variation, w, (errors, data), jac=True, method="L-BFGS-B") for w in tried]
     best = min(ends, key=lambda end: end.fun)
-    return Tile(best.x, float(best.fun))
+    return best.x, float(best.fun)
 
 
 def _unfold(half, n):
