@@ -1,5 +1,5 @@
 """The named runs, a module for each chapter or page. Here they come together."""
 
-from superposition.runs.catalogue import beyond, counts, fields, gates, noise, rug, toy
+from superposition.runs.catalogue import beyond, counts, fields, gates, landscape, noise, rug, toy
 
-RUNS = {run.name: run for module in (toy, rug, beyond, counts, noise, fields, gates) for run in module.RUNS}
+RUNS = {run.name: run for module in (toy, rug, beyond, counts, noise, fields, landscape, gates) for run in module.RUNS}
