@@ -75,7 +75,6 @@ def start(name, grid, device, workers, dask, results):
         for point, reason in found.damaged.items():
             click.echo(f"damaged, computed again: {point}: {reason}", err=True)
         if device != "auto" and dask is None:
-            from superposition import results, runs
             from superposition.devices import resolve_device
 
             resolve_device(device)

@@ -29,6 +29,7 @@ ACTIVATIONS = {
     "relu": torch.relu,
     "erf": lambda h: torch.erf(h / 2**0.5),
     "sigmoid": torch.sigmoid,
+    "tanh": torch.tanh,
 }
 
 
@@ -175,9 +176,9 @@ def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Itera
 
 
 def train(
-    W: ArrayLike, batches: Iterator[tuple[torch.Tensor, torch.Tensor]], *, steps: int, lr: float, activation: str =
-    "relu", bias: float | None = None, keep_every: int | None = None, progress: Callable[[int, int], object] | None =
-    None,
+    W: ArrayLike, batches: Iterator[tuple[torch.Tensor, torch.Tensor]], *, steps: int, lr: float, lr_out: float | None =
+    None, activation: str = "relu", bias: float | None = None, keep_every: int | None = None, progress:
+    Callable[[int, int], object] | None = None,
 ) -> Trained:  # fmt: skip
     """Gradient descent on the mean squared error, for several initial weights side by side.
 
@@ -191,7 +192,9 @@ def train(
         At least 1.
     lr : float
         Learning rate, above 0.
-    activation : {"relu", "erf", "sigmoid"}
+    lr_out : float, optional
+        That of the output bias, which no mean over neurons slows down: with many neurons it needs a smaller one.
+    activation : {"relu", "erf", "sigmoid", "tanh"}
         "erf" is erf(h / sqrt(2)).
     bias : float, optional
         Where the hidden biases start; without it the network has no biases and learns none.
@@ -218,6 +221,7 @@ def train(
     """
     steps = checks.whole("steps", steps, 1)
     lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
+    rates = (lr, lr, lr if lr_out is None else checks.number("lr_out", lr_out, 0, open_low=True, open_high=True))
     act = ACTIVATIONS[checks.one_of("activation", activation, tuple(ACTIVATIONS))]
     pair = next(batches)
     weights = [w.to(pair[0].device) for w in _start(W, bias)]
@@ -228,8 +232,8 @@ def train(
         losses = _losses(weights, pair, act)
         gradients = torch.autograd.grad(losses.sum(), learned)
         with torch.no_grad():
-            for w, gradient in zip(learned, gradients, strict=True):
-                w -= lr * gradient
+            for w, gradient, rate in zip(learned, gradients, rates, strict=False):
+                w -= rate * gradient
         if step > steps - kept.tail:
             last = last + losses.detach() / kept.tail
         kept.look(step, weights[0])

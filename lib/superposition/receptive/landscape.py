@@ -1,0 +1,291 @@
+"""The loss of any receptive fields on squashed data, to first order in the fourth cumulant.
+
+For x = f(z) pixel by pixel, f odd, the first thing that tells x from Gaussian data is the third
+Hermite coefficient c3 of f. Write drive = -6 c1^3 c3 (for erf it is q c1^4, c1^2 = q / arcsin q) and
+m = r w with r the correlations of z. The joint cumulants of pre-activations are then sums over pixels,
+of <w, x> alone -4 drive sum_i w_i m_i^3, and a loss that needs no more than E|u| and E|u||v| has a closed
+form for every w. Covariances are exact; only cumulants are to first order.
+
+Source: completes the notes on localization, section 2, which stop at Gaussian data; the formulas are ours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superposition import checks
+from superposition.receptive.nlgp import saturation
+from superposition.receptive.ring import gaussian_covariance
+
+TWINS = 1e-10  # closer to 1, the square of a correlation is taken as this close
+
+
+class Task(NamedTuple):
+    """What the first order needs to know of the data: for each label covariance and correlation of z, and the drive.
+
+    ``C1``, ``C0``, ``r1``, ``r0`` have shape (n, n); ``drive`` is -6 c1^3 c3, the same for both labels.
+    """
+
+    C1: np.ndarray
+    C0: np.ndarray
+    r1: np.ndarray
+    r0: np.ndarray
+    drive: float
+
+
+def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
+    """The NLGP on a ring, as the first order sees it.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    kernel : {"periodic", "wrapped"}
+        See `superposition.receptive.ring.gaussian_covariance`.
+
+    Returns
+    -------
+    Task
+
+    Raises
+    ------
+    superposition.receptive.ring.NotACovariance
+        If the kernel is no covariance.
+    ValueError
+        If an argument is out of range.
+    """
+    r1, r0 = (gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2))
+    return _squashed(r1, r0, gain)
+
+
+def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
+    """The NLGP on a torus of side times side pixels: correlations of z are products of two rings'.
+
+    Parameters
+    ----------
+    side : int
+        Pixels along each direction, at least 2.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+    kernel : {"periodic", "wrapped"}
+        See `superposition.receptive.ring.gaussian_covariance`.
+
+    Returns
+    -------
+    Task
+        With side^2 pixels, row by row.
+
+    Raises
+    ------
+    superposition.receptive.ring.NotACovariance
+        If the kernel is no covariance.
+    ValueError
+        If an argument is out of range.
+    """
+    r1, r0 = (gaussian_covariance(side, xi, kernel) for xi in (xi1, xi2))
+    return _squashed(np.kron(r1, r1), np.kron(r0, r0), gain)
+
+
+def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
+    """Score of one field, R = (E_1|<w, x>|)^2 / (w'(C0 + C1)w / 2), whose maximum is the best ReLU neuron.
+
+    The least loss E(yhat - Y)^2 / 2 along the direction of w is 1/4 - R / 16.
+
+    Parameters
+    ----------
+    w : array_like, shape (n,)
+        Receptive field, not zero, on a ring of n pixels.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+
+    Returns
+    -------
+    score : float
+    gradient : numpy.ndarray, shape (n,)
+
+    Raises
+    ------
+    superposition.receptive.ring.NotACovariance
+        If a length gives no covariance.
+    ValueError
+        If an argument is out of range, or w is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> flat, bump = np.ones(40), np.exp(-(np.arange(-20, 20.0) ** 2) / 80)
+    >>> bool(one_neuron_score(bump, 2, 1, 0.3)[0] > one_neuron_score(flat, 2, 1, 0.3)[0])
+    True
+    >>> bool(one_neuron_score(bump, 2, 1, 0.1)[0] > one_neuron_score(flat, 2, 1, 0.1)[0])
+    False
+    """
+    w = checks.real("w", w, open_low=True, open_high=True)
+    if w.ndim != 1 or not np.any(w):
+        raise ValueError(f"w has shape {w.shape} and norm {np.linalg.norm(w):g}; allowed: (n,), not zero")
+    return score(w, nlgp_task(len(w), xi1, xi2, gain))
+
+
+def score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
+    """`one_neuron_score` on any task.
+
+    Parameters
+    ----------
+    w : array_like, shape (n,)
+        Receptive field, not zero.
+    task : Task
+        The data.
+
+    Returns
+    -------
+    score : float
+    gradient : numpy.ndarray, shape (n,)
+    """
+    w = np.asarray(w, dtype=np.float64)
+    Cw, Sw, m = task.C1 @ w, (task.C1 + task.C0) @ w, task.r1 @ w
+    rho, both, quartic = w @ Cw, w @ Sw / 2, w @ m**3
+    share = 1 + task.drive * quartic / (6 * rho**2)
+    value = 2 / np.pi * rho * share**2 / both
+    slope = task.drive / (6 * rho**2) * (m**3 + task.r1 @ (3 * w * m**2) - 4 * quartic / rho * Cw)
+    return float(value), value * (2 * Cw / rho - Sw / both + 2 * slope / share)
+
+
+def many_neuron_loss(W: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
+    """Loss E(yhat - Y)^2 / 2 of a ReLU network, yhat = (1/K) sum_k ReLU(<w_k, x>), to first order.
+
+    Parameters
+    ----------
+    W : array_like, shape (K, n)
+        Receptive fields, none zero, on a ring of n pixels.
+    xi1, xi2 : float
+        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
+    gain : float
+        Gain, from 1e-6 to 1e6.
+
+    Returns
+    -------
+    loss : float
+    gradient : numpy.ndarray, shape (K, n)
+
+    Raises
+    ------
+    superposition.receptive.ring.NotACovariance
+        If a length gives no covariance.
+    ValueError
+        If an argument is out of range, or a field is zero.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> W = np.eye(4, 40)
+    >>> loss, gradient = many_neuron_loss(W, 2, 1, 1)
+    >>> bool(many_neuron_loss(W - 0.1 * gradient, 2, 1, 1)[0] < loss)
+    True
+    """
+    W = checks.real("W", W, open_low=True, open_high=True)
+    if W.ndim != 2 or not np.all(np.any(W, axis=1)):
+        raise ValueError(f"W has shape {W.shape} or a row of zeros; allowed: (K, n), no row zero")
+    return network_loss(W, nlgp_task(W.shape[1], xi1, xi2, gain))
+
+
+def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
+    """`many_neuron_loss` on any task.
+
+    Parameters
+    ----------
+    W : array_like, shape (K, n)
+        Receptive fields, none zero.
+    task : Task
+        The data.
+
+    Returns
+    -------
+    loss : float
+    gradient : numpy.ndarray, shape (K, n)
+    """
+    W = np.asarray(W, dtype=np.float64)
+    value, gradient = 0.25, np.zeros_like(W)
+    for C, r, label in ((task.C1, task.r1, 1), (task.C0, task.r0, 0)):
+        part, slope = _class_loss(W, C, r, task.drive, label)
+        value, gradient = value + part, gradient + slope
+    return float(value), gradient
+
+
+def _squashed(r1, r0, gain):
+    """Task of erf pixels with these correlations of z."""
+    q = float(saturation(gain))
+    C1, C0 = (np.where(r == 1, 1.0, np.arcsin(q * r) / np.arcsin(q)) for r in (r1, r0))
+    return Task(C1, C0, r1, r0, q**3 / np.arcsin(q) ** 2)
+
+
+def _class_loss(W, C, r, drive, label):
+    """Part of one label in the loss and its gradient: E yhat^2 / 4 - label E yhat / 2."""
+    K, m, k = len(W), W @ r, -drive
+    WC = W @ C
+    rho = WC @ W.T
+    d = np.diagonal(rho)
+    k40 = 4 * k * np.sum(W * m**3, axis=1)
+    value, by_d, by_rho, by_40, by_31, by_22 = _pairs(rho, k40, _k31(W, m, k), _k22(W, m, k))
+    value, scale = (value + 2 * d.sum() + rho.sum() - d.sum()) / (16 * K**2), 1 / (16 * K**2)
+    by_rho, by_d = scale * (by_rho + 1), scale * (by_d + 1)
+    by_40, by_31, by_22 = scale * by_40, scale * by_31, scale * by_22
+    if label:
+        mean = np.sqrt(2 * d / np.pi) * (1 - k40 / (24 * d**2))
+        value -= mean.sum() / (4 * K)
+        by_d = by_d - np.sqrt(2 / np.pi) * (0.5 * d**-0.5 + k40 / 16 * d**-2.5) / (4 * K)
+        by_40 = by_40 + np.sqrt(2 / np.pi) * d**-1.5 / (96 * K)
+    gradient = (by_rho + by_rho.T) @ WC + 2 * by_d[:, None] * WC
+    return value, gradient + _cumulant_gradient(W, m, r, k, by_40, by_31, by_22)
+
+
+def _k31(W, m, k):
+    return k * (3 * (W * m**2) @ m.T + m**3 @ W.T)
+
+
+def _k22(W, m, k):
+    half = (W * m) @ (m**2).T
+    return 2 * k * (half + half.T)
+
+
+def _cumulant_gradient(W, m, r, k, by_40, by_31, by_22):
+    """Chain rule from the cumulants, sums over pixels of products of W and m = W r, to W."""
+    a = by_40[:, None]
+    B, D = by_31, by_22 + by_22.T
+    square, mixed = D @ m**2, D @ (W * m)
+    direct = 4 * a * m**3 + 3 * m**2 * (B @ m) + B.T @ m**3 + 2 * m * square
+    through = 12 * a * W * m**2 + 6 * W * m * (B @ m) + 3 * m**2 * (B @ W) + 3 * B.T @ (W * m**2)
+    through = through + 2 * W * square + 4 * m * mixed
+    return k * (direct + through @ r)
+
+
+def _pairs(rho, k40, k31, k22):
+    """Sum over ordered pairs i != j of E|u_i||u_j| to first order, and its derivatives."""
+    # Gaussian u and v of variances a, b and covariance rho, s^2 = ab - rho^2, G = E|u||v|. Two derivatives of |u||v| in
+    # u are 2 dG/da, one in u and one in v dG/drho: P = d2G/da2, Q = d2G/da drho, T = d2G/drho2.
+    d = np.diagonal(rho)
+    a, b = d[:, None], d[None, :]
+    off = 1.0 - np.eye(len(d))
+    s = np.sqrt(np.maximum(a * b - rho**2, TWINS * a * b))
+    G = 2 / np.pi * (s + rho * np.arcsin(np.clip(rho / np.sqrt(a * b), -1, 1)))
+    P, Q, T = (b / (2 * s * a) - s / a**2) / np.pi, -rho / (np.pi * s * a), 2 / (np.pi * s)
+    fours, threes, twos = k40[:, None] / 3, 2 * k31 / 3, k22 / 4
+    value = np.sum(off * (G + fours * P + threes * Q + twos * T))
+    Pa = (-b / (s * a**2) - b**2 / (4 * s**3 * a) + 2 * s / a**3) / np.pi
+    Pb, Pr = -b / (4 * np.pi * s**3), (b * rho / (2 * s**3 * a) + rho / (s * a**2)) / np.pi
+    Qb, Qr = rho / (2 * np.pi * s**3), -b / (np.pi * s**3)
+    by_a = off * (s / (np.pi * a) + fours * Pa + threes * Pr + twos * Qr)
+    by_b = off * (s / (np.pi * b) + fours * Pb + threes * Qb - twos * a / (np.pi * s**3))
+    by_rho = off * (2 / np.pi * np.arcsin(np.clip(rho / np.sqrt(a * b), -1, 1)))
+    by_rho += off * (fours * Pr + threes * Qr + twos * 2 * rho / (np.pi * s**3))
+    by_d = by_a.sum(axis=1) + by_b.sum(axis=0)
+    return value, by_d, by_rho, np.sum(off * P, axis=1) / 3, off * 2 * Q / 3, off * T / 4

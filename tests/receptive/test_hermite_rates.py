@@ -1,0 +1,65 @@
+"""Rates of the flat field for odd Hermite coefficients, and where an average is refused."""
+
+import numpy as np
+import pytest
+from superposition.receptive import flat_field, hermite, nlgp
+
+
+@pytest.mark.parametrize(("order", "ratio"), [(3, 0.0005), (3, -0.0005), (5, 0.0005), (5, -0.0005)])
+def test_rates_against_conditional_monte_carlo(order, ratio):
+    rate, se = hermite.hermite_growth(40, 2, 1, {order: ratio}, samples=20_000, seed=5)
+    still, change = (hermite.hermite_rates(40, 2, 1, ratios)[0] for ratios in ({}, {order: ratio}))
+    change -= still
+    second = 60 * abs(ratio)  # c3 c5 and c5^2 enter with factors of that size, beside the first order
+    assert abs(rate - still - change) < 4 * se + second * abs(change)
+    assert abs(rate - still + change) > 4 * se + second * abs(change)  # the sign is not free
+    double = abs(rate - still - 2 * change)
+    assert double > 4 * se + second * abs(change)
+
+
+def test_erf_is_the_third_order():
+    q = float(nlgp.saturation(0.03))
+    measured, se = flat_field.flat_growth(40, 2, 1, 0.03, samples=20_000)
+    still, found = (hermite.hermite_rates(40, 2, 1, ratios)[0] for ratios in ({}, {3: -q / 6}))
+    assert abs(measured - found) < 4 * se + 3 * q * (found - still)
+    assert 4 * se < (found - still) / 3
+    gc = flat_field.critical_gain(40, 2, 1)
+    at = hermite.hermite_rates(40, 2, 1, {3: -float(nlgp.saturation(gc)) / 6})
+    assert at[0] == pytest.approx(0, abs=1e-12)
+    assert np.all(at[1:] < 0)
+
+
+def test_a_quintic_coefficient_undoes_what_the_third_does():
+    """Twice and three times the critical drive, flat all the same: the sign of the rate is that of the measures."""
+    for third in (-0.018, -0.027):
+        alone, se = hermite.hermite_growth(40, 2, 1, {3: third}, samples=20_000)
+        both, se_both = hermite.hermite_growth(40, 2, 1, {3: third, 5: -0.012}, samples=20_000)
+        assert alone > 3 * se
+        assert both < -3 * se_both
+
+
+def test_averages_of_few_vectors_are_refused():
+    with pytest.raises(flat_field.FewVectors, match="few vectors carry the average"):
+        flat_field.flat_growth(4, 2, 1, 3, kernel="wrapped", samples=20_000)
+    with pytest.raises(ValueError, match="few vectors carry the average"):
+        flat_field.flat_growth(6, 2, 1, 3, kernel="wrapped", samples=20_000)
+
+
+def test_no_critical_gain_beyond_the_first_order():
+    assert np.isnan(flat_field.critical_gain(4, 1.2, 0.3, "wrapped"))
+    assert np.isnan(flat_field.critical_gain(4, 1.2, 0.6, "wrapped"))  # the formula's 1.56 would be twice too large
+    gain, se = flat_field.measured_critical_gain(4, 1.2, 0.3, kernel="wrapped", samples=20_000)
+    assert gain == pytest.approx(0.91, abs=4 * se)  # .910 in an earlier measurement
+
+
+@pytest.mark.parametrize(
+    ("ratios", "message"),
+    [
+        ({2: 0.01}, "ratios = 2 is out of range"),
+        ({4: 0.01}, "even|odd"),
+        ({3: 1.0}, r"ratios\[3\] = 1 is out of range"),
+    ],
+)
+def test_refused_ratios(ratios, message):
+    with pytest.raises(ValueError, match=message):
+        hermite.hermite_rates(40, 2, 1, ratios)
