@@ -1,4 +1,4 @@
-"""One valid call of every public function of the wing, small and quick (some experiments and measured_critical_gain are not)."""
+"""One valid call of every public function of the wing, small and quick (but measured_critical_gain, some runs)."""
 
 import numpy as np
 from superposition.receptive import (
@@ -8,6 +8,8 @@ from superposition.receptive import (
     gated_networks,
     gated_training,
     gates,
+    hermite,
+    landscape,
     least_squares,
     marginals,
     measures,
@@ -15,6 +17,7 @@ from superposition.receptive import (
     relu_flow,
     ring,
     single_pulses,
+    tilings,
     training,
 )
 
@@ -46,6 +49,14 @@ CALLS = [
         flat_field.flat_growth,
         {"n": 20, "xi1": 1.5, "xi2": 0.7, "gain": 0.1, "frequency": 1, "samples": 200, "seed": 0, "kernel": "periodic"},
     ),
+    (
+        hermite.hermite_growth,
+        {"n": 20, "xi1": 1.5, "xi2": 0.7, "ratios": {3: -0.01}, "frequency": 1, "samples": 200, "seed": 0},
+    ),
+    (hermite.hermite_rates, RING | {"ratios": {3: -0.01}}),
+    (landscape.one_neuron_score, {"w": FIELDS[0], "xi1": 0.9, "xi2": 0.5, "gain": 1.0}),
+    (landscape.many_neuron_loss, {"W": FIELDS, "xi1": 0.9, "xi2": 0.5, "gain": 1.0}),
+    (tilings.sample_waves, RING | {"gain": 1.0, "samples": 100, "seed": 0}),
     (gated_networks.moments, {"gates": GATES, "x": X, "y": np.arange(8) % 2}),
     (gated_networks.gdln_solution, {"A": A, "b": MOMENT, "w0": FIELDS, "t": np.array([0.0, 1.0, np.inf])}),
     (gated_networks.limiting_weights, {"A": A, "b": MOMENT}),
