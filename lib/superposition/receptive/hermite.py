@@ -118,10 +118,12 @@ def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> F
 
 def _hermite(ratios):
     """Odd orders from 1 up, and the coefficients of the series."""
+    if not isinstance(ratios, dict):
+        raise ValueError(f"ratios is of type {type(ratios).__name__}; allowed: a dict from odd orders to ratios")
     for m, ratio in ratios.items():
         if checks.whole("ratios", m, 3) % 2 == 0:
             raise ValueError(f"ratios has the order {m}; allowed: odd orders from 3")
-        checks.real(f"ratios[{m}]", ratio, -LARGEST_RATIO, LARGEST_RATIO)
+        checks.number(f"ratios[{m}]", ratio, -LARGEST_RATIO, LARGEST_RATIO)
     weights = np.zeros(max(ratios, default=1) + 1)
     weights[1] = 1
     weights[list(ratios)] = list(ratios.values())

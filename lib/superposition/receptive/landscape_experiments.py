@@ -5,13 +5,36 @@ Source: the notes on localization, sections 1 to 3. The predictions are those of
 gain).
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from superposition.receptive import landscape, least_squares, measures, predicted, ring, tilings, training
 from superposition.receptive.nlgp import nlgp_sample
 
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
-def one_width(*, n, xi1, xi2, gain, initials, steps, lr, batch, samples, seed, device="auto"):
+    from superposition.receptive.landscape import Task
+
+
+def one_width(
+    *,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    initials: int,
+    steps: int,
+    lr: float,
+    batch: int,
+    samples: int,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float]:
     """Width of the field of one neuron: to first order, by the law of any gain, and trained.
 
     Parameters
@@ -50,7 +73,20 @@ def one_width(*, n, xi1, xi2, gain, initials, steps, lr, batch, samples, seed, d
     }
 
 
-def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="auto"):
+def many_width(
+    *,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    K: int,
+    steps: int,
+    lr: float,
+    batch: int,
+    samples: int,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float]:
     """Fields of a network of many neurons: trained, of the best tiling, and to first order.
 
     Parameters
@@ -99,7 +135,20 @@ def many_width(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device=
     }
 
 
-def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="auto"):
+def branches(
+    *,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    K: int,
+    steps: int,
+    lr: float,
+    batch: int,
+    samples: int,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float]:
     """Ask whether the tiling by bumps is the best network, and where training goes from either branch.
 
     Parameters
@@ -147,7 +196,20 @@ def branches(*, n, xi1, xi2, gain, K, steps, lr, batch, samples, seed, device="a
     return found
 
 
-def settle(W, n, xi1, xi2, gain, *, steps, lr, batch, seed, rest=None, device="auto"):
+def settle(
+    W: ArrayLike,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    *,
+    steps: int,
+    lr: float,
+    batch: int,
+    seed: int,
+    rest: int | None = None,
+    device: str = "auto",
+) -> Float[np.ndarray, "S K n"]:
     """Train networks on NLGP data, then half as many steps (or ``rest``) at an eighth of the rate.
 
     Parameters
@@ -175,7 +237,7 @@ def settle(W, n, xi1, xi2, gain, *, steps, lr, batch, seed, rest=None, device="a
     return training.train(W, data, steps=rest, lr=lr / 8).W if rest else W
 
 
-def flow(W, task, steps, lr):
+def flow(W: ArrayLike, task: Task, steps: int, lr: float) -> Float[np.ndarray, "K n"]:
     """Gradient descent on the first-order loss, for comparison with training step by step.
 
     Parameters
@@ -197,7 +259,7 @@ def flow(W, task, steps, lr):
     return W
 
 
-def copies(w):
+def copies(w: np.ndarray) -> Float[np.ndarray, "twice_n n"]:
     """Return a field at all places of the ring, with either sign.
 
     Parameters
@@ -213,7 +275,7 @@ def copies(w):
     return np.concatenate([turned, -turned])
 
 
-def sampled_loss(W, xi1, xi2, gain, samples, seed):
+def sampled_loss(W: np.ndarray, xi1: float, xi2: float, gain: float, samples: int, seed: int) -> float:
     """Loss E(yhat - Y)^2 / 2 of a ReLU network on fresh vectors.
 
     Parameters
@@ -235,7 +297,7 @@ def sampled_loss(W, xi1, xi2, gain, samples, seed):
     return float(sum(parts))
 
 
-def describe(name, W, xi1, xi2, gain):
+def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
     """Width and shape of fields, as medians.
 
     Parameters

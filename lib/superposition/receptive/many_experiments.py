@@ -3,6 +3,10 @@
 Source: the notes on localization, sections 1, 3.2 and 4.2. Plain functions of numbers, which return plain numbers.
 """
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import numpy as np
 from scipy.optimize import minimize
 
@@ -20,10 +24,32 @@ from superposition.receptive import (
 )
 from superposition.receptive.nlgp import nlgp_covariance, normalization
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import ArrayLike
+
+
 FORECASTS = ("raw", "short", "long", "twice")
 
 
-def hundred(*, n, xi1, xi2, gain, activation, bias, scale, K, initials, steps, lr, batch, seed, device="auto"):
+def hundred(
+    *,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    activation: str,
+    bias: float,
+    scale: float,
+    K: int,
+    initials: int,
+    steps: int,
+    lr: float,
+    batch: int,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float]:
     """Train wide networks, and compare where their neurons peak with what the initial weights foretell.
 
     Parameters
@@ -90,7 +116,7 @@ def hundred(*, n, xi1, xi2, gain, activation, bias, scale, K, initials, steps, l
     }
 
 
-def filter_power(W0, W, C1):
+def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
     """How many powers of C1 the linear filter from initial weights to weights is worth.
 
     Parameters
@@ -113,8 +139,20 @@ def filter_power(W0, W, C1):
 
 
 def pulse_fields(
-    *, n, version, long_low, long_high, short_low, short_high, K, initials, steps, lr, seed, device="auto"
-):
+    *,
+    n: int,
+    version: str,
+    long_low: int,
+    long_high: int,
+    short_low: int,
+    short_high: int,
+    K: int,
+    initials: int,
+    steps: int,
+    lr: float,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float]:
     """Train on all pulses at once: long ones against short ones.
 
     Parameters
@@ -156,7 +194,18 @@ def pulse_fields(
     }
 
 
-def frozen_gates(*, n, xi1, xi2, gain, K, samples, iterations, seed, device="cpu"):
+def frozen_gates(
+    *,
+    n: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    K: int,
+    samples: int,
+    iterations: int,
+    seed: int,
+    device: str = "cpu",
+) -> dict[str, float]:
     """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates.
 
     Parameters
@@ -209,7 +258,19 @@ def frozen_gates(*, n, xi1, xi2, gain, K, samples, iterations, seed, device="cpu
     }
 
 
-def torus_field(*, side, xi1, xi2, gain, initials, steps, lr, batch, seed, device="auto"):
+def torus_field(
+    *,
+    side: int,
+    xi1: float,
+    xi2: float,
+    gain: float,
+    initials: int,
+    steps: int,
+    lr: float,
+    batch: int,
+    seed: int,
+    device: str = "auto",
+) -> dict[str, float | str]:
     """Train single neurons on a torus of pixels, beside the first-order prediction.
 
     Parameters
@@ -253,7 +314,9 @@ def torus_field(*, side, xi1, xi2, gain, initials, steps, lr, batch, seed, devic
     }
 
 
-def torus_batches(side, xi1, xi2, gain, batch, *, seed, device="auto"):
+def torus_batches(
+    side: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "auto"
+) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data on a torus: z is A Z A with A the square root of a ring's correlations.
 
     Parameters
@@ -286,7 +349,7 @@ def torus_batches(side, xi1, xi2, gain, batch, *, seed, device="auto"):
         yield one, zero
 
 
-def extents(w, side):
+def extents(w: ArrayLike, side: int) -> tuple[np.ndarray, np.ndarray]:
     """Pixels that take part along either direction of a torus.
 
     Parameters
