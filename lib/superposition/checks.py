@@ -165,7 +165,7 @@ def array(name: str, value: ArrayLike, axes: str) -> np.ndarray:
     return found
 
 
-def whole(name: str, value: int | float, low: int, high: int | None = None) -> int:
+def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """Return ``value`` as an int, or refuse it.
 
     Parameters
