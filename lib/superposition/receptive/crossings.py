@@ -20,7 +20,17 @@ FEWEST = 0.05  # effective share of the vectors below which an average is refuse
 
 
 class FewVectors(ValueError):  # noqa: N818 - a name that reads as a sentence
-    """An average with so heavy a tail that a few vectors make it up."""
+    """An average with so heavy a tail that a few vectors make it up.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> try:
+    ...     receptive.flat_growth(4, 1.2, 0.3, 3.0, samples=2000, kernel="wrapped")
+    ... except receptive.FewVectors as refusal:
+    ...     print("refused")
+    refused
+    """
 
 
 class Law(NamedTuple):

@@ -65,6 +65,12 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
         If a length gives no covariance.
     ValueError
         If an argument is out of range.
+
+    Examples
+    --------
+    >>> data = sample_waves(40, 2, 1, 3, 100, seed=0)
+    >>> data.label1.shape, data.n
+    ((100, 21), 40)
     """
     n, samples = checks.whole("n", n, 3), checks.whole("samples", samples, 100)
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(2)
