@@ -31,9 +31,9 @@ class Gradient:
 
     Examples
     --------
-    >>> da, db, dsigma = Gradient(a=1.0, b=2.0, sigma=3.0)
-    >>> db
-    2.0
+    >>> da, db, dsigma = loss_grad(1.2, -0.4, 0.25, 0.05)
+    >>> round(float(db), 4)
+    0.013
     """
 
     a: np.ndarray

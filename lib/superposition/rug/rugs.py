@@ -8,7 +8,7 @@ equality, and neither is ever stored as a matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -77,7 +77,7 @@ class Rug:
     nd: int
     seed: int = 0
     antipodal: bool = False
-    indices: np.ndarray | None = field(default=None, repr=False, kw_only=True)
+    indices: Any = field(default=None, repr=False, kw_only=True)
     kept: np.ndarray = field(init=False, repr=False)
 
     def __post_init__(self):
