@@ -162,16 +162,27 @@ def private_names_public(trees):
                 setattr(node, field, getattr(node, field).strip("_") + "_of_all")
 
 
+def imported_in(node):
+    return [alias for part in ast.walk(node) if isinstance(part, ast.Import) for alias in part.names]
+
+
 def each_function_in_a_module_of_its_own(trees):
     for module, tree in list(trees.items()):
         names, borrowed_from_others = own_names(tree), imports(tree)
         for node in [node for node in tree.body if isinstance(node, ast.FunctionDef) and names.count(node.name) == 1]:
             if module not in PACKAGES:
                 home = f"{module}_{node.name}"
-                others = [ast.alias(name) for name in names if name != node.name] or [ast.alias("__name__")]
+                guarded = [alias.name for part in tree.body if isinstance(part, ast.Try) for alias in imported_in(part)]
+                others = [ast.alias(name) for name in [*names, *guarded] if name != node.name] or [
+                    ast.alias("__name__")
+                ]
                 borrowed = ast.ImportFrom(module, others, 0)
                 trees[home] = ast.Module([*deepcopy(borrowed_from_others), borrowed, node], [])
                 tree.body[tree.body.index(node)] = ast.ImportFrom(home, [ast.alias(node.name)], 0)
+
+
+def is_read(name):
+    return isinstance(name.ctx, ast.Load)
 
 
 def imported_where_it_is_used(trees):
@@ -179,6 +190,8 @@ def imported_where_it_is_used(trees):
         for node in tree.body:
             if isinstance(node, ast.FunctionDef):
                 used = {part.id for part in ast.walk(node) if isinstance(part, ast.Name)}
+                used -= {part.id for part in ast.walk(node) if isinstance(part, ast.Name) and not is_read(part)}
+                used -= {part.arg for part in ast.walk(node) if isinstance(part, ast.arg)}
                 local = [deepcopy(line) for line in imports(tree)]
                 for line in local:
                     line.names = [alias for alias in line.names if (alias.asname or alias.name) in used]

@@ -97,7 +97,7 @@ SWAPPED = {
 
 def number(node):
     if isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        node.value += 1
+        node.value = 2 * node.value + 1  # not 1 more, which 1e100 would not notice
         return True
 
 
@@ -151,6 +151,15 @@ def statement(node):
 CHANGES = [number, operator, comparison, default, arguments, function, result, statement]
 
 
+def without_annotations(node):
+    """All nodes of a definition but those that only a type checker reads."""
+    yield node
+    for field, value in ast.iter_fields(node):
+        for part in value if isinstance(value, list) else [value]:
+            if isinstance(part, ast.AST) and field not in ("annotation", "returns"):
+                yield from without_annotations(part)
+
+
 def changed(run_function, change):
     """A module with one change in a definition that a run reaches, and the two names; seeded by run and kind."""
     rng = random.Random(f"{run_function} {change.__name__}")
@@ -160,7 +169,7 @@ def changed(run_function, change):
             # what only an error says does not count
             says = any(isinstance(part, (ast.Raise, ast.JoinedStr, ast.AnnAssign)) for part in ast.walk(node))
             if name in fingerprint.syntax._bound([node], None) and not says:
-                parts = [part for part in ast.walk(node) if not isinstance(part, ast.expr_context)]
+                parts = [part for part in without_annotations(node) if not isinstance(part, ast.expr_context)]
                 rng.shuffle(parts)
                 if any(change(part) for part in parts):
                     return module, name, tree
