@@ -35,7 +35,7 @@ class Chain:
 
     @property
     def losses(self) -> tuple[float, float, float]:
-        """What each inequality gives away: Schur, Cauchy-Schwarz, triangle."""
+        """What each inequality gives away (Schur, Cauchy-Schwarz, triangle)."""
         return (self.entries - self.schur, self.schur - self.cauchy_schwarz, self.cauchy_schwarz - self.trace)
 
 
