@@ -10,7 +10,7 @@ import nbformat
 import numpy as np
 import pytest
 from superposition import inputs
-from superposition.book import claims, parameters
+from superposition.book import ledger, parameters
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERMILL = Path(sys.executable).with_name("papermill")
@@ -153,9 +153,9 @@ def test_papermill_runs_a_small_chapter_and_says_undecided(tmp_path):
     small = ["-p", "ns", "1e2", "-p", "ratios", "0.1, 0.5, 1", "-p", "steps", "1", "-p", "device", "cpu"]
     done = papermill(tmp_path, *small)
     assert done.returncode == 0, done.stderr[-2000:]
-    rows = claims.records(tmp_path / "out.ipynb")
-    undecided = [row for row in rows if row["outcome"] == "undecided"]
-    assert {row["id"] for row in undecided} == {"rug.fig2.trained"} and len(undecided) == 3
-    assert all("ns=100" in row["label"] for row in undecided)
+    rows = ledger.records(tmp_path / "out.ipynb")
+    undecided = [row for row in rows if row.outcome == "undecided"]
+    assert {row.id for row in undecided} == {"rug.fig2.trained"} and len(undecided) == 3
+    assert all("ns=100" in row.label for row in undecided)
     outputs = [o for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells for o in cell.get("outputs", [])]
     assert not [o for o in outputs if o.output_type == "stream"]  # progress leaves nothing behind

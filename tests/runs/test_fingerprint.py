@@ -13,8 +13,8 @@ PACKAGE = {
         """Doc."""
         import math
 
-        from toy import low
-        from toy.mid import helper as h
+        from little import low
+        from little.mid import helper as h
 
         FACTOR = 2
 
@@ -35,7 +35,7 @@ PACKAGE = {
             return 1
         ''',
     "mid": """
-        from toy.low import SCALES, Thing
+        from little.low import SCALES, Thing
 
         ONE, TWO = 1, 2
 
@@ -75,8 +75,8 @@ def said(tmp_path, monkeypatch):
     """The fingerprint of a function in a package, after changes in its text: pairs of old and new by module."""
     monkeypatch.syspath_prepend(str(tmp_path))
 
-    def written(function="toy.top:start", more=(), **changes):
-        package = tmp_path / "toy"
+    def written(function="little.top:start", more=(), **changes):
+        package = tmp_path / "little"
         package.mkdir(exist_ok=True)
         for path in package.rglob("*.py"):
             path.unlink()
@@ -122,13 +122,15 @@ SAME = {
     "constant renamed": {"low": [("BASE", "GROUND")]},
     "class renamed": {"low": [("Thing", "Object")], "mid": [("Thing", "Object")]},
     "recursive functions renamed": {"top": [("even", "paired"), ("odd", "single")]},
-    "imported as another name": {"top": [("from toy import low", "from toy import low as l"), ("low.base", "l.base")]},
-    "imported by name": {"top": [("from toy import low", "from toy.low import base"), ("low.base", "base")]},
-    "imported as a chain": {"top": [("from toy import low", "import toy.low"), ("low.base", "toy.low.base")]},
-    "imported as a chain with a name": {"top": [("from toy import low", "import toy.low as low")]},
-    "imported relatively": {"top": [("from toy import low", "from . import low"), ("from toy.mid", "from .mid")]},
+    "imported as another name": {
+        "top": [("from little import low", "from little import low as l"), ("low.base", "l.base")]
+    },
+    "imported by name": {"top": [("from little import low", "from little.low import base"), ("low.base", "base")]},
+    "imported as a chain": {"top": [("from little import low", "import little.low"), ("low.base", "little.low.base")]},
+    "imported as a chain with a name": {"top": [("from little import low", "import little.low as low")]},
+    "imported relatively": {"top": [("from little import low", "from . import low"), ("from little.mid", "from .mid")]},
     "imported when it is used": {
-        "top": [("from toy import low\n", ""), ('"""Doc."""\n    if', "from toy import low\n    if")]
+        "top": [("from little import low\n", ""), ('"""Doc."""\n    if', "from little import low\n    if")]
     },
     "library imported another way": {"top": [("import math", "from math import pi as PI"), ("math.pi", "PI")]},
     "import that nothing uses": {"low": [("BASE: int", "import os\nBASE: int")]},
@@ -161,14 +163,14 @@ OTHER = {
     "base of a recursion": {"top": [("n == 0 or", "n == 1 or")]},
     "another function of the same module": {"top": [("low.base(x)", "low.unused()")]},
     "another definition under the name": {
-        "top": [("from toy.mid import helper as h", "from toy.mid import other as h")]
+        "top": [("from little.mid import helper as h", "from little.mid import other as h")]
     },
     "second import of a name": {"low": [("BASE: int = 5", "BASE: int = 5\nfrom math import e as BASE")]},
     "import instead of a missing one": {
         "top": [("import math", "try:\n    import cmath as math\nexcept ImportError:\n    import math")]
     },
     "which import comes last": {
-        "top": [("from toy.mid import helper as h", "from toy.mid import helper as h, other as h")]
+        "top": [("from little.mid import helper as h", "from little.mid import helper as h, other as h")]
     },
     "decorator": {"top": [("def start(x):", "@math.cache\ndef start(x):")]},
     "base class": {"low": [("class Thing:", "class Thing(dict):")]},
@@ -187,20 +189,20 @@ def test_what_computes_something_else_has_another(said, change):
 
 
 def test_definitions_may_move(said):
-    text = PACKAGE["mid"].replace("from toy.low import SCALES, Thing\n", "from toy.wing.deep import SCALES\n")
+    text = PACKAGE["mid"].replace("from little.low import SCALES, Thing\n", "from little.wing.deep import SCALES\n")
     moved = {"wing.__init__": "", "wing.deep": PACKAGE["low"], "wing.middle": text, "low": "", "mid": ""}
-    imports = [("from toy import low", "from toy.wing import deep as low"), ("toy.mid", "toy.wing.middle")]
+    imports = [("from little import low", "from little.wing import deep as low"), ("little.mid", "little.wing.middle")]
     assert said(more=moved, top=imports) == said()
-    assert said("toy.start:start", more={"start": PACKAGE["top"]}) == said()
+    assert said("little.start:start", more={"start": PACKAGE["top"]}) == said()
 
 
 FACES = {
-    "eager": "from toy.mid import helper, other\n",
+    "eager": "from little.mid import helper, other\n",
     "lazy": """
         __all__ = ["helper"]
 
         def __getattr__(name):
-            return getattr(importlib.import_module("toy.mid"), name)
+            return getattr(importlib.import_module("little.mid"), name)
         """,
     "lazy by a table": """
         HOMES = {"mid": ["helper"], "other_mid": ["other"]}
@@ -214,20 +216,20 @@ FACES = {
 @pytest.mark.parametrize("face", FACES)
 def test_names_on_a_face_are_followed_home(said, face):
     more = {"__init__": FACES[face]} | ({"other_mid": PACKAGE["mid"]} if face == "lazy by a table" else {})
-    through = [("from toy.mid import helper as h", "from toy import helper as h")]
+    through = [("from little.mid import helper as h", "from little import helper as h")]
     assert said(more=more, top=through) == said()
     assert said(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != said()
 
 
 def test_name_that_cannot_be_followed_is_refused(said):
-    with pytest.raises(ValueError, match="toy.low:bass cannot be followed; allowed: an import from the module"):
+    with pytest.raises(ValueError, match="little.low:bass cannot be followed; allowed: an import from the module"):
         said(top=[("low.base", "low.bass")])
-    with pytest.raises(ValueError, match=r"toy.top line 4: the fingerprint cannot follow `import \*`"):
-        said(top=[("from toy import low", "from toy.low import *")])
-    with pytest.raises(ValueError, match="'toy.tip:start' does not exist: there is no module 'toy.tip'"):
-        said("toy.tip:start")
-    with pytest.raises(ValueError, match="toy.top:stop cannot be followed"):
-        said("toy.top:stop")
+    with pytest.raises(ValueError, match=r"little.top line 4: the fingerprint cannot follow `import \*`"):
+        said(top=[("from little import low", "from little.low import *")])
+    with pytest.raises(ValueError, match="'little.tip:start' does not exist: there is no module 'little.tip'"):
+        said("little.tip:start")
+    with pytest.raises(ValueError, match="little.top:stop cannot be followed"):
+        said("little.top:stop")
 
 
 def test_module_as_a_value_counts_as_a_whole(said):
@@ -237,6 +239,6 @@ def test_module_as_a_value_counts_as_a_whole(said):
 
 def test_sources_are_the_files_of_what_is_reached(said, tmp_path):
     said()
-    assert [path.name for path in fingerprint.sources("toy.top:start")] == ["low.py", "mid.py", "top.py"]
+    assert [path.name for path in fingerprint.sources("little.top:start")] == ["low.py", "mid.py", "top.py"]
     found = {path.stem for path in fingerprint.sources(runs.find("rug-grid").function)}
     assert {"features", "checks"} < found and not {"registry", "sweep", "store"} & found

@@ -41,12 +41,8 @@ def plain(lines: list[str]) -> list[str]:
 
     Examples
     --------
-    >>> print(*plain(["the size |x|, in code ``|x|``", ">>> 1 | 2", "3", "", "|y|"]), sep=chr(10))
-    the size \\|x\\|, in code ``|x|``
-    >>> 1 | 2
-    3
-    <BLANKLINE>
-    \\|y\\|
+    >>> plain(["the size |x|, in code ``|x|``"])
+    ['the size \\\\|x\\\\|, in code ``|x|``']
     """
     shown, example = [], False
     for line in lines:

@@ -11,10 +11,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from torch.nn.functional import embedding_bag
 
+from superposition.devices import torch  # isort: skip - first, since it says what is missing
+from torch.nn.functional import embedding_bag  # isort: skip
 from superposition import checks, features
-from superposition.devices import torch
 from superposition.rug.model import Settings
 
 PRODUCTS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
