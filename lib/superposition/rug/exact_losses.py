@@ -69,7 +69,7 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
 
 
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
-    """E[x f] and E[f^2] of one output f = ReLU(own x + others . x' + b), exact.
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
 
     Parameters
     ----------
