@@ -5,7 +5,6 @@ import re
 from pathlib import Path
 
 import pytest
-
 from superposition import receptive, rug
 
 NUMBERS = re.compile(r"eqs?\. (\d+(?:(?:, | and )\d+)*)")
