@@ -11,7 +11,7 @@ from pathlib import Path
 
 from superposition import checks
 from superposition.book import forms, resolution
-from superposition.book.claims import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
+from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
