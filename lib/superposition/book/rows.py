@@ -72,7 +72,8 @@ def _block(name: str, rows: Sequence[Row]) -> str:
     claim = declared()[name]
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
     summary = f"<summary><b>{_verdict(rows)}</b>: {_text(_decisive(rows))}; {count}</summary>"
-    return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}\n{_html(rows)}\n</details>"
+    ours = f"\n\n*Ours:* {claim.right}\n" if claim.right else ""
+    return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
 
 
 def _verdict(rows):
