@@ -13,7 +13,6 @@ from superposition.book.declarations import declared
 
 RECORD_TYPE = "application/vnd.superposition.claim+json"
 MARKS = {"confirmed": "✓ confirmed", "undecided": "? undecided"}
-CELL = "padding:0.15em 0.7em"
 GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line may break
 
 
@@ -99,7 +98,7 @@ def _html(rows):
     decided = all(row.outcome == "confirmed" for row in rows)
     heads = ["case", "prediction", "measured", *(["text's own form"] if printed else []), "resolution"]
     lines = [_line("th", heads if decided else [*heads, "outcome"]), *(_row(row, printed, decided) for row in rows)]
-    return f'<div style="overflow-x:auto"><table>{"".join(lines)}</table></div>'
+    return f'<div style="overflow-x:auto"><table class="checks">{"".join(lines)}</table></div>'
 
 
 def _row(row, printed, decided):
@@ -115,12 +114,8 @@ def _text(words):
 
 
 def _line(tag, cells, name=""):
-    """One row: room for the words of the case; other cells may wrap between numbers, never within one."""
-    style = f"text-align:left;vertical-align:top;{CELL}"
-    first, *others = map(_text, cells)
-    rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in others)
     start = f'<tr id="{name}">' if name else "<tr>"
-    return f'{start}<{tag} style="{style};min-width:9em">{first}</{tag}>{rest}</tr>'
+    return start + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _measured(row):
