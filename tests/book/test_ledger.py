@@ -42,7 +42,7 @@ def test_records_come_back_from_a_notebook(tmp_path):
 def test_ledger_shows_every_claim_with_its_evidence():
     shown = "".join(ledger.page(CHAPTERS, text)._repr_mimebundle_()["text/markdown"] for text in declarations.TEXTS)
     for claim in declarations.declared().values():
-        assert f"`{claim.id}`" in shown and claim.statement in shown
+        assert f"<code>{claim.id}</code>" in shown and claim.statement in shown
     assert sum(sum(counts.values()) for counts in ledger.verdicts().values()) == len(declarations.declared())
     bundle = ledger.page(CHAPTERS, "rug")._repr_mimebundle_()
     measured = ledger.records(CHAPTERS["ch3"])[0].measured[0]
@@ -70,7 +70,7 @@ def test_resolution_is_shown_and_sorted_by():
         (sharp, (claims.check("rug.eq4", 1, 1, rtol=0.02),)),
         (none, (claims.check("rug.better", 1, 2, relation="above"),)),
     )
-    assert "| 25 % |" in ledger.Page(entries)._repr_mimebundle_()["text/markdown"].split("\n\n")[0]
+    assert "· 25 %</summary>" in ledger.Page(entries)._repr_mimebundle_()["text/markdown"].split("\n\n")[0]
     ordered = ledger.Sharpness(tuple(sorted(entries, key=ledger._bluntness)))._repr_mimebundle_()["text/markdown"]
     assert re.findall(r"\| (–|[\d.]+ %) \|", ordered) == ["–", "25 %", "2 %"]
 

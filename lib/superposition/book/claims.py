@@ -177,7 +177,9 @@ def _pair(claim_id, predicted, measured):
         raise ValueError(f"{empty} = [] is empty for {claim_id}; allowed: at least one number")
     if largest.size > MOST_NUMBERS:
         raise ValueError(f"measured has {largest.size} numbers for {claim_id}; allowed: up to {MOST_NUMBERS}")
-    return tuple(_fitting(name, array, largest.shape) for name, array in zip(("predicted", "measured"), pair))
+    return tuple(
+        _fitting(name, array, largest.shape) for name, array in zip(("predicted", "measured"), pair, strict=True)
+    )
 
 
 def _fitting(name, value, shape, low=-np.inf, **ends):
