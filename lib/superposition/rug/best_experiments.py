@@ -1,0 +1,59 @@
+"""What the named runs on the best codes compute at one point: plain functions of numbers, which return plain numbers.
+
+They take the fields of the point and ``device`` as keywords, and know nothing of sweeps, files or tables. All run on
+the CPU: the networks are small.
+"""
+
+from __future__ import annotations
+
+from superposition import weights
+from superposition.rug import meanfield, tile_search
+
+
+def searched_tile(
+    *, m: int, B: int, p: float, starts: int, kept: int, steps: int, seed: int, device: str = "cpu"
+) -> dict[str, float | str]:
+    """Search for the best code of B features in m dimensions.
+
+    Parameters
+    ----------
+    m : int
+        Dimensions, at least 2.
+    B : int
+        Features, at least 2 m.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    starts, kept : int
+        Copies screened, at least 4, and copies refined.
+    steps : int
+        Steps of the long descent, at least 1.
+    seed : int
+        Seed of everything.
+    device : str
+        Not used.
+
+    Returns
+    -------
+    dict of str to float or str
+        ``loss`` and ``loss_se`` of the best copy on two million feature vectors that chose nothing; ``over_rug``, the
+        loss over the rug's at the ratio m / B; ``start``, what the best copy came from; the best loss after screening
+        of each kind of start, over the rug's: ``fan_screened``, ``unequal_screened`` and ``random_screened``; and the
+        ``weights`` as `superposition.weights.packed` has them.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    found = tile_search.search(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
+    rug = float(meanfield.optimum(p, m / B).loss)
+    screened, quarter = found["screened"], starts // 4
+    kinds = {"fan": screened[:quarter], "unequal": screened[quarter : starts // 2], "random": screened[starts // 2 :]}
+    return {
+        "loss": found["loss"],
+        "loss_se": found["loss_se"],
+        "over_rug": found["loss"] / rug,
+        "start": found["start"],
+        **{f"{kind}_screened": min(losses) / rug for kind, losses in kinds.items()},
+        "weights": weights.packed(found["W_in"], found["W_out"], found["b"]),
+    }

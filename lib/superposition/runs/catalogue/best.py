@@ -1,0 +1,44 @@
+"""Named runs of the page on the best codes below r = 1/2: searched tiles, ablations, the price, training, records."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from superposition.inputs import Count, Real
+from superposition.runs.point import Point, Run
+
+
+class TilePoint(Point):
+    """What `superposition.rug.best_experiments.searched_tile` takes."""
+
+    m: Annotated[Count, Field(ge=2)]
+    B: Annotated[Count, Field(ge=4)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    starts: Annotated[Count, Field(ge=4)]
+    kept: Annotated[Count, Field(ge=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
+_HERE = "superposition.rug.best_experiments:"
+_SIZES = {
+    2: (4, 5, 6, 8, 10, 13),
+    3: (7, 8, 10, 12, 15, 20),
+    4: (9, 11, 13, 16, 20, 26),
+    5: (11, 14, 17, 20, 25, 33),
+    6: (13, 17, 21, 24, 30, 40),
+}
+_SEARCH = {"p": (0.05, 0.01, 0.001), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
+
+RUNS = (
+    Run(
+        name="rug-tiles",
+        feeds="the best small tiles that descent finds, with their weights",
+        function=_HERE + "searched_tile",
+        point=TilePoint,
+        small=({"m": (2,), "B": (4,), "p": (0.05,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
+        full=tuple({"m": (m,), "B": sizes, **_SEARCH} for m, sizes in _SIZES.items()),
+        hours={"small": 0.002, "full": 0.3},
+        hardware="one CPU core",
+    ),
+)  # fmt: skip
