@@ -6,8 +6,9 @@ the CPU: the networks are small.
 
 from __future__ import annotations
 
-from superposition import weights
-from superposition.rug import meanfield, tile_search
+from superposition import checks, weights
+from superposition.rug import meanfield, tile_search, training
+from superposition.rug.ablations import ablations, structure
 
 
 def searched_tile(
@@ -56,4 +57,52 @@ def searched_tile(
         "start": found["start"],
         **{f"{kind}_screened": min(losses) / rug for kind, losses in kinds.items()},
         "weights": weights.packed(found["W_in"], found["W_out"], found["b"]),
+    }
+
+
+def ablated_autoencoder(
+    *, ns: int, p: float, r: float, steps: int, samples: int, seed: int, device: str = "cpu"
+) -> dict[str, float | int]:
+    """Train one autoencoder by the recipe, describe W, and take its structure away piece by piece.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, 3 to 16384.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    r : float
+        Compression ratio, in (0, 1); nd = max(1, round(r ns)).
+    steps : int
+        Training steps, at least 1.
+    samples : int
+        Feature vectors that measure each ablation.
+    seed : int
+        Seed of everything.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float or int
+        ``nd``; ``trained``, the loss of the network over the rug's; what `superposition.rug.ablations.structure` says
+        of W; and, over the rug's loss, that of each of `superposition.rug.ablations.ablations`, with the standard
+        error of the first, ``refitted_se``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
+    model = training.train(ns, nd, p, steps=steps, seed=seed, device=device)
+    W = (model.W_out @ model.W_in).astype(float)
+    rug = float(meanfield.optimum(p, nd / ns).loss)
+    losses = ablations(W, p, samples=samples, seed=seed)
+    return {
+        "nd": nd,
+        "trained": model.loss / rug,
+        **structure(W),
+        **{name: found.mean / rug for name, found in losses.items()},
+        "refitted_se": losses["refitted"].se / rug,
     }

@@ -20,6 +20,17 @@ class TilePoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class AblatedPoint(Point):
+    """What `superposition.rug.best_experiments.ablated_autoencoder` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    samples: Annotated[Count, Field(ge=2)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _HERE = "superposition.rug.best_experiments:"
 _SIZES = {
     2: (4, 5, 6, 8, 10, 13),
@@ -28,6 +39,8 @@ _SIZES = {
     5: (11, 14, 17, 20, 25, 33),
     6: (13, 17, 21, 24, 30, 40),
 }
+_FIVE = {"seed": (0, 1, 2, 3, 4)}
+_WHERE = {"p": (0.05,), "r": (0.2,)}
 _SEARCH = {"p": (0.05, 0.01, 0.001), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
 
 RUNS = (
@@ -39,6 +52,16 @@ RUNS = (
         small=({"m": (2,), "B": (4,), "p": (0.05,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
         full=tuple({"m": (m,), "B": sizes, **_SEARCH} for m, sizes in _SIZES.items()),
         hours={"small": 0.002, "full": 0.3},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-ablations",
+        feeds="which structure of a trained W makes its loss: symmetry, inhibition, mutual partners",
+        function=_HERE + "ablated_autoencoder",
+        point=AblatedPoint,
+        small=({"ns": (32,), **_WHERE, "steps": (200,), "samples": (500,), "seed": (0,)},),
+        full=({"ns": (256,), **_WHERE, "steps": (2000,), "samples": (60_000,), **_FIVE},),
+        hours={"small": 0.001, "full": 0.04},
         hardware="one CPU core",
     ),
 )  # fmt: skip
