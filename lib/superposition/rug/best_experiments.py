@@ -9,6 +9,7 @@ from __future__ import annotations
 from superposition import checks, weights
 from superposition.rug import meanfield, tile_search, training
 from superposition.rug.ablations import ablations, structure
+from superposition.rug.budgets import candidates, under_budget
 
 
 def searched_tile(
@@ -105,4 +106,46 @@ def ablated_autoencoder(
         **structure(W),
         **{name: found.mean / rug for name, found in losses.items()},
         "refitted_se": losses["refitted"].se / rug,
+    }
+
+
+def priced_code(
+    *, kind: str, budget: str, strength: float, p: float, samples: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Loss of one kind of code under one budget, at the ratio of loudness that suits it.
+
+    Parameters
+    ----------
+    kind, budget : str
+        As `superposition.rug.budgets.under_budget` takes them.
+    strength : float
+        How much of the budget, above 0.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    samples : int
+        Feature vectors that measure.
+    seed : int
+        Seed of the feature vectors.
+    device : str
+        Not used.
+
+    Returns
+    -------
+    dict of str to float
+        The ``loudness`` ratio of the code; ``over_rug``, its loss, and ``total_over_rug``, its loss with what weight
+        decay adds, over the mean-field rug's loss at the code's own compression ratio ``r``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    found = under_budget(budget, strength, kind, p, samples=samples, seed=seed)
+    nd, ns = candidates(kind, p)[0].code.W_in.shape
+    rug = float(meanfield.optimum(p, nd / ns).loss)
+    return {
+        "r": nd / ns,
+        "loudness": found.ratio,
+        "over_rug": found.loss / rug,
+        "total_over_rug": (found.loss + found.costs) / rug,
     }

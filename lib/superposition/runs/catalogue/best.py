@@ -31,6 +31,17 @@ class AblatedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class PricedPoint(Point):
+    """What `superposition.rug.best_experiments.priced_code` takes."""
+
+    kind: str
+    budget: str
+    strength: Annotated[Real, Field(gt=0)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    samples: Annotated[Count, Field(ge=2)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _HERE = "superposition.rug.best_experiments:"
 _SIZES = {
     2: (4, 5, 6, 8, 10, 13),
@@ -42,6 +53,14 @@ _SIZES = {
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
 _WHERE = {"p": (0.05,), "r": (0.2,)}
 _SEARCH = {"p": (0.05, 0.01, 0.001), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
+_SMALL = {"kind": ("fan", "cone", "graph"), "p": (0.05,), "samples": (50_000,), "seed": (0,)}
+_LARGE = {"kind": ("antipodal", "rug"), "p": (0.05,), "samples": (5_000,), "seed": (0,)}
+_STRENGTHS = {
+    "noise": (1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2),
+    "digits": (16, 32, 64),
+    "decay": (1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
+    "bound": (3, 10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
+}
 
 RUNS = (
     Run(
@@ -62,6 +81,20 @@ RUNS = (
         small=({"ns": (32,), **_WHERE, "steps": (200,), "samples": (500,), "seed": (0,)},),
         full=({"ns": (256,), **_WHERE, "steps": (2000,), "samples": (60_000,), **_FIVE},),
         hours={"small": 0.001, "full": 0.04},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-price",
+        feeds="which code wins under hidden noise, few digits, weight decay and bounded weights",
+        function=_HERE + "priced_code",
+        point=PricedPoint,
+        small=({**_LARGE, "budget": ("bound",), "strength": (10,)},),
+        full=tuple(
+            {**codes, "budget": (name,), "strength": strengths}
+            for codes in (_SMALL, _LARGE)
+            for name, strengths in _STRENGTHS.items()
+        ),
+        hours={"small": 0.001, "full": 0.1},
         hardware="one CPU core",
     ),
 )  # fmt: skip
