@@ -6,8 +6,11 @@ the CPU: the networks are small.
 
 from __future__ import annotations
 
+import numpy as np
+
 from superposition import checks, weights
-from superposition.rug import meanfield, tile_search, training
+from superposition.devices import torch
+from superposition.rug import dense_training, meanfield, tile_search, training
 from superposition.rug.ablations import ablations, structure
 from superposition.rug.budgets import candidates, under_budget
 
@@ -149,3 +152,87 @@ def priced_code(
         "over_rug": found.loss / rug,
         "total_over_rug": (found.loss + found.costs) / rug,
     }
+
+
+def sized_tile(
+    *, m: int, B: int, p: float, steps: int, copies: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Train some networks of one size from random weights, side by side on the same feature vectors.
+
+    Parameters
+    ----------
+    m : int
+        Dimensions, at least 2.
+    B : int
+        Features, at least 2 m.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int
+        Steps of 256 feature vectors, at least 1.
+    copies : int
+        Networks, at least 2, each from random weights of its own.
+    seed : int
+        Seed of everything.
+    device : str
+        Not used.
+
+    Returns
+    -------
+    dict of str to float
+        ``best``, ``mean`` and ``spread`` (standard deviation) of the losses of the copies over the rug's, each measured
+        on 2000000 / B fresh feature vectors; and the largest standard error of one of them, ``se``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    codes = dense_training.random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
+    found = [tile_search.measured_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
+    losses, errors = np.transpose(found) / float(meanfield.optimum(p, m / B).loss)
+    return {
+        "best": float(losses.min()),
+        "mean": float(losses.mean()),
+        "spread": float(losses.std(ddof=1)),
+        "se": float(errors.max()),
+    }
+
+
+def led_network(
+    *, method: str, ratio: float, ns: int, nd: int, p: float, steps: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Try to lead the training of a whole network to a loud and quiet code.
+
+    Parameters
+    ----------
+    method : str
+        One of `superposition.rug.dense_training.METHODS`, or "blocks": ten blocks imposed, the best of sixteen random
+        starts in all that are of one size.
+    ratio : float
+        Loudness of a feature over the next one's where the method is "fans"; not used otherwise.
+    ns, nd : int
+        Features and dimensions.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps : int
+        Steps of 256 feature vectors, at least 1.
+    seed : int
+        Seed of everything.
+    device : str
+        Not used.
+
+    Returns
+    -------
+    dict of str to float
+        As `superposition.rug.dense_training.train_dense`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    """
+    if method == "blocks":
+        return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
+    lr = 3e-4 if method == "fans" else 3e-3
+    return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)

@@ -42,6 +42,29 @@ class PricedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class SizedPoint(Point):
+    """What `superposition.rug.best_experiments.sized_tile` takes."""
+
+    m: Annotated[Count, Field(ge=2)]
+    B: Annotated[Count, Field(ge=4)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    copies: Annotated[Count, Field(ge=2)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
+class LedPoint(Point):
+    """What `superposition.rug.best_experiments.led_network` takes."""
+
+    method: str
+    ratio: Annotated[Real, Field(ge=1)]
+    ns: Annotated[Count, Field(ge=4)]
+    nd: Annotated[Count, Field(ge=2)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _HERE = "superposition.rug.best_experiments:"
 _SIZES = {
     2: (4, 5, 6, 8, 10, 13),
@@ -61,6 +84,9 @@ _STRENGTHS = {
     "decay": (1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
     "bound": (3, 10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
 }
+_FIFTH = {"p": (0.05,), "copies": (5,), "seed": (0,)}  # r = 1/5, five networks of each size
+_DENSE = ("plain", "softplus", "sparse encoder", "unequal", "shared blocks")
+_LED = {"ns": (256,), "nd": (51,), "p": (0.05,)}
 
 RUNS = (
     Run(
@@ -95,6 +121,48 @@ RUNS = (
             for name, strengths in _STRENGTHS.items()
         ),
         hours={"small": 0.001, "full": 0.1},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-tile-sizes",
+        feeds="loss against size at one ratio: small networks and large ones, at one budget a feature and at ten",
+        function=_HERE + "sized_tile",
+        point=SizedPoint,
+        small=({"m": (2,), "B": (10,), **_FIFTH, "steps": (50,)},),
+        full=(
+            *({"m": (B // 5,), "B": (B,), **_FIFTH, "steps": (2000,)} for B in (10, 20, 40, 80, 160)),
+            *({"m": (B // 5,), "B": (B,), **_FIFTH, "steps": (20_000,)} for B in (10, 20, 40)),
+        ),
+        hours={"small": 0.001, "full": 0.05},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-tile-sizes-large",
+        feeds="the same at the sizes and budgets that take hours",
+        function=_HERE + "sized_tile",
+        point=SizedPoint,
+        small=({"m": (2,), "B": (10,), **_FIFTH, "steps": (50,)},),
+        full=(
+            {"m": (64,), "B": (320,), **_FIFTH, "steps": (2000,)},
+            {"m": (102,), "B": (512,), **_FIFTH, "steps": (2000,)},
+            *({"m": (m,), "B": (B,), **_FIFTH, "steps": (20_000,)} for m, B in ((16, 80), (32, 160), (102, 512))),
+        ),
+        hours={"small": 0.001, "full": 1.0},
+        hardware="one CPU core (an estimate: not run yet)",
+    ),
+    Run(
+        name="rug-crystal",
+        feeds="can training be led to loud and quiet codes: blocks imposed, dense starts, fans as the start",
+        function=_HERE + "led_network",
+        point=LedPoint,
+        small=({"method": ("plain", "blocks"), "ratio": (1,), "ns": (20,), "nd": (20,), "p": (0.05,), "steps": (20,),
+                "seed": (0,)},),
+        full=(
+            {"method": ("blocks",), "ratio": (1,), **_LED, "steps": (3000,), **_FIVE},
+            {"method": _DENSE, "ratio": (1,), **_LED, "steps": (2000,), **_FIVE},
+            {"method": ("fans",), "ratio": (2, 4), **_LED, "steps": (1000,), **_FIVE},
+        ),
+        hours={"small": 0.001, "full": 0.2},
         hardware="one CPU core",
     ),
 )  # fmt: skip
