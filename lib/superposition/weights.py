@@ -21,7 +21,7 @@ def load(path: str | Path) -> dict[str, NDArray[np.float64]]:
     ----------
     path : str or pathlib.Path
         A file that holds W_in (nd, ns), W_out (ns, nd) and b (ns,), or W (ns, ns) and b; in any float format that
-        numpy knows.
+        numpy knows. A model that `superposition.rug.model.save` wrote is one too: there b is called bias.
 
     Returns
     -------
@@ -118,6 +118,8 @@ def _read(content, name):
         found = load(content)
     except (SafetensorError, KeyError) as error:  # KeyError: a number format that numpy has not
         raise ValueError(f"{name} cannot be read ({error}); {ALLOWED}") from None
+    if "bias" in found:
+        found = {"b": found.pop("bias"), **{key: value for key, value in found.items() if key != "loss_history"}}
     if set(found) not in ({"W_in", "W_out", "b"}, {"W", "b"}):
         raise ValueError(f"{name} holds {', '.join(sorted(found)) or 'nothing'}; {ALLOWED}")
     return _fitting(found, name)

@@ -85,7 +85,7 @@ _STRENGTHS = {
     "bound": (3, 10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
 }
 _FIFTH = {"p": (0.05,), "copies": (5,), "seed": (0,)}  # r = 1/5, five networks of each size
-_DENSE = ("plain", "softplus", "sparse encoder", "unequal", "shared blocks")
+_DENSE = ("plain", "softplus", "sparse encoder", "unequal")
 _LED = {"ns": (256,), "nd": (51,), "p": (0.05,)}
 
 RUNS = (
@@ -159,7 +159,7 @@ RUNS = (
                 "seed": (0,)},),
         full=(
             {"method": ("blocks",), "ratio": (1,), **_LED, "steps": (3000,), **_FIVE},
-            {"method": _DENSE, "ratio": (1,), **_LED, "steps": (2000,), **_FIVE},
+            {"method": _DENSE, "ratio": (1,), **_LED, "steps": (1000,), **_FIVE},
             {"method": ("fans",), "ratio": (2, 4), **_LED, "steps": (1000,), **_FIVE},
         ),
         hours={"small": 0.001, "full": 0.2},
