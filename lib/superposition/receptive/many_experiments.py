@@ -15,7 +15,7 @@ from superposition.receptive import (
     gated_networks,
     gated_training,
     landscape,
-    landscape_experiments,
+    least_squares,
     measures,
     predicted,
     ring,
@@ -95,6 +95,7 @@ def hundred(
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
     at, long = measures.peak(found.W), W0 @ C1
     guesses = dict(zip(FORECASTS, (W0, W0 @ C0, long, long @ C1), strict=True))
+    hits = {name: measures.ring_distance(measures.peak(guess), at, n) <= 1 for name, guess in guesses.items()}
     ipr = np.median(n * measures.ipr(found.W), axis=1)
     top, there = (np.take_along_axis(w, at[..., None], axis=2) for w in (found.W, long))
     return {
@@ -102,10 +103,13 @@ def hundred(
         "ipr_low": float(ipr.min()),
         "ipr_high": float(ipr.max()),
         "frequency": float(np.median(measures.mean_frequency(found.W))),
-        **landscape_experiments.template_cosines(found.W, xi1, xi2, gain),
+        "kernel": float(np.median(least_squares.best_shift_cosine(found.W, ring.kernel_row(n, xi1)))),
+        "ols": float(
+            np.median(least_squares.best_shift_cosine(found.W, least_squares.small_bump_field(n, xi1, xi2, gain, 0)))
+        ),
         "loss": float(found.loss.mean()),
         "bias_mean": float(found.bias.mean()),
-        **{name: float(measures.same_place(guess, found.W).mean()) for name, guess in guesses.items()},
+        **{name: float(hit.mean()) for name, hit in hits.items()},
         "same_sign": float((top * there > 0).mean()),
         "power_early": filter_power(W0, found.kept[1], C1),
         "power_late": filter_power(W0, found.kept[3], C1),
