@@ -126,9 +126,10 @@ RUNS = (
         point=ProtocolPoint,
         small=({"ns": (64,), "p": (0.045,), "r": (0.2, 0.3), **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
-            {"ns": (512,), "p": (0.045,), "r": (0.2, 0.25, 0.3, 0.35), **_RECIPE, "steps": (1000, 4000), "seed": (0,)},
-            {"ns": (512,), "p": (0.045,), "r": (0.2, 0.25, 0.3, 0.35), "protocol": ("unstopped",),
-             "steps": (1000, 2000, 4000), "seed": (0,)},
+            {"ns": (512,), "p": (0.045,), "r": (0.225, 0.25, 0.275, 0.3, 0.35), **_RECIPE, "steps": (500, 1000, 2000),
+             "seed": (0,)},
+            {"ns": (512,), "p": (0.045,), "r": (0.25, 0.3, 0.35), "protocol": ("unstopped",), "steps": (1000, 2000),
+             "seed": (0,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.1},
         hardware="one CPU core",
