@@ -41,6 +41,7 @@ _BY = "superposition.rug.experiments:trained_by"
 _RECIPE, _TEXT = {"protocol": ("recipe",)}, {"protocol": ("text",), "steps": (100_000,)}
 _TWO = {"p": (0.05,), "r": (0.2, 0.5)}
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
+_THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
 
 RUNS = (
     Run(
@@ -123,8 +124,8 @@ RUNS = (
         point=ProtocolPoint,
         small=({"ns": (64,), "p": (0.045,), "r": (0.2, 0.3), **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
-            {"ns": (512,), "p": (0.045,), "r": (0.275, 0.2875, 0.3), **_RECIPE, "steps": (500, 1000, 2000), "seed": (0,)},
-            {"ns": (512,), "p": (0.045,), "r": (0.3, 0.35), "protocol": ("unstopped",), "steps": (2000,), "seed": (0,)},
+            {**_THIRD, "r": (0.275, 0.2875, 0.3), **_RECIPE, "steps": (500, 1000, 2000)},
+            {**_THIRD, "r": (0.3, 0.35), "protocol": ("unstopped",), "steps": (2000,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="one CPU core",
