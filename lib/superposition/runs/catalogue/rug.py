@@ -40,7 +40,6 @@ _TINY_HOURS = 0.005
 _BY = "superposition.rug.experiments:trained_by"
 _RECIPE, _TEXT = {"protocol": ("recipe",)}, {"protocol": ("text",), "steps": (100_000,)}
 _TWO = {"p": (0.05,), "r": (0.2, 0.5)}
-_FIVE = {"seed": (0, 1, 2, 3, 4)}
 _THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
 
 RUNS = (
@@ -108,13 +107,13 @@ RUNS = (
         point=ProtocolPoint,
         small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
-            {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
-            {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (0, 1, 2)},
-            {"ns": (64,), **_TWO, **_TEXT, **_FIVE},
+            {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), "seed": (0, 2, 4)},
+            {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (1, 2)},
+            {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1)},
             {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2,)},
             {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (4,)},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.1},
+        hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
     ),
     Run(
