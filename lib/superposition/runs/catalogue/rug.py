@@ -124,6 +124,7 @@ RUNS = (
         small=({"ns": (64,), "p": (0.045,), "r": (0.2, 0.3), **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
             {**_THIRD, "r": (0.275, 0.2875, 0.3), **_RECIPE, "steps": (500, 1000, 2000)},
+            {**_THIRD, "r": (0.275,), **_RECIPE, "steps": (700,), "seed": (0, 1, 2)},
             {**_THIRD, "r": (0.3, 0.35), "protocol": ("unstopped",), "steps": (2000,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.02},
