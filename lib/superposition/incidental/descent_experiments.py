@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from superposition.incidental.laws import Law
 
 RECORDS = 200  # looks at the weights, evenly spaced over the time
-SETTLING, CAREFUL = 10.0, 8  # until this eta t lengths settle, and descent takes steps so many times smaller
+SETTLING, CAREFUL = 10.0, 4  # until this eta t lengths settle, and descent takes steps so many times smaller
 
 
 def descended_and_trained(

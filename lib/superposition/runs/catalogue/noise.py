@@ -154,12 +154,14 @@ RUNS = (
         feeds="Incidental Polysemanticity, section 4: time to f = 0.3 by descent on the expected loss, and by training",
         function="superposition.incidental.descent_experiments:descended_and_trained",
         point=DescentPoint,
-        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (75.0,), "instances": (2,)},),
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=tuple(
-            {**_DESCENT, "n": (8,), "m": (16,), "sigma": (sigma,), "until": (until,), "instances": (24,)}
-            for sigma, until in ((0.2, 75.0), (0.15, 90.0), (0.12, 150.0), (0.1, 280.0), (0.07, 2300.0))
+            {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (count,)}
+            for s, eta, until, count in (
+                (0.15, 0.02, 80.0, 12), (0.2, 0.02, 80.0, 12), (0.1, 0.02, 250.0, 12), (0.2, 0.005, 80.0, 12),
+                (0.12, 0.02, 130.0, 12), (0.07, 0.02, 2300.0, 4))
         ),
-        hours={"small": _TINY_HOURS, "full": 0.35},
+        hours={"small": _TINY_HOURS, "full": 0.07},
         hardware="one core of a busy two-core machine",
     ),
 )  # fmt: skip
