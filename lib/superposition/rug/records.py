@@ -69,14 +69,14 @@ def load_weights(path: str | Path) -> tuple[NDArray[np.float64], NDArray[np.floa
     >>> load_weights("nowhere.safetensors")
     Traceback (most recent call last):
     ...
-    ValueError: path = nowhere.safetensors is no file; allowed: a safetensors file with W_in, W_out and b, or W and b
+    ValueError: path = 'nowhere.safetensors' is no file; allowed: a safetensors file with W_in, W_out and b, or W and b
     """
     from safetensors import SafetensorError
     from safetensors.numpy import load_file
 
     allowed = "allowed: a safetensors file with W_in, W_out and b, or W and b"
-    if not Path(path).is_file():
-        raise ValueError(f"path = {path} is no file; {allowed}")
+    if not isinstance(path, str | Path) or not Path(path).is_file():
+        raise ValueError(f"path = {checks.shown(path)} is no file; {allowed}")
     try:
         found = load_file(path)
     except SafetensorError as error:
@@ -127,6 +127,8 @@ def check(W: NDArray[np.float64], b: NDArray[np.float64], p: float, *, samples: 
     >>> check(fan.W, fan.b, 0.05).is_record
     False
     """
+    W = checks.of_shape("W", W, ("ns", "ns"))
+    b = checks.of_shape("b", b, W.shape[:1])
     rank = rank_of(W)
     if len(b) <= EXACT:
         loss, se = code_loss(W, b, p, rtol=1e-7), 0.0
@@ -161,7 +163,7 @@ def rank_of(W: NDArray[np.float64]) -> int:
     >>> rank_of(priority_fan(10, 1000).W)
     2
     """
-    W = checks.real("W", W, open_low=True, open_high=True).copy()
+    W = checks.array("W", W, "ns ns").copy()
     size, rank = np.abs(W), 0
     while rank < len(W):
         share = np.abs(W) / np.where(size > 0, size, 1)
