@@ -5,10 +5,11 @@ from contract import breaches, title
 from contract_calls import CALLS as GROUND
 from incidental import contract_calls as incidental
 from receptive import contract_calls as receptive
+from rug import contract_calls as rug
 from toy import contract_calls as toy
 
 NAN_IS_AN_ANSWER = {*incidental.NAN_IS_AN_ANSWER, "critical_gain"}  # nan where the formula does not hold
-CALLS = [*GROUND, *toy.CALLS, *incidental.CALLS, *receptive.CALLS]
+CALLS = [*GROUND, *toy.CALLS, *incidental.CALLS, *receptive.CALLS, *rug.CALLS]
 
 
 @pytest.mark.parametrize(("function", "call"), CALLS, ids=[title(function) for function, _ in CALLS])

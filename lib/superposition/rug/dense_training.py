@@ -10,12 +10,13 @@ from collections.abc import Callable
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import checks
 from superposition.devices import torch
-from superposition.rug import meanfield
+from superposition.ranges import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
+from superposition.rug import meanfield, ranges
 from superposition.rug.best_map import dropped, side_by_side
 from superposition.rug.codes import Code, priority_fan
-from superposition.rug.tile_search import descend, draw, first_weights, measured_loss
+from superposition.rug.tile_search import SMALLEST_P, descend, draw, first_weights, measured_loss
 
 METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "shared blocks", "fans")
 FAN = 10  # features of a fan that a network starts from
@@ -42,7 +43,7 @@ def train_dense(
     ns, nd : int
         Features, at least 4, and dimensions, from 1 to ns.
     p : float
-        Probability that a feature is on, in (0, 1].
+        Probability that a feature is on, in [1e-12, 1].
     method : str
         "plain"; "loudness": every feature has a log loudness as a parameter; "unequal": that, and loudness drawn from
         a log-normal law of width 1 at the start; "softplus": that of "loudness", with a softplus that sharpens to the
@@ -81,11 +82,12 @@ def train_dense(
     >>> found["over_rug"] > 0
     True
     """
-    ns = checks.whole("ns", ns, 4)
-    nd, p = checks.whole("nd", nd, 1, ns), float(features.probability(p))
+    ns = checks.whole("ns", ns, 4, MOST_FEATURES)
+    nd, p = checks.whole("nd", nd, 1, ns), checks.number("p", p, SMALLEST_P, 1)
     checks.one_of("method", method, METHODS)
-    steps = checks.whole("steps", steps, 1)
-    generator = torch.Generator().manual_seed(seed)
+    steps, batch = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("batch", batch, 1, MOST_STEPS)
+    fresh, lr = checks.whole("fresh", fresh, 2), ranges.rate(lr)
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED - 1))
     weights, mask = _from_fans(ns, nd, ratio, generator) if method == "fans" else _start(ns, nd, method, generator)
     optimiser = torch.optim.Adam(weights, lr=lr)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)

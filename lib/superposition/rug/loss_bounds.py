@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from superposition import checks, features
-from superposition.rug import bayes, meanfield, moments
+from superposition.rug import bayes, meanfield, moments, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -386,7 +386,9 @@ def _on_arguments(t, sigma):
 
 
 def _seen(y, sigma):
-    return np.broadcast_arrays(checks.real("y", y, open_low=True, open_high=True), checks.real("sigma", sigma, 1e-6, 1))
+    return np.broadcast_arrays(
+        checks.real("y", y, -ranges.LARGEST, ranges.LARGEST), checks.real("sigma", sigma, 1e-6, 1)
+    )
 
 
 def _integral(function, low, high, t, sigma):

@@ -89,7 +89,9 @@ def check(
     >>> check(fan.W, fan.b, 0.05).is_record
     False
     """
-    ns, p = len(b), float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
+    W = checks.of_shape("W", W, ("ns", "ns"))
+    b = checks.of_shape("b", b, W.shape[:1])
+    ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
     rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
     if ns <= EXACT:
         loss, se = code_loss(W, b, p, rtol=1e-7), 0.0
@@ -124,7 +126,7 @@ def rank_of(W: NDArray[np.float64]) -> int:
     >>> rank_of(priority_fan(10, 1000).W)
     2
     """
-    W = checks.real("W", W, open_low=True, open_high=True).copy()
+    W = checks.array("W", W, "ns ns").copy()
     size, rank = np.abs(W), 0
     while rank < len(W):
         share = np.abs(W) / np.where(size > 0, size, 1)
