@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 
 
 def mean_terms(L: ArrayLike, p: float) -> float:
-    """Loss of the toy model with the means of the sparsity patterns instead of their sums, sum_k p^k (1 - p)^(n - k) L_k.
+    """Loss of the toy model with means over sparsity patterns instead of sums, sum_k p^k (1 - p)^(n - k) L_k.
 
     Parameters
     ----------
