@@ -119,10 +119,8 @@ FINER = krogh_interpolate(X, np.eye(NODES + 1), (np.arange(PARTS)[:, None] + X[1
 
 
 def _panels(squares, lambda_, begin, edges):
-    """Starts and widths: fine where the scale first settles, then from edge to edge.
-
-    Where the first steps are tiny beside d their widths are kept, not the difference of two cuts.
-    """
+    """Starts and widths: fine where the scale first settles, then from edge to edge."""
+    # Where the first steps are tiny beside d their widths are kept, not the difference of two cuts.
     d0, u0 = begin
     end = edges.min()
     size = max(1.0, float(np.sqrt(squares(np.array([d0]))[0])) / u0)
