@@ -140,6 +140,28 @@ def certify(name, everything, points, minutes):
     sys.exit(any(report.commit and not report.signed for report in reports))
 
 
+@main.group("record")
+def record_group():
+    """Records: whether a code of yours is better than the best known."""
+
+
+@record_group.command("check")
+@click.argument("file")
+@click.option("--p", type=float, required=True, help="Probability that a feature is on, between 0 and 1.")
+def check_record(file, p):
+    """Measure the weights in FILE and say whether they are a record.
+
+    FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
+    """
+    with _refusals():
+        from superposition import weights
+        from superposition.rug import records
+
+        found = weights.load(file)
+        nd = len(found["W_in"]) if "W_in" in found else None
+        click.echo(records.check(found["W"], found["b"], p, nd=nd))
+
+
 def _say_certified(report):
     if not report.commit:
         click.echo(f"{report.run}: valid already, nothing to replay")
@@ -238,7 +260,7 @@ def _refusals():
     except ModuleNotFoundError as error:
         if error.name.startswith("superposition"):
             raise
-        click.echo(f"Error: runs need {error.name}; pip install 'superposition[train]' brings it", err=True)
+        click.echo(f"Error: this needs {error.name}; pip install 'superposition[train]' brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt:
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)

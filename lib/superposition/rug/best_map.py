@@ -229,6 +229,45 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
     return Code(W_in, W_out, np.concatenate([block.b for block in blocks]))
 
 
+def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
+    """A rug, or an antipodal rug, with the bias and gain of the mean-field theory.
+
+    Parameters
+    ----------
+    size : int
+        Number of features, at least 1; an antipodal rug has the next smaller multiple of four.
+    r : float
+        Compression ratio, in (0, 1].
+    p : float
+        Probability that a feature is on, in (0, 1].
+    antipodal : bool
+        Whether every feature has a partner of weight -1.
+
+    Returns
+    -------
+    superposition.rug.codes.Code
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> rug_code(16, 0.25, 0.1).W_in.shape
+    (4, 16)
+    """
+    size, r = checks.whole("size", size, 1), float(checks.real("r", r, 0, 1, open_low=True))
+    size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
+    rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
+    best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
+    values, vectors = np.linalg.eigh(rug.dense())
+    half = (vectors * np.sqrt(np.maximum(values, 0)))[:, -rug.nd :]
+    others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
+    b = float(best.b) - float(best.a) * float(features.mean(p)) * others
+    return Code(half.T, float(best.a) * half, np.full(size, b))
+
+
 @lru_cache(maxsize=256)
 def _points(p, largest):
     """All codes at one p, as (name, ratio, loss)."""
@@ -257,7 +296,8 @@ def _build(part, p, features_of_it):
     if part.phase == "dropped":
         return []
     if part.phase in ("rug", "antipodal"):
-        return [_rug_block(part, p, features_of_it)] if features_of_it * part.r >= 1 else []
+        is_antipodal = part.phase == "antipodal"
+        return [rug_code(features_of_it, part.r, p, antipodal=is_antipodal)] if features_of_it * part.r >= 1 else []
     makers = {"fan": _fan_block, "digon": _digon_block, "own dimension": _own_block}
     if part.phase not in makers:
         raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(makers)}, rug, antipodal")
@@ -278,15 +318,3 @@ def _digon_block(size, p):
     found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
     W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
     return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))
-
-
-def _rug_block(part, p, size):
-    antipodal = part.phase == "antipodal"
-    size, nd = size - size % 4 if antipodal else size, max(1, int(size * part.r))
-    rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
-    best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
-    values, vectors = np.linalg.eigh(rug.dense())
-    half = (vectors * np.sqrt(np.maximum(values, 0)))[:, -rug.nd :]
-    others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
-    b = float(best.b) - float(best.a) * float(features.mean(p)) * others
-    return Code(half.T, float(best.a) * half, np.full(size, b))
