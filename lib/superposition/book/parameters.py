@@ -122,6 +122,16 @@ class BeyondTheRug(Chapter):
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
 
 
+class BestCodes(Chapter):
+    """Parameters of the page on the best codes below a ratio of one half."""
+
+    p: Annotated[Real, Field(ge=1e-4, le=0.1)] = 0.05
+    B: Annotated[Count, Field(ge=5, le=12)] = 10
+    ratio: Annotated[Real, Field(ge=2, le=10**4)] = 100.0
+    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 100_000
+    seed: Seed = 0
+
+
 class Sparsification(Chapter):
     """Parameters of chapter 4."""
 
