@@ -60,7 +60,7 @@ class LossScaling(Chapter):
     ns: Features = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 2000
+    steps: Steps = 1200
     minutes: Minutes = 8.0
     seed: Seed = 0
     device: Device = "auto"
