@@ -82,7 +82,7 @@ _STRENGTHS = {
     "noise": (1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2),
     "digits": (16, 32, 64),
     "decay": (1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
-    "bound": (3, 10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
+    "bound": (10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
 }
 _FIFTH = {"p": (0.05,), "copies": (5,), "seed": (0,)}  # r = 1/5, five networks of each size
 _DENSE = ("plain", "softplus", "sparse encoder", "unequal")
@@ -155,7 +155,7 @@ RUNS = (
         feeds="can training be led to loud and quiet codes: blocks imposed, dense starts, fans as the start",
         function=_HERE + "led_network",
         point=LedPoint,
-        small=({"method": ("plain", "blocks"), "ratio": (1,), "ns": (20,), "nd": (20,), "p": (0.05,), "steps": (20,),
+        small=({"method": ("plain", "blocks"), "ratio": (1,), "ns": (40,), "nd": (20,), "p": (0.05,), "steps": (20,),
                 "seed": (0,)},),
         full=(
             {"method": ("blocks",), "ratio": (1,), **_LED, "steps": (3000,), **_FIVE},
