@@ -75,7 +75,7 @@ _SIZES = {
 }
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
 _WHERE = {"p": (0.05,), "r": (0.2,)}
-_SEARCH = {"p": (0.05, 0.01, 0.001), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
+_SEARCH = {"p": (0.05,), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
 _SMALL = {"kind": ("fan", "cone", "graph"), "p": (0.05,), "samples": (50_000,), "seed": (0,)}
 _LARGE = {"kind": ("antipodal", "rug"), "p": (0.05,), "samples": (5_000,), "seed": (0,)}
 _STRENGTHS = {
