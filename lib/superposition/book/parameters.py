@@ -111,7 +111,7 @@ class BeyondTheRug(Chapter):
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
-    steps: Steps = 1000
+    steps: Steps = 600
     minutes: Minutes = 5.0
     seed: Seed = 0
     device: Device = "auto"
