@@ -43,6 +43,8 @@ def plain(lines: list[str]) -> list[str]:
     --------
     >>> plain(["the size |x|, in code ``|x|``"])
     ['the size \\|x\\|, in code ``|x|``']
+    >>> plain([">>> 1 | 2", "3 |x|", "", "|y|"])  # up to the empty line it is an example
+    ['>>> 1 | 2', '3 |x|', '', '\\|y\\|']
     """
     shown, example = [], False
     for line in lines:
