@@ -120,12 +120,11 @@ FINER = krogh_interpolate(X, np.eye(NODES + 1), (np.arange(PARTS)[:, None] + X[1
 
 def _panels(squares, lambda_, begin, edges):
     """Starts and widths: fine where the scale first settles, then from edge to edge."""
-    # Where the first steps are tiny beside d their widths are kept, not the difference of two cuts.
     d0, u0 = begin
     end = edges.min()
     size = max(1.0, float(np.sqrt(squares(np.array([d0]))[0])) / u0)
     settling = lambda_ * u0 * np.r_[0.0, np.geomspace(0.2 / size**2, 40 * size, 30)]
-    half = max(d0 / 2, end)
+    half = max(d0 / 2, end)  # above it widths may be tiny beside d, and are no differences of cuts
     near = np.unique(np.r_[settling, d0 - edges])
     near = near[(near >= 0) & (near < d0 - half)]
     far = np.unique(np.r_[edges, d0 - settling])

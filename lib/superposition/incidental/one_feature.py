@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+BLOCK = 32  # weights between two stored sums
+IN_BLOCK = np.arange(BLOCK)
+
+
 @dataclass(frozen=True)
 class Trajectory:
     """One encoding over time: one value of each field a time, and `weights` at any time up to the last.
@@ -101,7 +105,7 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
     g_k = max |W(0)| - |W_k(0)|. Sorted gaps and their prefix sums give Q in O(log m) once
     O(m log m) is paid. In this form nothing cancels. `superposition.incidental.cut_path` solves it
     over d in place of time, so that no death has to be looked for. Relative errors of d and u are
-    some 1e-9 between the nodes of that path and 1e-11 in ``single``. Needs five arrays of length m
+    some 1e-9 between the nodes of that path and 1e-11 in ``single``. Needs two arrays of length m
     besides the input.
     Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver.
 
@@ -132,30 +136,31 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
 
 
 class _Gaps:
-    """Sorted distances of all weights below the largest, and their prefix sums."""
+    """Sorted distances of all weights below the largest, and prefix sums of them and of their squares by blocks."""
 
     def __init__(self, w0):
         self.sorted = np.abs(w0)
         self.largest = float(self.sorted.max())
         np.subtract(self.largest, self.sorted, out=self.sorted)
         self.sorted.sort()
-        self.first = np.cumsum(self.sorted)
-        self.second = np.square(self.sorted)
-        np.cumsum(self.second, out=self.second)
+        whole = self.sorted[: len(w0) // BLOCK * BLOCK].reshape(-1, BLOCK)
+        self.first = np.r_[0.0, np.cumsum(whole.sum(axis=1))]
+        self.second = np.r_[0.0, np.cumsum(np.einsum("ij,ij->i", whole, whole))]
         self.tied = int(self.sorted.searchsorted(0.0, side="right"))
 
-    def sums(self, d: float) -> tuple[int, float, float]:
+    def sums(self, d: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
-        p = self.sorted.searchsorted(d).item()
-        if p == 0:
-            return 0, 0.0, 0.0
-        first, second = self.first.item(p - 1), self.second.item(p - 1)  # floats are faster than array scalars
+        p = self.sorted.searchsorted(d)
+        block, rest = np.divmod(p, BLOCK)
+        place = np.minimum((p - rest)[..., None] + IN_BLOCK, len(self.sorted) - 1)
+        others = np.where(IN_BLOCK < rest[..., None], self.sorted[place], 0.0)
+        first = self.first[block] + others.sum(axis=-1)
+        second = self.second[block] + np.einsum("...i,...i", others, others)
         return p, p * d - first, (p * d - 2 * first) * d + second
 
     def squares(self, d: np.ndarray) -> np.ndarray:
         """Q at many cuts."""
-        p = self.sorted.searchsorted(d)
-        return np.where(p > 0, (p * d - 2 * self.first[p - 1]) * d + self.second[p - 1], 0.0)
+        return self.sums(d)[2]
 
     def some(self) -> np.ndarray:
         """The last deaths and some of the others: cuts where a weight dies."""
