@@ -257,7 +257,8 @@ def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, floa
     -------
     dict of str to float or int
         ``ns`` and ``nd``; ``loss`` with its standard error ``loss_se`` (0: exact); its ratio to the best known of
-        `superposition.rug.best_map`, ``over_best``, and to the rug, ``over_rug``; and ``record``, 1 if it is one and 0 if not.
+        `superposition.rug.best_map`, ``over_best``, and to the rug, ``over_rug``; and ``record``, 1 if it is one
+        and 0 if not.
 
     Raises
     ------
