@@ -1,14 +1,14 @@
 """The bounds of The Persian Rug, Appendices B and D, each with its sharp constant.
 
-Appendix B bounds the loss of a ReLU with gain 1 and bias -mu = -t sigma from above. Appendix D bounds
-the loss of any function of the pre-activation from below, by the error of somebody who is told
-which features are on. Interference is Gaussian throughout.
+Appendix B bounds the loss of a ReLU with gain 1 and bias -t sigma from above, Appendix D that of any function of the
+pre-activation from below: by the error of one who is told which features are on. Interference is Gaussian throughout.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -386,9 +386,8 @@ def _on_arguments(t, sigma):
 
 
 def _seen(y, sigma):
-    return np.broadcast_arrays(
-        checks.real("y", y, -ranges.LARGEST, ranges.LARGEST), checks.real("sigma", sigma, 1e-6, 1)
-    )
+    y = checks.real("y", y, -ranges.LARGEST, ranges.LARGEST)
+    return np.broadcast_arrays(y, checks.real("sigma", sigma, 1e-6, 1))
 
 
 def _integral(function, low, high, t, sigma):
@@ -396,7 +395,7 @@ def _integral(function, low, high, t, sigma):
     nodes, weights = moments.gauss_legendre(80)
     marks = [low, *(np.clip((t + step) * sigma, low, high) for step in (-12, -4, 0, 4, 12)), high]
     total = 0.0
-    for left, right in zip(marks[:-1], marks[1:], strict=True):
+    for left, right in pairwise(marks):
         width = (right - left)[..., None]
         total = total + np.sum(width * weights * function(left[..., None] + width * nodes), axis=-1)
     return total
