@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
-from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -395,7 +394,7 @@ def _integral(function, low, high, t, sigma):
     nodes, weights = moments.gauss_legendre(80)
     marks = [low, *(np.clip((t + step) * sigma, low, high) for step in (-12, -4, 0, 4, 12)), high]
     total = 0.0
-    for left, right in pairwise(marks):
+    for left, right in zip(marks[:-1], marks[1:], strict=True):
         width = (right - left)[..., None]
         total = total + np.sum(width * weights * function(left[..., None] + width * nodes), axis=-1)
     return total
