@@ -31,7 +31,7 @@ def test_refitted_loss_is_that_of_the_best_decoder():
     found = ablations.ablations(W, 0.1, samples=200_000, seed=0)["refitted"]
     best = exact_losses.best_decoder(W, 0.1).loss
     assert abs(found.mean - best) < 4 * found.se + 0.01 * best  # shifts lie on a grid of a sixth of the noise
-    assert found.se < 0.02 * best
+    assert found.se < 0.03 * best
 
 
 def test_ablations_of_a_graph_tile(tile):

@@ -38,3 +38,11 @@ def test_led_network_takes_blocks_and_methods():
     call = {"ratio": 2.0, "ns": 40, "nd": 20, "p": 0.1, "steps": 20, "seed": 0}
     found = [best_experiments.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
     assert len({tuple(one) for one in found}) == 1 and np.isfinite([list(one.values()) for one in found]).all()
+
+
+def test_recorded_code_is_the_one_in_the_file():
+    found = best_experiments.recorded_code(name="tile-2-6-p0.05", p=0.05)
+    assert (found["ns"], found["nd"], found["loss_se"], found["record"]) == (6, 2, 0.0, 1)
+    assert best_experiments.recorded_code(name="tile-2-6-p0.05", p=0.3)["record"] == 0
+    with pytest.raises(ValueError, match="nothing.safetensors is no file"):
+        best_experiments.recorded_code(name="nothing", p=0.05)

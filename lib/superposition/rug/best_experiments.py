@@ -6,11 +6,14 @@ the CPU: the networks are small.
 
 from __future__ import annotations
 
+from importlib import resources
+from pathlib import Path
+
 import numpy as np
 
 from superposition import checks, weights
 from superposition.devices import torch
-from superposition.rug import dense_training, meanfield, tile_search, training
+from superposition.rug import dense_training, meanfield, records, tile_search, training
 from superposition.rug.ablations import ablations, structure
 from superposition.rug.budgets import candidates, under_budget
 
@@ -236,3 +239,40 @@ def led_network(
         return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
     lr = 3e-4 if method == "fans" else 3e-3
     return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
+
+
+def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, float | int]:
+    """Measure a code of the table of records as ``superposition record check`` does.
+
+    Parameters
+    ----------
+    name : str
+        Name of its file in ``book/data/records``, without ".safetensors".
+    p : float
+        Probability that a feature is on, in (0, 1).
+    device : str
+        Not used.
+
+    Returns
+    -------
+    dict of str to float or int
+        ``ns`` and ``nd``; ``loss`` with its standard error ``loss_se`` (0: exact); its ratio to the best known of
+        `superposition.rug.best_map`, ``over_best``, and to the rug, ``over_rug``; and ``record``, 1 if it is one
+        and 0 if not.
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or an argument is outside its range.
+    """
+    found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
+    record = records.check(found["W"], found["b"], p, nd=len(found["W_in"]) if "W_in" in found else None)
+    return {
+        "ns": record.ns,
+        "nd": record.nd,
+        "loss": record.loss,
+        "loss_se": record.se,
+        "over_best": record.loss / record.best,
+        "over_rug": record.loss / record.rug,
+        "record": int(record.is_record),
+    }
