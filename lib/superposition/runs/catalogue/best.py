@@ -82,7 +82,7 @@ _SIZES = {
 }
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
 _WHERE = {"p": (0.05,), "r": (0.2,)}
-_SEARCH = {"p": (0.05,), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
+_SEARCH = {"p": (0.05, 0.01), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
 _SMALL = {"kind": ("fan", "cone", "graph"), "p": (0.05,), "samples": (50_000,), "seed": (0,)}
 _LARGE = {"kind": ("antipodal", "rug"), "p": (0.05,), "samples": (5_000,), "seed": (0,)}
 _STRENGTHS = {
@@ -93,7 +93,10 @@ _STRENGTHS = {
 }
 _FIFTH = {"p": (0.05,), "copies": (5,), "seed": (0,)}  # r = 1/5, five networks of each size
 _DENSE = ("plain", "softplus", "sparse encoder", "unequal")
-_RECORDS = {0.05: ("tile-2-5-p0.05", "tile-2-6-p0.05", "tile-3-7-p0.05", "tile-4-9-p0.05", "tile-5-11-p0.05")}
+_RECORDS = {
+    0.05: ("tile-2-5-p0.05", "tile-2-6-p0.05", "tile-3-7-p0.05", "tile-4-9-p0.05", "tile-5-11-p0.05"),
+    0.01: ("tile-2-5-p0.01", "tile-2-6-p0.01", "tile-3-7-p0.01"),
+}
 _LED = {"ns": (256,), "nd": (51,), "p": (0.05,)}
 
 RUNS = (
@@ -104,8 +107,18 @@ RUNS = (
         point=TilePoint,
         small=({"m": (2,), "B": (4,), "p": (0.05,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
         full=tuple({"m": (m,), "B": sizes, **_SEARCH} for m, sizes in _SIZES.items()),
-        hours={"small": 0.002, "full": 0.3},
+        hours={"small": 0.002, "full": 0.2},
         hardware="one CPU core",
+    ),
+    Run(
+        name="rug-tiles-rare",
+        feeds="the same for features that are on once in a thousand vectors",
+        function=_HERE + "searched_tile",
+        point=TilePoint,
+        small=({"m": (2,), "B": (4,), "p": (0.001,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
+        full=tuple({"m": (m,), "B": sizes, **_SEARCH, "p": (0.001,)} for m, sizes in _SIZES.items()),
+        hours={"small": 0.002, "full": 0.1},
+        hardware="one CPU core (an estimate: not run yet)",
     ),
     Run(
         name="rug-ablations",
