@@ -6,6 +6,7 @@ from superposition.incidental import (
     collisions,
     constant,
     counting_experiments,
+    descent_experiments,
     kurtosis,
     l1_loss,
     laws,
@@ -25,13 +26,10 @@ W = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]])
 UNIT = np.array([0.6, 0.0, 0.8])
 LAW = laws.bipolar(0.1)
 
-NAN_IS_AN_ANSWER = {
-    "balance",
-    "turning_depth",
-    "expected",
-    "train",
-    "relative_variance_bounds",
-}  # as their docstrings say
+NAN = {
+    "balance": ["l1_norm = huge", "lambda_ = fraction", "lambda_ = huge"],  # no balance above 1/4
+    "turning_depth": ["kurtosis = huge", "kappa6 = negative"],  # the first term wins everywhere
+}
 CALLS = [
     (attractors.simplex, {"n": 3, "m": 2}),
     (attractors.freezing_sigma, {"n": 3, "l1": 1.5}),
@@ -94,6 +92,15 @@ CALLS = [
     (
         many_features.descend,
         {"w0": W, "lambda_": 0.1, "method": "sgd", "steps": 1, "lr": 0.01, "device": "cpu"},
+    ),
+    (
+        descent_experiments.compared,
+        {
+            "times": np.arange(3.0),
+            "quiet": np.tile([0.1, 0.2, 0.4], (2, 1)).T,
+            "noisy": np.tile([0.1, 0.3, 0.4], (2, 1)).T,
+            "level": 0.25,
+        },
     ),
     (noise_experiments.law, {"name": "normal", "sigma": 0.1}),
     (noise_experiments.crossing, {"steps": np.array([0, 1, 2]), "curve": np.array([0.1, 0.2, 0.4]), "level": 0.3}),

@@ -27,6 +27,21 @@ class NoisePoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class DescentPoint(Point):
+    """Training against descent: what `superposition.incidental.descent_experiments.descended_and_trained` takes."""
+
+    law_name: Annotated[str, Field(pattern=_LAW)]
+    sigma: Annotated[Real, Field(ge=0)]
+    n: Annotated[Count, Field(ge=2, le=64)]
+    m: Annotated[Count, Field(ge=1, le=32)]
+    eta: Annotated[Real, Field(gt=0, lt=1)]
+    descent_eta: Annotated[Real, Field(gt=0, lt=0.25)]
+    until: Annotated[Real, Field(gt=10)]
+    level: Annotated[Real, Field(gt=0, lt=1)]
+    instances: Annotated[Count, Field(ge=2)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _NOISE = "superposition.incidental.noise_experiments:trained_under_noise"
 _BIPOLAR = {
     "law_name": ("bipolar",),
@@ -49,6 +64,7 @@ _SIXTH = {
     "steps": (2 * 10**5,),
     "instances": (32,),
 }
+_DESCENT = {"law_name": ("bipolar",), "eta": (0.02,), "descent_eta": (0.15,), "level": (0.3,), "seed": (0,)}
 _TINY_HOURS = 0.005
 
 RUNS = (
@@ -131,6 +147,20 @@ RUNS = (
              "noise": ("shared",)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-descent",
+        feeds="Incidental Polysemanticity, section 4: time to f = 0.3 by descent on the expected loss, and by training",
+        function="superposition.incidental.descent_experiments:descended_and_trained",
+        point=DescentPoint,
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
+        full=tuple(
+            {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (12,)}
+            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.12, 0.02, 130.0),
+                                  (0.1, 0.02, 250.0))
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.04},
         hardware="one core of a busy two-core machine",
     ),
 )  # fmt: skip
