@@ -13,8 +13,11 @@ import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-TOOLS = ("pytest", "mpmath", "sympy")
-OTHER_PARTS = ("tests/runs", "tests/book", "lib/superposition/runs", "lib/superposition/book")
+TOOLS = ("pytest", "pytest-xdist", "mpmath", "sympy")
+WINGS = ("toy", "rug", "incidental", "receptive")
+GROUND = ("features", "imports", "minima", "relu_integrals")
+TESTS = (*(f"tests/{wing}" for wing in WINGS), *(f"tests/test_{name}.py" for name in GROUND))
+OTHER_PARTS = ("lib/superposition/runs", "lib/superposition/book")
 ASKING = """
 import importlib, pkgutil, superposition
 for wing in superposition.WINGS:
@@ -61,8 +64,9 @@ def install(python, kind):
 
 def test(python, kind):
     """Run the theory's tests, or the doctests and recipes."""
-    paths = ["tests"] if kind == "lowest" else []
+    paths = TESTS if kind == "lowest" else []
     options = ["-c", "pyproject.toml", "--rootdir=.", "-p", "no:cacheprovider", "-q", "--theory"]
+    options += ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     options += ["--doctest-ignore-import-errors", *(f"--ignore={part}" for part in OTHER_PARTS)]
     run(python, "-m", "pytest", *options, *paths, "lib", "book/recipes.md")
 

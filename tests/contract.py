@@ -94,15 +94,15 @@ def differs(function, call, name, value):
     return None if same else "another result"
 
 
-def breaches(function, call, *, nan_is_an_answer=False):
-    """All breaches of the contract by one function, as sentences."""
+def breaches(function, call, *, nan_at=()):
+    """All breaches of the contract by one function, as sentences; nan only for odd values at which it is promised."""
     for name, base in call.items():
         if callable(base) or isinstance(base, bool) or type(base).__module__.startswith("superposition"):
             continue
         for what, value in ODD.items():
             wrong = broken(function, call, name, value)
-            if wrong and not (wrong == "nan" and nan_is_an_answer):
-                yield f"{name} = {what}: {wrong}"
+            if wrong != ("nan" if f"{name} = {what}" in nan_at else None):
+                yield f"{name} = {what}: {wrong or 'no nan, which was promised'}"
         for what, value in same_in_other_clothes(base):
             if wrong := differs(function, call, name, value):
                 yield f"{name} as {what}: {wrong}"

@@ -1,13 +1,17 @@
 """The command line: what it says, how it ends, and how fast it starts."""
 
+import dataclasses
 import subprocess
 import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 from click.testing import CliRunner
 from fast_runs import BROKEN, FAST
+from safetensors.numpy import save_file
 from superposition import cli, runs
+from superposition.rug import best_map, codes, records
 from superposition.runs import provenance, tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
@@ -136,6 +140,47 @@ def test_installation_without_tables_says_so(call, monkeypatch, tmp_path):
     monkeypatch.setattr(tables.resources, "files", lambda package: tmp_path)
     done = call("collect", "fast")
     assert done.exit_code == 2 and "came without the tables of book/data" in done.stderr
+
+
+def record(*arguments):
+    return CliRunner().invoke(cli.main, ["record", "check", *map(str, arguments)])
+
+
+def test_a_fan_is_no_record(tmp_path):
+    fan = codes.priority_fan(10, 30)
+    save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "fan")
+    done = record(tmp_path / "fan", "--p", 0.05)
+    assert done.exit_code == 0
+    assert done.stdout.startswith("10 features in 2 dimensions, p = 0.05: loss 0.0026") and "(exact)" in done.stdout
+    assert done.stdout.endswith(": no record\n")
+
+
+def test_a_better_code_is_a_record(tmp_path, monkeypatch):
+    worse = best_map.best_known(0.05, 0.5)
+    monkeypatch.setattr(records, "best_known", lambda p, r: dataclasses.replace(worse, loss=1.01 * 0.05**2 / 6))
+    save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
+    done = record(tmp_path / "digon", "--p", 0.05)
+    assert done.exit_code == 0 and "0.9901 of the best known" in done.stdout and ": a record\n" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("content", "p", "said"),
+    [
+        (None, 0.1, "is no file; allowed: a safetensors file with W_in, W_out and b, or W and b"),
+        ({"W": np.eye(3)}, 0.1, "holds W; allowed: a safetensors file"),
+        ({"W": np.eye(3), "b": np.zeros(2)}, 0.1, "do not fit; allowed: W (ns, ns), b (ns,)"),
+        ({"W": np.full((2, 2), np.inf), "b": np.zeros(2)}, 0.1, "W = inf"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, 0, "p = 0.0 is out of range"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, 1, "p = 1.0 is out of range"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, "nan", "p = nan"),
+    ],
+)
+def test_a_bad_record_ends_with_one_sentence(tmp_path, content, p, said):
+    if content is not None:
+        save_file(content, tmp_path / "file")
+    done = record(tmp_path / "file", "--p", p)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert said in done.stderr and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
 
 
 def test_status_knows_the_stored_table(call, monkeypatch):

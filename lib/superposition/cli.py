@@ -1,6 +1,8 @@
 """The ``superposition`` command: the only place that prints. Everything slow is imported when it is used."""
 
+import signal
 import sys
+import threading
 from contextlib import contextmanager
 
 import click
@@ -61,7 +63,7 @@ def show(name):
 @GRID
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, or cuda where there is one.")
 @click.option("--workers", type=int, metavar="N", help="Processes of this machine; by default one per core.")
-@click.option("--dask", metavar="ADDRESS", help="A Dask scheduler, instead of processes of this machine.")
+@click.option("--dask", metavar="ADDRESS", help="A scheduler of Dask that you trust, instead of this machine.")
 @RESULTS
 def start(name, grid, device, workers, dask, results):
     """Compute the points of a run that are still missing."""
@@ -140,6 +142,28 @@ def certify(name, everything, points, minutes):
     sys.exit(any(report.commit and not report.signed for report in reports))
 
 
+@main.group("record")
+def record_group():
+    """Records: whether a code of yours is better than the best known."""
+
+
+@record_group.command("check")
+@click.argument("file")
+@click.option("--p", type=float, required=True, help="Probability that a feature is on, between 0 and 1.")
+def check_record(file, p):
+    """Measure the weights in FILE and say whether they are a record.
+
+    FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
+    """
+    with _refusals():
+        from superposition import weights
+        from superposition.rug import records
+
+        found = weights.load(file)
+        nd = len(found["W_in"]) if "W_in" in found else None
+        click.echo(records.check(found["W"], found["b"], p, nd=nd))
+
+
 def _say_certified(report):
     if not report.commit:
         click.echo(f"{report.run}: valid already, nothing to replay")
@@ -191,8 +215,9 @@ def _swept(run, grid, folder, device, workers, dask):
         if dask is None:
             workers = executors.cores() if workers is None else workers
             return sweep.locally(run, grid, folder, workers=workers, device=device, progress=progress)
-        with executors.dask_pool(dask) as (executor, in_flight):
-            return sweep.on_executor(run, grid, folder, executor, in_flight=in_flight, device=device, progress=progress)
+        with executors.dask_pool(dask) as (executor, in_flight, works):
+            options = {"in_flight": in_flight, "works": works, "device": device, "progress": progress}
+            return sweep.on_executor(run, grid, folder, executor, **options)
 
 
 @contextmanager
@@ -231,18 +256,34 @@ def _report(run, grid, folder, outcome):
 def _refusals():
     """Say in one sentence what went wrong, and end with an exit code that tells."""
     try:
-        yield
+        with _terminated_as_interrupted():
+            yield
     except (ValueError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)
     except ModuleNotFoundError as error:
-        if error.name.startswith("superposition"):
+        if (error.name or "").startswith("superposition"):
             raise
-        click.echo(f"Error: runs need {error.name}; pip install 'superposition[train]' brings it", err=True)
+        click.echo(f"Error: this needs {error.name}; pip install 'superposition[train]' brings it", err=True)
         sys.exit(2)
-    except KeyboardInterrupt:
+    except KeyboardInterrupt as stop:
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
-        sys.exit(130)
+        sys.exit(128 + (stop.args[0] if stop.args else signal.SIGINT))
+
+
+@contextmanager
+def _terminated_as_interrupted():
+    def interrupt(number, frame):
+        raise KeyboardInterrupt(number)
+
+    if threading.current_thread() is not threading.main_thread():  # only the main thread hears signals
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _cost(run, grid):

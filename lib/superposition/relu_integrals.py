@@ -26,7 +26,7 @@ STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so
 
 
 def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
-    """Integral of ReLU(b + c . x)^q over the unit cube, exact to rounding.
+    """Integral of ReLU(b + c·x)^q over the unit cube, exact to rounding.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
 
 
 def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
-    """Integral of x_j ReLU(b + c . x) over the unit cube, exact to rounding.
+    """Integral of x_j ReLU(b + c·x) over the unit cube, exact to rounding.
 
     It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a
     complex step.
@@ -142,7 +142,7 @@ def _cut(low, high, c, q):
 
 
 def _polynomial(y, c, q):
-    """Integral of (y + c . x)^q / q!: the coefficient of t^q in exp(t y) prod_i (exp(t c_i) - 1) / (t c_i)."""
+    """Integral of (y + c·x)^q / q!: the coefficient of t^q in exp(t y) prod_i (exp(t c_i) - 1) / (t c_i)."""
     series = [y**n / math.factorial(n) for n in range(q + 1)]
     for slope in c.T:
         factor = [slope**n / math.factorial(n + 1) for n in range(q + 1)]

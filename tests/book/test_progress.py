@@ -1,7 +1,6 @@
 """The bar over a loop: it hands on what it is given."""
 
 import pytest
-
 from superposition.book import progress
 
 

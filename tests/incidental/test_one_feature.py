@@ -5,7 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
-from superposition.incidental import l1_loss, one_feature
+from superposition.incidental import cut_path, l1_loss, one_feature
 
 
 def gaussian(m, seed, scale=0.9):
@@ -104,29 +104,46 @@ def test_above_the_line_everything_dies_and_a_warning_says_so():
     assert below.l1_norm[0] == pytest.approx(l1_loss.resting_weight(0.384), rel=1e-6)
 
 
-def test_both_solvers_agree(monkeypatch):
-    """Radau takes over when LSODA crawls, and above a million weights; 1e-7: its tolerance is 1e-10 a step."""
-    w0, times = gaussian(5000, 6), np.geomspace(1, 4000, 12)
-    usual = one_feature.trajectory(w0, 1e-3, times)
-    for name, value in (("PATIENCE", 50), ("MANY", 10)):
-        with monkeypatch.context() as patch:
-            patch.setattr(one_feature, name, value)
-            other = one_feature.trajectory(w0, 1e-3, times)
-        assert not np.array_equal(other.norm_squared, usual.norm_squared)
-        np.testing.assert_allclose(other.norm_squared, usual.norm_squared, atol=1e-7)
-        np.testing.assert_allclose(other.l1_norm, usual.l1_norm, rtol=1e-7)
-        np.testing.assert_array_equal(other.survivors, usual.survivors)
+@pytest.mark.parametrize(
+    ("m", "scale", "strength"),  # norms far below and above 1, and every strength up to one that no norm survives
+    [(5000, 0.9, 0.1), (5000, 0.9, 1e-5), (5000, 0.9, 2.0), (400, 1e-4, 1e-5), (400, 1e-6, 3e-6), (400, 30.0, 0.1)],
+)
+def test_finer_panels_change_nothing(monkeypatch, m, scale, strength):
+    """Every death an edge, and a hundred times smaller differences: 1e-8 of d and u, 1e-10 of the last death."""
+    w0 = gaussian(m, 6, scale)
+    lambda_ = strength / np.abs(w0).sum() * min(1.0, scale)
+    usual = one_feature.trajectory(w0, lambda_, [1e9 / lambda_])
+    times = usual.single * np.array([0, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99])
+    monkeypatch.setattr(cut_path, "EDGES", m)
+    monkeypatch.setattr(cut_path, "ROUGH", 1e-11)
+    finer = one_feature.trajectory(w0, lambda_, [1e9 / lambda_])
+    assert finer._path.d.shape != usual._path.d.shape
+    assert finer.single == pytest.approx(usual.single, rel=1e-10)
+    for t in times:
+        np.testing.assert_allclose(usual._path.at(t), finer._path.at(t), rtol=1e-8)
 
 
-def test_five_arrays_are_enough():
-    """The issue allows six arrays of length m, the input among them."""
+def test_the_path_obeys_the_equation_in_time():
+    """d' = -lambda u and u' = Q(d) / u - u, by central differences at times that are no nodes."""
+    w0, lambda_, h = gaussian(300, 8), 2e-3, 1e-4
+    path = one_feature.trajectory(w0, lambda_, [9 / lambda_])._path
+    for t in (0.05, 0.7, 13.0, 150.0, 1000.0):
+        (d, u), before, after = path.at(t), path.at(t - h), path.at(t + h)
+        Q = (np.maximum(d - (np.abs(w0).max() - np.abs(w0)), 0) ** 2).sum()
+        slopes = (np.array(after) - before) / (2 * h)
+        # 2e-7: h^2 / 6 times the third derivative, and rounding over h
+        np.testing.assert_allclose(slopes, [-lambda_ * u, Q / u - u], atol=2e-7)
+
+
+def test_two_arrays_are_enough():
+    """The sorted gaps and what the weights at one time need, beside the input; full prefix sums would be two more."""
     w0 = gaussian(3_000_000, 4)  # large enough for the path itself not to count
     tracemalloc.start()
     found = one_feature.trajectory(w0, 1e-3, [1.0, 100.0])
     found.weights(100.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert peak + w0.nbytes < 6 * w0.nbytes
+    assert peak + w0.nbytes < 3.5 * w0.nbytes
 
 
 @pytest.mark.parametrize(

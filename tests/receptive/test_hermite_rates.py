@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.receptive import flat_field, hermite, nlgp
+from superposition.receptive import flat_field, hermite, nlgp, ring
 
 
 @pytest.mark.parametrize(("order", "ratio"), [(3, 0.0005), (3, -0.0005), (5, 0.0005), (5, -0.0005)])
@@ -43,6 +43,19 @@ def test_averages_of_few_vectors_are_refused():
         flat_field.flat_growth(4, 2, 1, 3, kernel="wrapped", samples=20_000)
     with pytest.raises(ValueError, match="few vectors carry the average"):
         flat_field.flat_growth(6, 2, 1, 3, kernel="wrapped", samples=20_000)
+
+
+@pytest.mark.parametrize(("xi1", "xi2"), [(1.2, 0.3), (1.2, 0.6), (0.9, 0.5), (1.2, 1.0)])
+def test_critical_gain_is_nan_exactly_where_no_wave_grows_up_to_the_largest_q(xi1, xi2):
+    found = []
+    for n in (4, 6, 10, 20, 40):
+        lam1, lam0 = (np.fft.rfft(ring.gaussian_covariance(n, xi, "wrapped")[0]).real for xi in (xi1, xi2))
+        r = lam0 / lam1
+        rate = lam1 * (r[0] - r + 0.3 * (1 + r[0]) * (lam1[0] / 3 + lam1) / n)  # at q = 0.3, as the docstring has it
+        gain = flat_field.critical_gain(n, xi1, xi2, "wrapped")
+        assert np.isnan(gain) == (rate[1:].max() < 0)
+        found.append(np.isnan(gain))
+    assert found[0] and not found[-1]
 
 
 def test_no_critical_gain_beyond_the_first_order():

@@ -33,3 +33,14 @@ def test_bad_input_is_named(call, message):
 def test_measures_do_not_depend_on_the_scale():
     w = np.random.default_rng(5).standard_normal((3, 2, 12))
     np.testing.assert_allclose(measures.ipr(w), measures.ipr(-7 * w))
+
+
+def test_the_same_place_is_counted_round_the_ring():
+    pixels = np.eye(6)
+    near = [[measures.same_place(w, v) for v in pixels] for w in pixels]
+    away = np.abs(np.subtract.outer(np.arange(6), np.arange(6)))
+    np.testing.assert_array_equal(near, np.minimum(away, 6 - away) <= 1)
+    other = -pixels[[0, 1, 2, 4, 4, 0]]
+    np.testing.assert_array_equal(measures.same_place(pixels, other, within=0), [1, 1, 1, 0, 1, 0])
+    with pytest.raises(ValueError, match="one n"):
+        measures.same_place(pixels, np.ones(5))

@@ -124,6 +124,19 @@ def test_stopped_run():
     assert 200 <= out["pause"] <= out["done"]
 
 
+def test_three_protocols():
+    """The text's rate without its rule makes all steps; with it, the same steps until it stops."""
+    same = {"ns": 16, "p": 0.2, "r": 0.5, "seed": 0, "device": "cpu"}
+    recipe, unstopped = (experiments.trained_by(**same, protocol=how, steps=300) for how in ("recipe", "unstopped"))
+    stopped = experiments.trained_by(**same, protocol="text", steps=300)
+    assert recipe["done"] == unstopped["done"] == 300 and 200 <= stopped["done"] <= 300
+    assert recipe["loss"] < unstopped["loss"] and recipe["nd"] == 8
+    if stopped["done"] == 300:
+        assert stopped["loss"] == pytest.approx(unstopped["loss"], rel=1e-3)
+    with pytest.raises(ValueError, match="protocol = 'other'"):
+        experiments.trained_by(**same, protocol="other", steps=1)
+
+
 class _Rows(torch.autograd.Function):
     """Losses of rows with their derivatives by numpy, for automatic differentiation of the rest."""
 

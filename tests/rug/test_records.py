@@ -1,8 +1,7 @@
-"""The verifier of records: what it loads, what it refuses, and what it calls a record."""
+"""The verifier of records: dimensions, losses, and what it calls a record."""
 
 import numpy as np
 import pytest
-from safetensors.numpy import save_file
 from superposition.rug import codes, records
 
 
@@ -11,30 +10,21 @@ def fan():
     return codes.priority_fan(10, 30)
 
 
-def test_both_forms_of_a_file(tmp_path, fan):
-    save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "two.safetensors")
-    save_file({"W": fan.W, "b": fan.b}, tmp_path / "one.safetensors")
-    for name in ("one", "two"):
-        W, b = records.load_weights(tmp_path / f"{name}.safetensors")
-        np.testing.assert_array_equal(W, fan.W)
-        np.testing.assert_array_equal(b, fan.b)
-
-
-def test_refused_files(tmp_path, fan):
-    (tmp_path / "text").write_text("no")
-    save_file({"W": fan.W}, tmp_path / "no-bias")
-    save_file({"W": fan.W, "b": fan.b[:3].copy()}, tmp_path / "short")
-    save_file({"W": np.full((2, 2), np.nan), "b": np.zeros(2)}, tmp_path / "nan")
-    for name, word in (("text", "cannot be read"), ("no-bias", "holds W"), ("short", "do not fit"), ("nan", "W = nan")):
-        with pytest.raises(ValueError, match=word):
-            records.load_weights(tmp_path / name)
-
-
 def test_a_fan_is_near_the_best_and_its_own_dimensions_do_not_count_as_a_record(fan):
     record = records.check(fan.W, fan.b, 0.05)
     assert (record.ns, record.nd, record.se) == (10, 2, 0.0)
     assert 1 < record.loss / record.best < 1.03 and not record.is_record and "no record" in str(record)
-    assert not records.check(np.eye(4), np.zeros(4), 0.05).is_record
+    exact = records.check(np.eye(4), np.zeros(4), 0.05)
+    assert not exact.is_record and "where nothing need be lost" in str(exact)
+
+
+def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
+    W = fan.W + 1e-7 * np.random.default_rng(0).standard_normal((10, 10))
+    assert records.check(W, fan.b, 0.05).nd == 10 and records.check(W, fan.b, 0.05, nd=2).nd == 2
+    with pytest.raises(ValueError, match="nd = 0 is out of range"):
+        records.check(W, fan.b, 0.05, nd=0)
+    with pytest.raises(ValueError, match="p = 1.5 is out of range"):
+        records.check(W, fan.b, 1.5)
 
 
 def test_a_better_number_is_a_record():

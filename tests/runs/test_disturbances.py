@@ -39,13 +39,18 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
     process.communicate(timeout=5)  # until the last worker has closed its end of the pipe
 
 
-def test_interrupt_leaves_a_resumable_state(tmp_path, undisturbed):
+@pytest.mark.parametrize(
+    ("stop", "number"),
+    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGTERM)],
+    ids=["by a terminal: everybody", "by kill: one process", "by a queue: everybody"],
+)
+def test_interrupt_leaves_a_resumable_state(tmp_path, undisturbed, stop, number):
     process = start(tmp_path / "fast")
     while not list((tmp_path / "fast").glob("?" * 32 + ".json")):
         time.sleep(0.01)
-    os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to everybody
-    _, said = process.communicate(timeout=10)
-    assert process.returncode == 130
+    stop(process.pid, number)
+    _, said = process.communicate(timeout=60)  # until the last worker has closed its end of the pipe
+    assert process.returncode == 128 + number
     assert "Stopped. What was finished is kept" in said and "Traceback" not in said
     assert 0 < count(tmp_path / "fast") < 100
     assert "100 of 100" in start(tmp_path / "fast").communicate(timeout=60)[0]

@@ -4,11 +4,14 @@ import re
 import socket
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import Future, ThreadPoolExecutor
 
 import pytest
-from fast_runs import COMMAND, FAST, ROOT, process_number
-from superposition import runs
+from click.testing import CliRunner
+from fast_runs import BROKEN, COMMAND, FAST, ROOT, count, process_number, swept
+from superposition import cli, runs
 from superposition.runs import executors, sweep, tables
 
 START = [*COMMAND, "start", "fast", "--grid", "full"]
@@ -21,24 +24,30 @@ def started(*arguments):
 
 
 @pytest.fixture
-def cluster(tmp_path):
-    """Address of a scheduler with two workers, and the workers."""
-    scheduler = started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")
-    parts = [scheduler]
+def scheduler():
+    """Its address, and a list with its process; what a test adds to the list is ended too."""
+    parts = [started("dask_scheduler", "--host", "127.0.0.1", "--port", "0", "--no-dashboard", "--no-jupyter")]
     try:
-        address = next(found[0] for line in scheduler.stdout if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line)))
-        for _ in range(2):
-            options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path / "dask")]
-            parts.append(started("dask_worker", address, "--host", "127.0.0.1", *options))
-        yield address, parts[1:]
+        lines = parts[0].stdout
+        yield next(found[0] for line in lines if (found := re.search(r"tcp://127\.0\.0\.1:\d+", line))), parts
     finally:
         for part in parts:
             part.kill()
             part.communicate()
 
 
+@pytest.fixture
+def cluster(scheduler, tmp_path):
+    """Address of a scheduler with two workers; the processes of all three."""
+    address, parts = scheduler
+    for _ in range(2):
+        options = ["--nthreads", "1", "--no-nanny", "--no-dashboard", "--local-directory", str(tmp_path / "dask")]
+        parts.append(started("dask_worker", address, "--host", "127.0.0.1", *options))
+    return address, parts
+
+
 def test_sweep_survives_the_death_of_a_worker(cluster, tmp_path):
-    address, workers = cluster
+    address, (_, *workers) = cluster
     folder = tmp_path / "results" / "fast"
     process = subprocess.Popen(
         [*START, "--dask", address, "--results", str(folder.parent)],
@@ -60,9 +69,80 @@ def test_sweep_survives_the_death_of_a_worker(cluster, tmp_path):
     assert len(runs.status(FAST, "full", folder).done) == 100
 
 
+def kill_after_eight_results(parts, folder):
+    while len(list(folder.glob("?" * 32 + ".json"))) < 8:
+        time.sleep(0.01)
+    for part in parts:
+        part.kill()
+    executors.GRACE = 2.0
+
+
+@pytest.mark.parametrize(
+    ("lost", "said"),
+    [(slice(1), "is gone"), (slice(1, None), "has had no workers for 2 s")],
+    ids=["scheduler", "workers"],
+)
+def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_path, monkeypatch, lost, said):
+    address, parts = cluster
+    folder = tmp_path / "fast"
+    monkeypatch.setattr(executors, "GRACE", 60.0)  # until something is killed
+    monkeypatch.setitem(runs.RUNS, "fast", FAST)
+    killing = threading.Thread(target=kill_after_eight_results, args=(parts[lost], folder), daemon=True)
+    killing.start()
+    done = CliRunner().invoke(cli.main, ["runs", "start", "fast", "--dask", address, "--results", str(tmp_path)])
+    killing.join(60)
+    kept = "what was finished is kept, the same command goes on from there"
+    assert done.stderr.splitlines()[-1] == f"Error: dask = '{address}': the scheduler {said}; {kept}"
+    assert done.exit_code == 2
+    assert "Traceback" not in done.stderr and "failed" not in done.stderr
+    assert 8 <= count(folder) < 100
+    assert re.findall(r"(\d+)/100", done.stderr)[-1] == str(count(folder)), "the bar counts what is not on disk"
+    assert swept(FAST, folder).computed + int(re.findall(r"(\d+)/100", done.stderr)[-1]) == 100
+
+
+def test_scheduler_without_workers_is_told(scheduler, monkeypatch, tmp_path):
+    monkeypatch.setattr(executors, "GRACE", 1.0)
+    with executors.dask_pool(scheduler[0]) as (executor, in_flight, works):
+        assert not works()
+        with pytest.raises(ConnectionError, match="the scheduler has had no workers for 1 s; what was finished is"):
+            sweep.on_executor(FAST, "full", tmp_path, executor, in_flight=in_flight, works=works)
+    assert count(tmp_path) == 0
+
+
+def test_a_sweep_waits_for_dask_less_than_a_minute():
+    # the silence, two unanswered questions in a row, and an end that is not answered either
+    assert executors.GRACE + 3 * executors.PATIENCE < 60
+
+
+def test_point_that_an_executor_loses_is_handed_over_again(tmp_path):
+    class Forgetful(ThreadPoolExecutor):
+        lost = 0
+
+        def submit(self, *arguments, **keywords):
+            if self.lost < 5:
+                self.lost += 1
+                forgotten = Future()
+                forgotten.cancel()
+                forgotten.set_running_or_notify_cancel()
+                return forgotten
+            return super().submit(*arguments, **keywords)
+
+    seen = []
+    with Forgetful(2) as executor:
+        options = {"in_flight": 3, "progress": lambda done, total: seen.append(done == count(tmp_path))}
+        assert sweep.on_executor(FAST, "full", tmp_path, executor, **options) == sweep.Outcome(100, {}, False)
+    assert all(seen) and len(seen) == 101
+
+
+def test_bar_counts_no_point_that_failed(tmp_path):
+    seen = []
+    swept(BROKEN, tmp_path, progress=lambda *pair: seen.append(pair))
+    assert seen[-1] == (4, 6)
+
+
 def test_both_workers_compute(cluster):
     address, _ = cluster
-    with executors.dask_pool(address) as (executor, in_flight):
+    with executors.dask_pool(address) as (executor, in_flight, _):
         assert in_flight >= 2
         deadline = time.monotonic() + 30
         seen = set()

@@ -109,6 +109,7 @@ SAME = {
     "error reworded": {"top": [("is wrong; allowed", "cannot be; allowed")]},
     "range of an error reworded": {"top": [('"numbers from 0"', '"whatever is " + "positive"')]},
     "annotations": {"top": [("def start(x):", "def start(x: float) -> float:")]},
+    "annotations that count": {"top": [("def start(x):", "def start(x: Float[np.ndarray, 2]) -> tuple[int, 3]:")]},
     "annotated constant": {"top": [("FACTOR = 2", "FACTOR: int = 2")], "low": [("BASE: int = 5", "BASE = 5")]},
     "annotation of a field": {"low": [("scale: float = 1.0", "scale: 'np.ndarray' = 1.0")]},
     "future import": {"top": [("import math", "from __future__ import annotations\nimport math")]},
@@ -116,6 +117,12 @@ SAME = {
         "top": [
             ("import math", "from typing import TYPE_CHECKING\nimport math\nif TYPE_CHECKING:\n    from x import y\n")
         ]
+    },
+    "import that says what is missing": {
+        "top": [("import math", "try:\n    import math\nexcept ImportError as e:\n    raise ImportError('?') from e")]
+    },
+    "import under a name that an argument elsewhere hides": {
+        "top": [("helper as h", "helper as n"), ("FACTOR * h(x)", "FACTOR * n(x)")]
     },
     "what is not reached": {"top": [("return 1", "return 2")]},
     "function renamed": {"mid": [("other", "another")]},

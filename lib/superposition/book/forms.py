@@ -8,13 +8,15 @@ RELATIONS = {"equals": "=", "below": "<", "above": ">"}
 MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place to break, a minus sign is not
 
 
-def numbers(values: Sequence[float]) -> str:
+def numbers(values: Sequence[float], digits: int = 6) -> str:
     """Several numbers in few words.
 
     Parameters
     ----------
     values : sequence of float
         Any number of them.
+    digits : int
+        Significant digits.
 
     Returns
     -------
@@ -22,17 +24,17 @@ def numbers(values: Sequence[float]) -> str:
 
     Examples
     --------
-    >>> numbers([1.0, 2.5]), numbers([1.0, 1.0]), numbers([])
-    ('1, 2.5', '1 (2 values)', '–')
+    >>> numbers([1.0, 2.5]), numbers([1.0, 1.0]), numbers([]), numbers([0.123456], 3)
+    ('1, 2.5', '1 (2 values)', '–', '0.123')
     """
     if not len(values):
         return "–"
-    low, high = f"{min(values):.6g}", f"{max(values):.6g}"
+    low, high = f"{min(values):.{digits}g}", f"{max(values):.{digits}g}"
     if len(values) > 1 and low == high:
         return f"{low} ({len(values)} values)"
     if len(values) > 6:
         return f"{len(values)} values from {low} to {high}"
-    return ", ".join(f"{value:.6g}" for value in values)
+    return ", ".join(f"{value:.{digits}g}" for value in values)
 
 
 def anchor(claim_id: str, label: str = "") -> str:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from superposition import checks
 from superposition.book import forms, resolution
-from superposition.book.claims import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
+from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
@@ -174,13 +174,16 @@ def verdicts() -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Page:
-    """Claims with the rows of their checks; displays itself as an overview and one block a claim."""
+    """Claims with the rows of their checks; displays itself as one folded block a claim.
+
+    The blocks carry what the script of the page filters, sorts and exports by.
+    """
 
     entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
 
     def _repr_mimebundle_(self, **kwargs):
         plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
-        blocks = [_overview(self.entries), *(_block(claim, rows) for claim, rows in self.entries)]
+        blocks = [_block(claim, rows) for claim, rows in self.entries]
         return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
 
 
@@ -201,7 +204,8 @@ class Sharpness:
             }
             for claim, rows in self.entries
         ]
-        return {"text/plain": f"{len(rows)} claims by resolution", "text/markdown": table(rows).markdown}
+        folded = f"<details><summary>{len(rows)} claims</summary>\n\n{table(rows).markdown}\n\n</details>"
+        return {"text/plain": f"{len(rows)} claims by resolution", "text/markdown": folded}
 
 
 def _entries(notebooks):
@@ -212,48 +216,52 @@ def _entries(notebooks):
 
 def _bluntness(entry):
     """Order of the sharpness table: unknown, then coarse to fine."""
-    known = [row.resolution for row in entry[1]]
-    return (0, 0.0) if None in known else (1, -max(known))
+    known = _bluntest(entry[1])
+    return (0, 0.0) if known is None else (1, -known)
+
+
+def _bluntest(rows):
+    """The bluntest check of a claim stands for it; None if nobody knows how sharp one of them is."""
+    known = [row.resolution for row in rows]
+    return None if None in known or not known else max(known)
 
 
 def _resolution(rows):
-    """The bluntest check of a claim stands for it."""
-    known = [row.resolution for row in rows]
-    return forms.percent(None if None in known or not known else max(known))
+    return forms.percent(_bluntest(rows))
 
 
 def _link(claim):
     return f'<a href="#{claim.id}">`{claim.id}`</a>'
 
 
-def _overview(entries):
-    rows = [
-        {
-            "claim": _link(claim),
-            "where": claim.place,
-            "verdict": f"**{claim.verdict}**",
-            "checks": len(rows) or None,
-            "resolution": _resolution(rows),
-        }
-        for claim, rows in entries
-    ]
-    return table(rows).markdown
-
-
 def _block(claim, rows):
-    block = [
-        f'<a id="{claim.id}"></a>**{claim.place}** · `{claim.id}` · {claim.kind} · **{claim.verdict}** · '
-        f"[{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}",
-        f"> {claim.statement}",
-    ]
+    facts = {
+        "id": claim.id,
+        "text": TEXTS[claim.text],
+        "chapter": claim.chapter,
+        "place": claim.place,
+        "kind": claim.kind,
+        "verdict": claim.verdict,
+        "checks": len(rows),
+        "resolution": _bluntest(rows),
+        "statement": claim.statement,
+        "ours": claim.right,
+        "code": claim.code or claim.symbol,
+    }
+    data = " ".join(f'data-{name}="{html.escape(_fact(value))}"' for name, value in facts.items())
+    place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, "))
+    head = f"<code>{claim.id}</code> {place} · <b>{claim.verdict}</b> · {html.escape(_resolution(rows))}"
+    block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
     if claim.right:
         block.append(f"*Ours:* {claim.right}")
     if claim.coarse:
         block.append(f"*Why no sharper:* {claim.coarse}")
-    if rows:
-        summary = f"<summary>{len(rows)} {'check' if len(rows) == 1 else 'checks'}</summary>"
-        block += [f"<details>{summary}", _evidence(claim, rows), "</details>"]
-    return "\n\n".join(block)
+    block.append(f"{claim.kind} · [{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}")
+    return "\n\n".join([*block, *([_evidence(claim, rows)] if rows else []), "</details>"])
+
+
+def _fact(value):
+    return "" if value is None else str(value)
 
 
 def _code(claim):

@@ -60,7 +60,7 @@ class LossScaling(Chapter):
     ns: Features = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 2000
+    steps: Steps = 1200
     minutes: Minutes = 8.0
     seed: Seed = 0
     device: Device = "auto"
@@ -111,7 +111,7 @@ class BeyondTheRug(Chapter):
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
-    steps: Steps = 1000
+    steps: Steps = 600
     minutes: Minutes = 5.0
     seed: Seed = 0
     device: Device = "auto"
@@ -120,6 +120,16 @@ class BeyondTheRug(Chapter):
     def nds(self) -> list[int]:
         """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
         return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+
+class BestCodes(Chapter):
+    """Parameters of the page on the best codes below a ratio of one half."""
+
+    p: Annotated[Real, Field(ge=1e-4, le=0.1)] = 0.05
+    B: Annotated[Count, Field(ge=5, le=12)] = 10
+    ratio: Annotated[Real, Field(ge=2, le=10**4)] = 100.0
+    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 100_000
+    seed: Seed = 0
 
 
 class Sparsification(Chapter):

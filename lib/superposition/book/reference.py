@@ -28,7 +28,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def plain(lines: list[str]) -> list[str]:
-    """Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay.
+    r"""Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay.
 
     Parameters
     ----------
@@ -42,7 +42,9 @@ def plain(lines: list[str]) -> list[str]:
     Examples
     --------
     >>> plain(["the size |x|, in code ``|x|``"])
-    ['the size \\\\|x\\\\|, in code ``|x|``']
+    ['the size \\|x\\|, in code ``|x|``']
+    >>> plain([">>> 1 | 2", "3 |x|", "", "|y|"])  # up to the empty line it is an example
+    ['>>> 1 | 2', '3 |x|', '', '\\|y\\|']
     """
     shown, example = [], False
     for line in lines:

@@ -1,4 +1,7 @@
-"""Outcomes of checks and how they are shown: plain text for machines, HTML for people, JSON to be read back."""
+"""Outcomes of checks and how they are shown: plain text for machines, a sentence for people, JSON to be read back.
+
+The sentence says what is claimed, where, and the decisive number. The rows unfold below it.
+"""
 
 import html
 import re
@@ -6,10 +9,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from superposition.book import forms
+from superposition.book.declarations import declared
 
 RECORD_TYPE = "application/vnd.superposition.claim+json"
 MARKS = {"confirmed": "✓ confirmed", "undecided": "? undecided"}
-CELL = "padding:0.15em 0.7em"
 GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line may break
 
 
@@ -41,14 +44,16 @@ class Row:
 
 @dataclass(frozen=True)
 class Table:
-    """Several rows shown as one table."""
+    """Several rows, shown by claim."""
 
     rows: tuple[Row, ...]
 
     def _repr_mimebundle_(self, **kwargs):
+        names = dict.fromkeys(row.id for row in self.rows)
+        blocks = [_block(name, [row for row in self.rows if row.id == name]) for name in names]
         return {
             "text/plain": "\n".join(map(_plain, self.rows)),
-            "text/html": _html(self.rows),
+            "text/markdown": "\n\n".join(blocks),
             RECORD_TYPE: {"rows": [asdict(row) for row in self.rows]},
         }
 
@@ -61,37 +66,61 @@ def _plain(row: Row) -> str:
     return f"{row.id}{label}: {row.verdict}; {forms.RELATIONS[row.relation]} {shown}; {row.outcome}"
 
 
-def _html(rows: Sequence[Row]) -> str:
-    """The form for people: one table, its rows grouped by claim, each with its anchor."""
+def _block(name: str, rows: Sequence[Row]) -> str:
+    """The form for people: place and statement, then the verdict and its decisive number, which unfold the rows."""
+    claim = declared()[name]
+    count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
+    summary = f"<summary><b>{_verdict(rows)}</b>: {_text(_decisive(rows))}; {count}</summary>"
+    ours = f"\n\n*Ours:* {claim.right}\n" if claim.right else ""
+    return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
+
+
+def _verdict(rows):
+    """What the claims file says of the text, or that this run was too short to say it."""
+    undecided = sum(row.outcome == "undecided" for row in rows)
+    return f"undecided in this run ({undecided} of {len(rows)})" if undecided else rows[0].verdict
+
+
+def _decisive(rows):
+    """The number on which the verdict stands: where the text's own form is excluded, the widest gap; else the first."""
+    row = next((row for row in rows if row.printed), rows[0])
+    gaps = [abs(printed - measured) for printed, measured in zip(row.printed, row.measured, strict=False)] or [0.0]
+    i = gaps.index(max(gaps))
+    where = {"equals": "predicted", "below": "below", "above": "above"}[row.relation]
+    error = f" ± {row.tolerance[i]:.2g}" if row.tolerance[i] else ""
+    shown = f"measured {forms.numbers([row.measured[i]], 3)}{error}, {where} {forms.numbers([row.predicted[i]], 3)}"
+    return shown + (f", the text's own form {forms.numbers([row.printed[i]], 3)}" if row.printed else "")
+
+
+def _html(rows):
+    """A table of the checks of one claim, each with its anchor; a column that would say nothing is left out."""
     printed = any(row.printed for row in rows)
-    heads = ["case", "prediction", "measured", *(["text's own form"] if printed else []), "outcome"]
-    lines = [_line("th", heads)]
-    for name in dict.fromkeys(row.id for row in rows):
-        same = [row for row in rows if row.id == name]
-        title = f"<b>{name}</b> · {same[0].verdict}"
-        lines.append(f'<tr><td colspan="{len(heads)}" style="text-align:left;{CELL}">{title}</td></tr>')
-        lines += [_row(row, printed) for row in same]
-    return f'<div style="overflow-x:auto"><table>{"".join(lines)}</table></div>'
+    decided = all(row.outcome == "confirmed" for row in rows)
+    heads = ["case", "prediction", "measured", *(["text's own form"] if printed else []), "resolution"]
+    lines = [_line("th", heads if decided else [*heads, "outcome"]), *(_row(row, printed, decided) for row in rows)]
+    return f'<div style="overflow-x:auto"><table class="checks">{"".join(lines)}</table></div>'
 
 
-def _row(row, printed):
-    cells = [row.label or "–", f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted)}", _measured(row)]
+def _row(row, printed, decided):
+    cells = [row.label or "–", f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted, 3)}", _measured(row)]
     cells += [excluded(row)] if printed else []
-    return _line("td", [*cells, MARKS[row.outcome]], forms.anchor(row.id, row.label))
+    cells += [forms.percent(row.resolution)]
+    return _line("td", cells if decided else [*cells, MARKS[row.outcome]], forms.anchor(row.id, row.label))
+
+
+def _text(words):
+    """Words as HTML: escaped, numbers with a minus sign, no break where none may be."""
+    return html.escape(forms.MINUS.sub("\u2212", GLUED.sub("\u00a0", words)))
 
 
 def _line(tag, cells, name=""):
-    """One row: room for the words of the case; other cells may wrap between numbers, never within one."""
-    style = f"text-align:left;vertical-align:top;{CELL}"
-    first, *others = (html.escape(forms.MINUS.sub("\u2212", GLUED.sub("\u00a0", cell))) for cell in cells)
-    rest = "".join(f'<{tag} style="{style}">{cell}</{tag}>' for cell in others)
     start = f'<tr id="{name}">' if name else "<tr>"
-    return f'{start}<{tag} style="{style};min-width:9em">{first}</{tag}>{rest}</tr>'
+    return start + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
 
 
 def _measured(row):
     spread = f" ± {max(row.tolerance):.2g}" if max(row.tolerance) else ""
-    return forms.numbers(row.measured) + spread
+    return forms.numbers(row.measured, 3) + spread
 
 
 def excluded(row: Row) -> str:
@@ -107,6 +136,6 @@ def excluded(row: Row) -> str:
     str
     """
     if not row.printed or row.outcome != "confirmed":
-        return forms.numbers(row.printed)
+        return forms.numbers(row.printed, 3)
     left = f" but at {len(row.spared)} of {len(row.printed)}: {row.spared_because}" if row.spared else ""
-    return f"{forms.numbers(row.printed)} ✗{left}"
+    return f"{forms.numbers(row.printed, 3)} ✗{left}"

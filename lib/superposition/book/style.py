@@ -9,6 +9,8 @@ import matplotlib as mpl
 import matplotlib.colors
 import numpy as np
 
+from superposition import checks
+
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colors import Colormap
@@ -27,8 +29,20 @@ RUG = mpl.colors.LinearSegmentedColormap.from_list(
 )
 
 
-def use_style() -> None:
-    """Set the style of the book's figures, as vector graphics that are the same in every run."""
+def use_style(dpi: int = 110) -> None:
+    """Set the style of the book's figures, as vector graphics that are the same in every run.
+
+    Parameters
+    ----------
+    dpi : int
+        Dots per inch of the pictures beside the vector graphics, 20 or more; fewer make a smaller notebook.
+
+    Raises
+    ------
+    ValueError
+        If ``dpi`` is out of range.
+    """
+    dpi = checks.whole("dpi", dpi, 20)
     mpl.rcParams.update(
         {
             "figure.figsize": (7.0, 4.4),
@@ -49,7 +63,7 @@ def use_style() -> None:
         from matplotlib_inline.backend_inline import set_matplotlib_formats
 
         # the page shows the vector graphic; JupyterLab shows no SVG of a notebook it does not trust yet
-        set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=110)
+        set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=dpi)
 
 
 def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:

@@ -103,7 +103,7 @@ def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
 
 
 def mean_overlap(W: ArrayLike) -> float:
-    """Mean of sqrt(m) W_i . W_j over pairs and networks.
+    """Mean of sqrt(m) W_i·W_j over pairs and networks.
 
     Parameters
     ----------

@@ -245,7 +245,7 @@ def stationary_fourth_norm(m: int, kurtosis: ArrayLike) -> np.ndarray:
 
 
 def bipolar_reach(w: ArrayLike, sigma: float) -> np.ndarray:
-    """Largest value of w . xi under bipolar noise, which is sigma times the l1 norm.
+    """Largest value of w·xi under bipolar noise, which is sigma times the l1 norm.
 
     Parameters
     ----------

@@ -41,7 +41,7 @@ class Tails:
 
 
 def tails(c: ArrayLike, w: ArrayLike, law: Law) -> Tails:
-    """Tail moments of c + w . xi.
+    """Tail moments of c + w·xi.
 
     Parameters
     ----------

@@ -133,8 +133,8 @@ def location(
     dict of str to float
         For each predictor the share of networks whose peak it names, ``NAME_exact``, and to
         within one pixel, ``NAME_near``. "raw" is the peak of |w0|; "smooth" that of |C1 w0|, the
-        first step of the flow from small weights; "flow" that of the Gaussian flow after a time
-        of 1; "again" that of a second training from the same weights on other data, the
+        first step of the flow from small weights; "twice" that of |C1 C1 w0|; "flow" that of the
+        Gaussian flow after a time of 1; "again" that of a second training from the same weights on other data, the
         ceiling. Further the median ``n_ipr``, the share ``positive`` of positive peaks and the
         share ``same_sign`` of peaks with the sign of (C1 w0) there.
 
@@ -151,15 +151,15 @@ def location(
     w0 = W[:, 0]
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
     after_flow = np.concatenate([relu_flow.single_neuron(w, C0, C1, [1.0]) for w in w0])
-    predictors = {"raw": w0, "smooth": w0 @ C1, "flow": after_flow, "again": second}
+    predictors = {"raw": w0, "smooth": w0 @ C1, "twice": w0 @ C1 @ C1, "flow": after_flow, "again": second}
     at = measures.peak(first)
     top = first[np.arange(len(first)), at]
-    hits = {}
-    for name, forecast in predictors.items():
-        distance = measures.ring_distance(measures.peak(forecast), at, n)
-        hits[f"{name}_exact"], hits[f"{name}_near"] = float((distance == 0).mean()), float((distance <= 1).mean())
     return {
-        **hits,
+        **{
+            f"{name}_{how}": float(measures.same_place(forecast, first, within).mean())
+            for name, forecast in predictors.items()
+            for how, within in (("exact", 0), ("near", 1))
+        },
         "n_ipr": float(np.median(n * measures.ipr(first))),
         "positive": float((top > 0).mean()),
         "same_sign": float((top * (w0 @ C1)[np.arange(len(first)), at] > 0).mean()),

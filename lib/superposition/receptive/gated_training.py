@@ -166,7 +166,7 @@ def train(
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
     Callable[[int, int], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
-    """Train networks ``yhat = readout sum_k slope_k (w_k . x)`` by gradient descent on E(yhat - Y)^2 / 2.
+    """Train networks ``yhat = readout sum_k slope_k (w_k·x)`` by gradient descent on E(yhat - Y)^2 / 2.
 
     The learning rate is constant for the first half and then falls linearly to zero, so that the
     noise of the batches dies out.

@@ -124,7 +124,7 @@ def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
 
 
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
-    """``E[1(a_k . x > 0) 1(a_l . x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
+    """``E[1(a_k·x > 0) 1(a_l·x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
 
     Parameters
     ----------

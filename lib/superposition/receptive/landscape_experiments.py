@@ -314,14 +314,34 @@ def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> d
     dict of str to float
         See `many_width`.
     """
+    shape = {
+        "ipr": float(np.median(W.shape[-1] * measures.ipr(W))),
+        "width": float(np.median(measures.half_energy_width(W))),
+        **template_cosines(W, xi1, xi2, gain),
+    }
+    return {f"{name}_{key}": value for key, value in shape.items()}
+
+
+def template_cosines(W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
+    """How much fields look like two templates, at the best shift.
+
+    Parameters
+    ----------
+    W : array_like, shape (..., n)
+        Fields.
+    xi1, xi2, gain : float
+        The task.
+
+    Returns
+    -------
+    dict of str to float
+        Median cosine with the correlations of label 1, ``kernel``, and with the field of a single-pixel gate, ``ols``.
+    """
     n = W.shape[-1]
     templates = {"kernel": ring.kernel_row(n, xi1), "ols": least_squares.small_bump_field(n, xi1, xi2, gain, 0)}
-    cosines = {
-        f"{name}_{key}": float(np.median(least_squares.best_shift_cosine(W, template)))
-        for key, template in templates.items()
+    return {
+        name: float(np.median(least_squares.best_shift_cosine(W, template))) for name, template in templates.items()
     }
-    shape = {"ipr": n * measures.ipr(W), "width": measures.half_energy_width(W)}
-    return {**{f"{name}_{key}": float(np.median(value)) for key, value in shape.items()}, **cosines}
 
 
 def _alike(W, V):

@@ -224,7 +224,7 @@ def relu_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.nd
 
 
 def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
-    """``T(a) = E[sign(a . x) x]`` over a sample, with its standard error.
+    """``T(a) = E[sign(a·x) x]`` over a sample, with its standard error.
 
     Parameters
     ----------

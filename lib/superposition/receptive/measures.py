@@ -132,6 +132,37 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     return np.minimum(d, n - d)
 
 
+def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
+    """Whether two fields peak at the same place of the ring.
+
+    Parameters
+    ----------
+    w, v : array_like, shape (..., n)
+        Receptive fields, or a forecast of them.
+    within : int
+        Pixels that the peaks may be apart, 0 or more.
+
+    Returns
+    -------
+    numpy.ndarray of bool, shape (...)
+        By chance true with probability (2 within + 1) / n.
+
+    Raises
+    ------
+    ValueError
+        If a field is not finite, or the shapes do not fit.
+
+    Examples
+    --------
+    >>> same_place([[0.1, -0.9, 0.3], [0.8, 0.0, 0.1]], [0.0, 1.0, 0.0], within=0)
+    array([ True, False])
+    """
+    w, v = checks.array("w", w, "... n"), checks.array("v", v, "... n")
+    if w.shape[-1] != v.shape[-1]:
+        raise ValueError(f"w and v have shapes {w.shape} and {v.shape}; allowed: one n")
+    return ring_distance(peak(w), peak(v), w.shape[-1]) <= checks.whole("within", within, 0)
+
+
 def power(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     """Share of sum w^2 at each frequency.
 

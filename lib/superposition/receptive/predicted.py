@@ -83,8 +83,8 @@ def predicted_fields(
     True
     """
     n, K = checks.whole("n", n, 3), checks.whole("K", K, 1)
-    W = starting_fields(n, K, start, seed)
-    return descend(W, nlgp_task(n, xi1, xi2, gain), steps=steps)
+    task = nlgp_task(n, xi1, xi2, checks.number("gain", gain, 1e-6, 1e6))
+    return descend(starting_fields(n, K, start, seed), task, steps=steps)
 
 
 def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:

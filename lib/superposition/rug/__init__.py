@@ -2,12 +2,16 @@
 
 What stands here is theory, in float64. Behind it: `superposition.rug.rugs` (weights of every size),
 `superposition.rug.scaling` and `superposition.rug.loss_bounds` (how the loss vanishes), `superposition.rug.mixtures`
-(phases), and, with torch, `superposition.rug.training`.
+(phases), `superposition.rug.lower_bound` and `superposition.rug.drop` (how far down anyone can go),
+`superposition.rug.price` (what loud and quiet codes need), and, with torch, `superposition.rug.training`.
 
 Source: The Persian Rug (Cowsik, Dolev and Infanger).
 """
 
 from superposition.rug.bayes import bayes_loss
+from superposition.rug.best_map import best_known
+from superposition.rug.codes import cone, fan_loss, priority_fan
+from superposition.rug.exact_losses import code_loss
 from superposition.rug.jumprelu import JumpOptimum, jumprelu_optimum
 from superposition.rug.meanfield import Gradient, Optimum, linear_loss, loss, loss_grad, noise_std, optimum
 from superposition.rug.mixtures import hull
@@ -23,7 +27,11 @@ __all__ = [
     "antipodal_optimum",
     "bayes_loss",
     "best_digon",
+    "best_known",
+    "code_loss",
+    "cone",
     "digon",
+    "fan_loss",
     "hull",
     "jumprelu_optimum",
     "linear_loss",
@@ -31,5 +39,6 @@ __all__ = [
     "loss_grad",
     "noise_std",
     "optimum",
+    "priority_fan",
     "row_loss",
 ]

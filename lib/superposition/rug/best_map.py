@@ -117,10 +117,10 @@ def best_known(
     >>> sum(len(block.b) for block in best.blocks(256))
     256
     """
-    r = float(checks.real("r", r, 0, 1, open_low=True))
+    p, r = features.one_probability(p), checks.number("r", r, 0, 1, open_low=True)
     rug = float(meanfield.optimum(p, r).loss)
     here = [("rug", r, rug)] + ([("antipodal", r, float(partners.antipodal_optimum(p, r).loss))] if r <= 0.5 else [])
-    hull = best_codes(p, largest_fan=largest_fan, also=[*also, *here])
+    hull = best_codes(p, largest_fan=largest_fan, also=[*_more(also), *here])
     right = min(max(int(np.searchsorted([point[1] for point in hull], r)), 1), len(hull) - 1)
     (_, low, _), (_, high, _) = ends = hull[right - 1], hull[right]
     weights = ((high - r) / (high - low), (r - low) / (high - low))
@@ -159,10 +159,9 @@ def best_codes(
     >>> [name for name, r, loss in best_codes(0.01) if r > 0.39]
     ['fan 5', 'digon', 'own dimension']
     """
-    p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
+    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
     largest = checks.whole("largest_fan", largest_fan, 4)
-    points = list(_points(p, largest))
-    points += [(str(name), float(at), float(loss)) for name, at, loss in also]
+    points = [*_points(p, largest), *_more(also)]
     return lower_hull(sorted(points, key=lambda point: point[1:]))
 
 
@@ -191,8 +190,8 @@ def dropped(size: int, p: float) -> Code:
     >>> dropped(3, 0.1).W_in.shape
     (0, 3)
     """
-    size = checks.whole("size", size, 1)
-    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, float(features.mean(p))))
+    size, mean = checks.whole("size", size, 1), float(features.mean(features.one_probability(p)))
+    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, mean))
 
 
 def side_by_side(blocks: Iterable[Code]) -> Code:
@@ -217,9 +216,9 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
     >>> side_by_side([priority_fan(4, 10), dropped(2, 0.1)]).W_in.shape
     (2, 6)
     """
-    blocks = list(blocks)
-    if not blocks:
-        raise ValueError("blocks = [] is empty; allowed: at least one code")
+    blocks = list(blocks) if isinstance(blocks, Iterable) else []
+    if not blocks or not all(isinstance(block, Code) for block in blocks):
+        raise ValueError(f"blocks = {checks.shown(blocks)} are no codes; allowed: at least one code")
     sizes = np.array([block.W_in.shape for block in blocks]).sum(axis=0)
     W_in, W_out, at = np.zeros(sizes), np.zeros(sizes[::-1]), np.zeros(2, dtype=int)
     for block in blocks:
@@ -227,6 +226,53 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
         W_in[at[0] : end[0], at[1] : end[1]], W_out[at[1] : end[1], at[0] : end[0]] = block.W_in, block.W_out
         at = end
     return Code(W_in, W_out, np.concatenate([block.b for block in blocks]))
+
+
+def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
+    """A rug, or an antipodal rug, with the bias and gain of the mean-field theory.
+
+    Parameters
+    ----------
+    size : int
+        Number of features, at least 1; an antipodal rug has the next smaller multiple of four.
+    r : float
+        Compression ratio, in (0, 1].
+    p : float
+        Probability that a feature is on, in (0, 1].
+    antipodal : bool
+        Whether every feature has a partner of weight -1.
+
+    Returns
+    -------
+    superposition.rug.codes.Code
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> rug_code(16, 0.25, 0.1).W_in.shape
+    (4, 16)
+    """
+    size, r = checks.whole("size", size, 1), float(checks.real("r", r, 0, 1, open_low=True))
+    size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
+    rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
+    best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
+    values, vectors = np.linalg.eigh(rug.dense())
+    half = (vectors * np.sqrt(np.maximum(values, 0)))[:, -rug.nd :]
+    others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
+    b = float(best.b) - float(best.a) * float(features.mean(p)) * others
+    return Code(half.T, float(best.a) * half, np.full(size, b))
+
+
+def _more(also):
+    """The codes of a caller, as (name, ratio, loss)."""
+    also = list(also) if isinstance(also, Iterable) else [also]
+    if not all(isinstance(code, tuple) and len(code) == 3 for code in also):
+        raise ValueError(f"also = {checks.shown(also)} are no codes; allowed: tuples (name, ratio, loss)")
+    return [(str(name), checks.number("also", r, 0, 1), checks.number("also", loss, 0)) for name, r, loss in also]
 
 
 @lru_cache(maxsize=256)
@@ -257,7 +303,8 @@ def _build(part, p, features_of_it):
     if part.phase == "dropped":
         return []
     if part.phase in ("rug", "antipodal"):
-        return [_rug_block(part, p, features_of_it)] if features_of_it * part.r >= 1 else []
+        is_antipodal = part.phase == "antipodal"
+        return [rug_code(features_of_it, part.r, p, antipodal=is_antipodal)] if features_of_it * part.r >= 1 else []
     makers = {"fan": _fan_block, "digon": _digon_block, "own dimension": _own_block}
     if part.phase not in makers:
         raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(makers)}, rug, antipodal")
@@ -278,15 +325,3 @@ def _digon_block(size, p):
     found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
     W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
     return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))
-
-
-def _rug_block(part, p, size):
-    antipodal = part.phase == "antipodal"
-    size, nd = size - size % 4 if antipodal else size, max(1, int(size * part.r))
-    rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
-    best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
-    values, vectors = np.linalg.eigh(rug.dense())
-    half = (vectors * np.sqrt(np.maximum(values, 0)))[:, -rug.nd :]
-    others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
-    b = float(best.b) - float(best.a) * float(features.mean(p)) * others
-    return Code(half.T, float(best.a) * half, np.full(size, b))

@@ -188,7 +188,7 @@ def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
 
 
 def _levels(B, ratio, most):
-    ratio = float(checks.real("ratio", ratio, 1, most ** (1 / (B - 1))))
+    ratio = checks.number("ratio", ratio, 1, most ** (1 / (B - 1)))
     return ratio ** ((B - 1) / 2 - np.arange(B))
 
 

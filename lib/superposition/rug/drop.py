@@ -75,8 +75,8 @@ def counting_bound(p: float, r: float) -> float:
     >>> round(counting_bound(1e-6, 1e-8) / (1e-6 / 3), 2)  # nothing can be done here
     0.89
     """
-    p = float(checks.real("p", p, 0, 1, open_low=True, open_high=True))
-    r = float(checks.real("r", r, 0, 1, open_low=True))
+    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
+    r = checks.number("r", r, 0, 1, open_low=True)
     known = np.log(2) if r >= 0.5 else -r * np.log(r) - (1 - r) * np.log1p(-r)
     return max(_at_threshold(p, known, tau) for tau in np.geomspace(1e-3, 0.9, 40))
 

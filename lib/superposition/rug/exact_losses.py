@@ -17,6 +17,7 @@ from scipy.stats import binom
 from superposition import checks, features, relu_integrals
 from superposition.features import Estimate
 
+LARGEST = 1e300  # weights of a fan reach 1e250
 LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
 
 
@@ -69,7 +70,7 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
 
 
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
-    """E[x f] and E[f^2] of one output f = ReLU(own x + others . x' + b), exact.
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
 
     Parameters
     ----------
@@ -105,7 +106,9 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
     >>> np.round(output_moments([], 1.0, 0.0, 0.3), 6)
     array([0.1, 0.1])
     """
-    others = checks.real("others", others, open_low=True, open_high=True)
+    others = checks.real("others", others, -LARGEST, LARGEST).ravel()
+    own, b = (checks.number(name, value, -LARGEST, LARGEST) for name, value in (("own", own), ("b", b)))
+    p, rtol = features.one_probability(p), checks.number("rtol", rtol, 0, 1)
     values, counts = np.unique(others[others != 0], return_counts=True)
     n, highest = int(counts.sum()), max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
     overlap, power = 0.0, 0.0
@@ -154,7 +157,8 @@ def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
     >>> best_decoder([[1.0]], 0.1).gain.round(6)
     array([1.])
     """
-    W, _, p = _block(W, np.zeros(len(np.atleast_2d(W))), p)
+    W = checks.array("W", W, "B B")
+    W, _, p = _block(W, np.zeros(len(W)), p)
     checks.real("diagonal of W", np.diag(W), 0, open_low=True)
     rows = [_best_row(np.delete(row, i) / row[i], p, rtol) for i, row in enumerate(W)]
     gain, shift, loss = np.array(rows).T
@@ -196,7 +200,7 @@ def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, s
     True
     """
     W, b, p = _block(W, b, p)
-    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
     chunk, errors = max(1, 2**21 // len(W)), []
     for start in range(0, samples, chunk):
         x = features.sample(len(W), p, min(chunk, samples - start), seed=rng)
@@ -206,10 +210,8 @@ def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, s
 
 
 def _block(W, b, p):
-    W = checks.real("W", W, open_low=True, open_high=True)
-    if W.ndim != 2 or W.shape[0] != W.shape[1] or np.shape(b) != W.shape[:1]:
-        raise ValueError(f"W of shape {W.shape} and b of shape {np.shape(b)} do not fit; allowed: (B, B) and (B,)")
-    return W, checks.real("b", b, open_low=True, open_high=True), float(features.probability(p))
+    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LARGEST)
+    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LARGEST, LARGEST), features.one_probability(p)
 
 
 def _sets(values, counts, k):

@@ -265,3 +265,70 @@ def trained_autoencoder(
         "dead": int(rows.dead.sum()),
         "device": model.settings.device,
     }
+
+
+def trained_by(
+    *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
+    """Train one autoencoder by one of three protocols and describe it beside the theory.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, 3 to 16384.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    r : float
+        Compression ratio, in (0, 1); nd = max(1, round(r ns)).
+    protocol : {"recipe", "text", "unstopped"}
+        Ours, the text's, or the text's constant learning rate for all `steps`, without its stopping rule.
+    steps : int
+        Training steps, at least 1; under the text's protocol an upper limit.
+    seed : int
+        Seed of weights, data and evaluation.
+    device : str
+        See `superposition.devices.resolve_device`.
+
+    Returns
+    -------
+    dict of str to float, int or str
+        ``nd``; ``done``, the steps it made; ``loss`` on fresh feature vectors, its standard error
+        ``loss_se``, ``theory`` at nd / ns and ``ratio`` = loss / theory; mean and standard deviation
+        over rows of ``diagonal``, ``bias`` (raw) and ``bias_effective``; the mean row sum of the
+        off-diagonal entries ``off_sum_mean``, mean ``off_skewness``, ``Lambda``, ``dead`` and ``device``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+    FloatingPointError
+        If the training collapses.
+
+    Notes
+    -----
+    Source: The Persian Rug, Figures 2 and 3 and section 2.
+    """
+    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
+    checks.one_of("protocol", protocol, (*training.PROTOCOLS, "unstopped"))
+    slow = {"lr": training.default_lr(ns, "text"), "schedule": "constant"}
+    how = slow if protocol == "unstopped" else {"protocol": protocol}
+    model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
+    theory = float(meanfield.optimum(p, nd / ns).loss)
+    rows = model.rows
+    return {
+        "nd": nd,
+        "done": len(model.loss_history),
+        "loss": model.loss,
+        "loss_se": model.loss_se,
+        "theory": theory,
+        "ratio": model.loss / theory,
+        **_mean_and_spread("diagonal", rows.diagonal),
+        **_mean_and_spread("bias", rows.b),
+        **_mean_and_spread("bias_effective", rows.b_eff),
+        "off_sum_mean": float((ns - 1) * rows.off_mean.mean()),
+        "off_skewness": float(rows.off_skewness.mean()),
+        "Lambda": rows.Lambda,
+        "dead": int(rows.dead.sum()),
+        "device": model.settings.device,
+    }

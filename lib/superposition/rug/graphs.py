@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
+from superposition.rug import ranges
 from superposition.rug.codes import Code
 from superposition.rug.exact_losses import output_moments
 from superposition.rug.rugs import row_loss
@@ -101,10 +102,11 @@ def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
     >>> strongly_regular(adjacency("Clebsch"))
     (16, 5, 0, 2)
     """
-    A = np.asarray(A, dtype=np.int64)
-    simple = A.ndim == 2 and np.array_equal(A, A.T) and not A.diagonal().any() and np.isin(A, (0, 1)).all()
+    A = checks.of_shape("A", A, ("n", "n"))
+    simple = np.array_equal(A, A.T) and not A.diagonal().any() and np.isin(A, (0, 1)).all()
     if not simple or len(np.unique(A.sum(axis=0))) != 1:
         raise ValueError(f"A of shape {A.shape} is no regular graph; allowed: symmetric, 0 and 1, equal row sums")
+    A = A.astype(np.int64)
     common, apart = A @ A, (A == 0) & ~np.eye(len(A), dtype=bool)
     found = [np.unique(common[pairs]) for pairs in (A == 1, apart)]
     if [len(values) for values in found] != [1, 1]:
@@ -148,7 +150,7 @@ def graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], 
     (22, array([-0.364, -0.364]), np.float64(0.091))
     """
     checks.one_of("name", name, tuple(PARAMETERS))
-    c = float(checks.real("inhibition", inhibition, 0, 1, open_high=True))
+    c = checks.number("inhibition", inhibition, 0, 1, open_high=True)
     n, k, common, apart = PARAMETERS[name]
     spread = np.sqrt((common - apart) ** 2 + 4 * (k - apart))
     tau = (common - apart - spread) / 2
@@ -186,7 +188,7 @@ def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTil
     """
     from scipy.optimize import minimize_scalar
 
-    p = float(features.probability(p))
+    p = features.one_probability(p)
     if inhibition is None:
         best = minimize_scalar(
             lambda c: best_gain_and_bias(graph_row(name, c)[0], p)[2],
@@ -266,7 +268,7 @@ def best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float,
     """
     from scipy.optimize import minimize_scalar
 
-    weights, p = np.asarray(off_diagonal, dtype=np.float64), float(features.probability(p))
+    weights, p = ranges.off_diagonal(off_diagonal), features.one_probability(p)
     top = p / 3
     moments = _by_enumeration if len(weights) * p < CROWDED else _by_the_law
 

@@ -1,8 +1,7 @@
 """The bounds of The Persian Rug, Appendices B and D, each with its sharp constant.
 
-Appendix B bounds the loss of a ReLU with gain 1 and bias -mu = -t sigma from above. Appendix D bounds
-the loss of any function of the pre-activation from below, by the error of somebody who is told
-which features are on. Interference is Gaussian throughout.
+Appendix B bounds the loss of a ReLU with gain 1 and bias -t sigma from above, Appendix D that of any function of the
+pre-activation from below: by the error of one who is told which features are on. Interference is Gaussian throughout.
 """
 
 from __future__ import annotations
@@ -15,7 +14,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from superposition import checks, features
-from superposition.rug import bayes, meanfield, moments
+from superposition.rug import bayes, meanfield, moments, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -386,7 +385,8 @@ def _on_arguments(t, sigma):
 
 
 def _seen(y, sigma):
-    return np.broadcast_arrays(checks.real("y", y, open_low=True, open_high=True), checks.real("sigma", sigma, 1e-6, 1))
+    y = checks.real("y", y, -ranges.LARGEST, ranges.LARGEST)
+    return np.broadcast_arrays(y, checks.real("sigma", sigma, 1e-6, 1))
 
 
 def _integral(function, low, high, t, sigma):

@@ -251,7 +251,7 @@ def best_constant(r: ArrayLike) -> NDArray[np.float64]:
     array([1.1667, 0.1543, 0.0772])
     """
     r = checks.real("r", r, 1e-5, 1)
-    B = np.arange(int(np.ceil(2 / r.min())) + 5, 4, -1)
+    B = np.arange(int(np.ceil(2 / r.min(initial=1))) + 5, 4, -1)
     return np.interp(r, np.r_[2 / B, 0.5, 1], np.r_[(B - 3) / 6, DIGON, 0])[()]
 
 

@@ -8,6 +8,7 @@ best mixture is the lower convex hull of the phases in the plane of ratio and lo
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -136,7 +137,7 @@ def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> li
     """
     p = checks.of_shape("p", np.atleast_1d(features.probability(p)), ("n",))
     points = checks.whole("points", points, 10)
-    for name in without:
+    for name in without if isinstance(without, Collection) else [without]:
         checks.one_of("without", name, tuple(_CURVES))
     found = [[("dropped", 0.0, float(top)), ("own dimension", 1.0, 0.0)] for top in features.variance(p)]
     for name, (ratios, losses) in _CURVES.items():

@@ -59,7 +59,7 @@ def ratio_within(B: int, largest: float) -> float:
     7.0
     """
     B = checks.whole("B", B, 4)
-    largest = float(checks.real("largest", largest, 1, open_high=True))
+    largest = checks.number("largest", largest, 1, open_high=True)
     return max(1.0, float((largest * np.sin(np.pi / (B - 2))) ** (2 / (B - 1))))
 
 
@@ -182,8 +182,8 @@ def decayed(p: float, B: int, kind: str, lambda_: float) -> Priced:
     """
     B = checks.whole("B", B, 4, 14)
     checks.one_of("kind", kind, tuple(_RATIOS))
-    lambda_ = float(checks.real("lambda_", lambda_, 0, open_high=True))
-    found = [(ratio, *_tuned(kind, B, float(features.probability(p)), ratio)) for ratio in _RATIOS[kind]]
+    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
+    found = [(ratio, *_tuned(kind, B, features.one_probability(p), ratio)) for ratio in _RATIOS[kind]]
     priced = [Priced(ratio, loss, lambda_ * norm) for ratio, loss, norm in found]
     return min(priced, key=lambda one: one.loss + one.costs)
 
@@ -222,8 +222,8 @@ def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -
     >>> noisy_loss(code, 0.1, 0.0, samples=100, seed=0).mean
     0.0
     """
-    noise = float(checks.real("noise", noise, 0, open_high=True))
-    samples, p = checks.whole("samples", samples, 2), float(features.probability(p))
+    noise = checks.number("noise", noise, 0, open_high=True)
+    samples, p = checks.whole("samples", samples, 2), features.one_probability(p)
     scale = np.linalg.norm(code.W_in, axis=0).max()
     W_in, W_out = code.W_in / scale, code.W_out * scale
     spread = noise * np.linalg.norm(W_out, axis=1)

@@ -15,7 +15,7 @@ LARGEST = 1e30  # of gains, biases and noise: fourth powers of their products ar
 
 def gains(a: ArrayLike) -> np.ndarray:
     """Return gains ``a`` as a float64 array, or refuse them."""
-    return checks.real("a", a, 0, LARGEST, open_low=True)
+    return checks.real("a", a, 1 / LARGEST, LARGEST)
 
 
 def biases(b: ArrayLike) -> np.ndarray:
@@ -25,7 +25,8 @@ def biases(b: ArrayLike) -> np.ndarray:
 
 def spreads(sigma: ArrayLike) -> np.ndarray:
     """Return standard deviations ``sigma`` of the interference as a float64 array, or refuse them."""
-    return checks.real("sigma", sigma, 0, LARGEST)
+    sigma = checks.real("sigma", sigma, 0, LARGEST)
+    return sigma * (sigma >= 1 / LARGEST)  # no inverse overflows
 
 
 def ratios(r: ArrayLike) -> np.ndarray:

@@ -8,6 +8,7 @@ equality, and neither is ever stored as a matrix.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
+CACHED = 2**14  # numbers of a block of vectors that are transformed together
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
 
@@ -117,9 +119,7 @@ class Rug:
         if x.shape[-1] != self.ns:
             raise ValueError(f"x has shape {x.shape}; allowed: (..., {self.ns})")
         if _is_power_of_two(self.ns):
-            spectrum = _walsh(x)
-            spectrum *= (self.kept / self.nd).astype(dtype)
-            return _walsh(spectrum)
+            return _walsh_multiplied(x, (self.kept / self.nd).astype(dtype))
         from scipy import fft
 
         spectrum = fft.rfft(x, axis=-1)
@@ -187,10 +187,21 @@ def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
 def _vectors(x, dtype):
     """Finite vectors along the last axis, in a given precision."""
     if isinstance(x, np.ndarray) and x.dtype == dtype and x.ndim:
-        if not np.isfinite(x).all():
+        if not (np.isfinite(np.vdot(x, x)) or np.isfinite(x).all()):  # the first is faster, and may overflow
             raise ValueError("x holds NaN or infinity; allowed: finite numbers")
         return x
     return np.atleast_1d(checks.real("x", x, open_low=True, open_high=True)).astype(dtype)
+
+
+def _walsh_multiplied(x, factors):
+    """There and back with factors in between, block by block of vectors, so that a block stays in the cache."""
+    rows, size = x.reshape(-1, len(factors)), max(1, CACHED // len(factors))
+    out = np.empty_like(rows)
+    for start in range(0, len(rows), size):
+        spectrum = _walsh(rows[start : start + size])
+        spectrum *= factors
+        out[start : start + size] = _walsh(spectrum)
+    return out.reshape(x.shape)
 
 
 def _walsh(x):
@@ -200,7 +211,7 @@ def _walsh(x):
     stages = max(1, -(-bits // 6))
     for stage in range(stages):
         factor = 2 ** (bits * (stage + 1) // stages - bits * stage // stages)
-        H = _hadamard(factor).astype(x.dtype)
+        H = _hadamard(factor, x.dtype)
         x = x.reshape(-1, factor) @ H if inner == 1 else H @ x.reshape(-1, factor, inner)
         inner *= factor
     return x.reshape(shape)
@@ -337,9 +348,10 @@ def _is_power_of_two(n):
     return n > 0 and n & (n - 1) == 0
 
 
-def _hadamard(n):
+@cache
+def _hadamard(n, dtype):
     index = np.arange(n)
-    return (-1.0) ** np.bitwise_count(index[:, None] & index)
+    return ((-1.0) ** np.bitwise_count(index[:, None] & index)).astype(dtype)
 
 
 def _walsh_rows(ns, nd, rng, antipodal):

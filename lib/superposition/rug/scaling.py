@@ -280,7 +280,7 @@ def half_ratio(p: float) -> float:
     Parameters
     ----------
     p : float
-        Probability that a feature is on, in (0, 1).
+        Probability that a feature is on, in [1e-150, 1).
 
     Returns
     -------
@@ -299,7 +299,7 @@ def half_ratio(p: float) -> float:
     """
     from scipy.optimize import brentq
 
-    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
+    p = checks.number("p", p, 1e-150, 1, open_high=True)
 
     def excess(log_r):
         return float(_lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5)

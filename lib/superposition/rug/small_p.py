@@ -73,7 +73,7 @@ def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
     Parameters
     ----------
     p : array_like
-        Probability that a feature is on, in (0, 0.01]: above, there is no threshold to speak of.
+        Probability that a feature is on, in [1e-150, 0.01]: above, there is no threshold to speak of.
     r : array_like
         Compression ratio, in (0, 1].
 
@@ -96,7 +96,7 @@ def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
     >>> round(float(rug_at_small_p(1e-12, 0.1) / (1e-24 * np.log(1e12))), 2)  # not yet rug_constant(0.1) = 1.5
     1.38
     """
-    p = checks.real("p", p, 0, 0.01, open_low=True)
+    p = checks.real("p", p, 1e-150, 0.01)
     bare = (4 / (p * np.sqrt(2 * np.pi))) ** (2 / 3) / 3  # phi(z) = p z^3 / 4 is (z^2/3) exp(z^2/3) = this
     z2 = 3 * lambertw(bare).real
     return p**2 / 3 * _over(r) * (1.5 + z2 / 4)

@@ -41,7 +41,7 @@ def first_pause(history: ArrayLike, window: int = training.WINDOW) -> int:
     -----
     Source: The Persian Rug, section 2. `superposition.rug.training.train` looks every 100 batches.
     """
-    means = _window_means(history, window)
+    window, means = checks.whole("window", window, 1), _window_means(history, window)
     fired = np.flatnonzero(means[window:] >= means[:-window])
     return int(fired[0]) + 2 * window if len(fired) else len(history)  # pyrefly: ignore
 

@@ -12,8 +12,10 @@ from scipy.stats import binom
 
 from superposition import checks, features
 from superposition.devices import torch
+from superposition.ranges import LARGEST_SEED
 from superposition.rug import codes
 
+SMALLEST_P = 1e-12  # below, chances of several features underflow
 CHUNK = 20_000  # feature vectors of the final measurement at a time
 
 
@@ -77,7 +79,7 @@ def search(
     (2, 4)
     """
     m, B = checks.whole("m", m, 2), checks.whole("B", B, 2 * checks.whole("m", m, 2))
-    p, starts = float(features.probability(p)), checks.whole("starts", starts, 4)
+    p, starts = features.one_probability(p), checks.whole("starts", starts, 4)
     kept = checks.whole("kept", kept, 1, starts)
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     weights = _screen(first_weights(m, B, starts, generator), p, screening, batch, generator)
@@ -222,7 +224,7 @@ def measured_loss(
     W_in, W_out, b : numpy.ndarray
         Shapes (m, B), (B, m) and (B,).
     p : float
-        Probability that a feature is on, in (0, 1].
+        Probability that a feature is on, in [1e-12, 1].
     samples : int
         Feature vectors, at least 2.
     seed : int
@@ -232,13 +234,21 @@ def measured_loss(
     -------
     loss, se : float
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
     Examples
     --------
     >>> loss, se = measured_loss(np.array([[1.0, -1]]), np.array([[1.0], [-1]]), np.zeros(2), 0.1, samples=9000, seed=0)
     >>> abs(loss - 0.1**2 / 6) < 4 * se
     True
     """
-    generator = torch.Generator().manual_seed(seed)
+    p, samples = checks.number("p", p, SMALLEST_P, 1), checks.whole("samples", samples, 2)
+    W_in = checks.array("W_in", W_in, "m B")
+    W_out, b = checks.of_shape("W_out", W_out, W_in.shape[::-1]), checks.of_shape("b", b, W_in.shape[1:])
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED))
     W, b, values = torch.tensor(W_out @ W_in), torch.tensor(b), []
     for start in range(0, samples, CHUNK):
         size = min(CHUNK, samples - start)

@@ -194,6 +194,9 @@ def affordable_steps(
         If an argument is outside its range.
     """
     seconds = checks.number("seconds", seconds, 0, open_low=True)
+    nds, steps = checks.wholes("nds", nds, 1), checks.whole("steps", steps, 1)
+    if not nds:
+        raise ValueError("nds = [] is empty; allowed: at least one rank")
     cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost

@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import multiprocessing
 import os
 import signal
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import import_module
 from math import isfinite
 from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING
 
 from superposition import checks
 from superposition.runs import fingerprint, provenance
 from superposition.runs.point import Point, Run
 
-PATIENCE = 5.0  # seconds that a Dask scheduler has for its answer
+if TYPE_CHECKING:
+    from distributed import Client
+
+PATIENCE = 5.0  # seconds that a Dask scheduler has for an answer
+GRACE = 30.0  # seconds that a sweep waits for workers, or for a scheduler that is silent
 ELASTIC = 64  # points at Dask at least, since its workers come and go
 
 
@@ -70,8 +76,10 @@ def local_pool(workers: int, function: str) -> Iterator[ProcessPoolExecutor]:
 
 
 @contextmanager
-def dask_pool(address: str) -> Iterator[tuple[Executor, int]]:
-    """An executor at a Dask scheduler, and how many points to hand it at a time.
+def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]]:
+    """An executor at a Dask scheduler, how many points to hand it at a time, and whether it works.
+
+    Points travel pickled, and by default unencrypted: only for schedulers that one trusts.
 
     Parameters
     ----------
@@ -84,6 +92,9 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int]]:
         The client's own.
     in_flight : int
         Twice the threads of its workers at this moment, and not few, since workers come and go.
+    works : callable
+        Returns whether the scheduler answers and has workers; raises ConnectionError if it is
+        gone, or if that was not so for `GRACE`.
 
     Raises
     ------
@@ -101,8 +112,15 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int]]:
             f"dask = {address!r} does not answer: {error or f'nothing heard for {PATIENCE:g} s'}; "
             "allowed: the address of a running scheduler, as in tcp://127.0.0.1:8786"
         ) from None
-    with Client(address, set_as_default=False) as client:
-        yield client.get_executor(pure=False), max(ELASTIC, 2 * sum(client.nthreads().values()))
+    for name in ("distributed", "distributed.client", "tornado.application"):  # a lost connection we tell ourselves
+        logging.getLogger(name).setLevel(logging.CRITICAL)
+    client = Client(address, set_as_default=False, timeout=GRACE)
+    try:
+        in_flight = max(ELASTIC, 2 * sum(client.nthreads(callback_timeout=PATIENCE).values()))
+        yield client.get_executor(pure=False), in_flight, _watch(client, address)
+    finally:
+        with suppress(OSError):
+            client.close(timeout=PATIENCE)
 
 
 def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
@@ -171,6 +189,33 @@ def compute(function: str, fields: dict, device: str, expected: str) -> dict:
         if not isinstance(value, (int, float, str)) or (isinstance(value, float) and not isfinite(value)):
             raise TypeError(f"{column} = {value!r} cannot be stored; allowed: finite numbers and texts")
     return {"point": fields, "values": values, "seconds": seconds, "digest": expected, **provenance.machine()}
+
+
+def _watch(client: Client, address: str) -> Callable[[], bool]:
+    """A function that tells whether a scheduler is there and has workers, and raises if they stay away."""
+    heard = time.monotonic()
+
+    def works() -> bool:
+        nonlocal heard
+        lack, now = _lack(client), time.monotonic()
+        if not lack:
+            heard = now
+        elif client.status != "running" or now - heard > GRACE:  # after a lost connection no result would come
+            kept = "what was finished is kept, the same command goes on from there"
+            raise ConnectionError(f"dask = {address!r}: the scheduler {lack}; {kept}")
+        return not lack
+
+    return works
+
+
+def _lack(client: Client) -> str:
+    """What keeps a scheduler from computing; nothing if it has workers."""
+    if client.status != "running":
+        return "is gone"
+    try:
+        return "" if client.nthreads(callback_timeout=PATIENCE) else f"has had no workers for {GRACE:g} s"
+    except OSError:
+        return f"has not answered for {GRACE:g} s"
 
 
 async def _knock(address: str) -> None:

@@ -15,6 +15,8 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
+from pydantic import BaseModel, ValidationError
+
 from superposition import checks
 from superposition.runs import fingerprint, store
 from superposition.runs.catalogue import RUNS
@@ -34,6 +36,18 @@ class Status:
     missing: tuple[Point, ...]
     damaged: dict[Point, str]
     others: int
+
+
+class _Record(BaseModel):
+    """What a table is made of."""
+
+    point: dict[str, object]
+    values: dict[str, bool | int | float | str]
+    seconds: float
+    commit: str | None
+    versions: dict[str, str]
+    cpu: str
+    threads: int
 
 
 def find(name: str) -> Run:
@@ -110,6 +124,42 @@ def key(run: Run, point: Point) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
 
+def read(run: Run, point: Point, folder: str | Path) -> dict | None:
+    """Read the result of a point.
+
+    Parameters
+    ----------
+    run : Run
+        The run.
+    point : Point
+        One of its points.
+    folder : str or os.PathLike
+        The run's results folder.
+
+    Returns
+    -------
+    dict or None
+        What was computed, and with what; None if there is no result yet.
+
+    Raises
+    ------
+    superposition.runs.store.ResultError
+        If there is something else than a whole result of this point.
+    """
+    name = key(run, point)
+    record = store.read(folder, name)
+    if record is None:
+        return None
+    try:
+        said = _Record.model_validate(record, strict=True)
+    except ValidationError as error:
+        field = ".".join(map(str, error.errors()[0]["loc"]))
+        raise store.ResultError(f"{name}.json is damaged: {field}: {error.errors()[0]['msg']}") from None
+    if said.point != point.model_dump(mode="json"):
+        raise store.ResultError(f"{name}.json is damaged: it holds the result of another point")
+    return record
+
+
 def status(run: Run, grid: str, folder: str | Path) -> Status:
     """Look which points of a grid are finished.
 
@@ -138,8 +188,7 @@ def status(run: Run, grid: str, folder: str | Path) -> Status:
     done, missing, damaged = [], [], {}
     for point, name in wanted.items():
         try:
-            found = store.read(folder, name) if name in present else None
-            (missing if found is None else done).append(point)
+            (missing if name not in present or read(run, point, folder) is None else done).append(point)
         except store.ResultError as error:
             damaged[point] = str(error)
     return Status(tuple(done), tuple(missing), damaged, len(present - set(wanted.values())))

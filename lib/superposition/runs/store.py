@@ -21,6 +21,7 @@ from filelock import FileLock, Timeout
 
 FORMAT = 1  # of the folder and its files
 MARKER = "format.json"
+_UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)  # what a file can do that is none of ours
 
 
 class ResultError(ValueError):
@@ -89,13 +90,13 @@ def check(folder: str | Path) -> bool:
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ResultError(f"results = {folder} is a file; allowed: a folder")
+    if not os.path.lexists(folder / MARKER):
+        if folder.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
+            raise ResultError(f"results = {folder} holds other files; allowed: an empty folder or ours")
+        return False
     try:
         found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
-    except FileNotFoundError:
-        if folder.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
-            raise ResultError(f"results = {folder} holds other files; allowed: an empty folder or ours") from None
-        return False
-    except (ValueError, TypeError, KeyError):
+    except _UNREADABLE:
         raise ResultError(f"{folder / MARKER} is damaged; allowed: {json.dumps({'format': FORMAT})}") from None
     if found != FORMAT:
         raise ResultError(
@@ -149,6 +150,9 @@ def write(folder: Path, key: str, record: dict) -> None:
     with _told_clearly(folder):
         for left in folder.glob(f"{key}.*.tmp"):  # by a process that was killed
             left.unlink(missing_ok=True)
+        in_the_way = folder / f"{key}.json"
+        if in_the_way.is_dir() and not in_the_way.is_symlink():
+            in_the_way.rename(in_the_way.with_suffix(f".{uuid.uuid4().hex}.aside"))  # it may hold what somebody needs
     replace(folder / f"{key}.json", text)
 
 
@@ -170,23 +174,23 @@ def read(folder: str | Path, key: str) -> dict | None:
     Raises
     ------
     ResultError
-        If the file is truncated, altered or another point's.
+        If there is something else than a whole result of this point.
     """
     path = Path(folder) / f"{key}.json"
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
+    if not os.path.lexists(path):
         return None
+    try:
+        stored = json.loads(path.read_text(encoding="utf-8"))
+        record, checksum, found = stored["record"], stored["checksum"], _checksum(stored["record"])
     except UnicodeDecodeError:
         raise ResultError(f"{path.name} is damaged: no text") from None
-    try:
-        stored = json.loads(text)
-        record, checksum = stored["record"], stored["checksum"]
-    except (ValueError, KeyError, TypeError):
+    except OSError as error:
+        raise ResultError(f"{path.name} is damaged: {error.strerror}") from None
+    except _UNREADABLE:
         raise ResultError(f"{path.name} is damaged: truncated, or no result at all") from None
-    if checksum != _checksum(record):
+    if checksum != found:
         raise ResultError(f"{path.name} is damaged: its content does not match its checksum")
-    if record.pop("key", None) != key:
+    if not isinstance(record, dict) or record.pop("key", None) != key:
         raise ResultError(f"{path.name} is damaged: it holds the result of another point")
     return record
 

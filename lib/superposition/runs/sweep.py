@@ -9,10 +9,11 @@ from __future__ import annotations
 import random
 import time
 from collections import deque
-from collections.abc import Callable, Collection, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from collections.abc import Callable, Collection, Generator
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from contextlib import ExitStack, closing
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from superposition import checks
@@ -40,6 +41,7 @@ def on_executor(
     in_flight: int,
     device: str = "auto",
     skip: Collection[Point] = (),
+    works: Callable[[], bool] = lambda: True,
     progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
     """Compute the points of a grid that have no valid result yet.
@@ -60,8 +62,10 @@ def on_executor(
         See `superposition.devices.resolve_device`.
     skip : collection of superposition.runs.Point
         Points to leave out.
+    works : callable
+        Whether the executor takes points now; asked again and again. It raises to end the sweep.
     progress : callable, optional
-        Called as ``progress(done, total)``, where the total is what was missing at the start.
+        Called as ``progress(done, total)``: how many are on disk of what was missing at the start.
 
     Returns
     -------
@@ -86,9 +90,10 @@ def on_executor(
     commit = provenance.commit(fingerprint.sources(run.function))
     if progress is not None:
         progress(0, total)
-    with closing(_landings(queue, run, folder, executor, in_flight, device)) as landings:
+    hand_over = partial(executors.submit, executor, run, device=device)
+    with closing(_landings(queue, run, folder, hand_over, in_flight, works)) as landings:
         for future, point, left in landings:
-            error = _error(future)
+            error = future.exception()
             if error is None:
                 store.write(folder, registry.key(run, point), {**future.result(), "commit": commit})
                 computed += 1
@@ -98,7 +103,7 @@ def on_executor(
                 broken = True
                 queue.clear()
             if progress is not None:
-                progress(total - left, total)
+                progress(total - left - len(failed), total)
     return Outcome(computed, failed, broken)
 
 
@@ -161,20 +166,29 @@ def _mixed(points: Collection[Point]) -> deque[Point]:
 
 
 def _landings(
-    queue: deque[Point], run: Run, folder: Path, executor: Executor, in_flight: int, device: str
-) -> Iterator[tuple[Future, Point, int]]:
+    queue: deque[Point],
+    run: Run,
+    folder: Path,
+    hand_over: Callable[[Point], Future],
+    in_flight: int,
+    works: Callable[[], bool],
+) -> Generator[tuple[Future, Point, int]]:
     """Yield (future, point, points left) for each point as it ends, and hold its lock until the next is asked for."""
-    flying = {}
+    flying: dict[Future, tuple[Point, ExitStack]] = {}
     try:
         while queue or flying:
-            while len(flying) < in_flight and (taken := _take(queue, run, folder)):
-                flying[executors.submit(executor, run, taken[0], device)] = taken
+            while works() and len(flying) < in_flight and (taken := _take(queue, run, folder)):
+                flying[hand_over(taken[0])] = taken
             if not flying:
                 time.sleep(PAUSE if queue else 0)
                 continue
-            for future in wait(flying, timeout=PAUSE if queue else None, return_when=FIRST_COMPLETED).done:
-                with flying[future][1]:
-                    yield future, flying[future][0], len(queue) + len(flying) - 1
+            for future in wait(flying, timeout=PAUSE, return_when=FIRST_COMPLETED).done:
+                point, held = flying[future]
+                with held:
+                    if future.cancelled():  # by an executor that lost it
+                        queue.append(point)
+                    else:
+                        yield future, point, len(queue) + len(flying) - 1
                 del flying[future]
     finally:
         for future, (_, held) in flying.items():
@@ -186,25 +200,17 @@ def _take(queue: deque[Point], run: Run, folder: Path) -> tuple[Point, ExitStack
     """Take the next point that is neither finished nor in other hands, with its lock; None if there is none now."""
     for _ in range(len(queue)):
         point, held = queue.popleft(), ExitStack()
-        name = registry.key(run, point)
-        if not held.enter_context(store.claim(folder, name)):
+        if not held.enter_context(store.claim(folder, registry.key(run, point))):
             queue.append(point)
-        elif _finished(folder, name):
+        elif _finished(run, point, folder):
             held.close()
         else:
             return point, held
     return None
 
 
-def _finished(folder: Path, name: str) -> bool:
+def _finished(run: Run, point: Point, folder: Path) -> bool:
     try:
-        return store.read(folder, name) is not None
+        return registry.read(run, point, folder) is not None
     except store.ResultError:
         return False
-
-
-def _error(future: Future) -> BaseException | None:
-    try:
-        return future.exception()
-    except CancelledError as error:
-        return error

@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from superposition.runs import fingerprint, registry, store
-from superposition.runs.point import Run
+from superposition.runs.point import Point, Run
 
 
 @dataclass(frozen=True)
@@ -187,7 +187,7 @@ def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path
             f"{run.name} is not finished: {len(found.missing)} of {len(registry.points(run, grid))} points are "
             f"missing, {len(found.damaged)} damaged; to finish: superposition runs start {run.name} --grid {grid}"
         )
-    records = [store.read(source, registry.key(run, point)) for point in found.done]
+    records = [_record(run, point, source) for point in found.done]
     text = _text(records)
     path = Path(target) / f"{run.name}{'' if grid == 'full' else '-small'}.csv"
     store.replace(path, text)
@@ -212,6 +212,13 @@ def other_versions(table: Table, today: dict[str, str]) -> dict[str, list[str]]:
     """
     made = {name: sorted({versions.get(name, "?") for versions in table.provenance["versions"]}) for name in today}
     return {name: found for name, found in made.items() if found != [today[name]]}
+
+
+def _record(run: Run, point: Point, source: str | Path) -> dict:
+    record = registry.read(run, point, source)
+    if record is None:
+        raise ValueError(f"{run.name}: the result of {point} was removed while the table was made")
+    return record
 
 
 def _text(records: Sequence[dict]) -> str:

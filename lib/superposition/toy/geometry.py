@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
-    """Overlaps W_i . W_j of all features, W^T W.
+    """Overlaps W_i·W_j of all features, W^T W.
 
     Parameters
     ----------
@@ -37,7 +37,7 @@ def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
 
 
 def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
-    """How much of a dimension each feature has for itself, D_i = |W_i|^2 / sum_j (What_i . W_j)^2.
+    """How much of a dimension each feature has for itself, D_i = |W_i|^2 / sum_j (What_i·W_j)^2.
 
     Parameters
     ----------
@@ -68,7 +68,7 @@ def feature_dimensionality(W: ArrayLike) -> Float[np.ndarray, "... n"]:
 
 
 def interference(W: ArrayLike) -> Float[np.ndarray, "... n"]:
-    """How much a feature shares with the others, sum over j != i of (What_i . W_j)^2.
+    """How much a feature shares with the others, sum over j != i of (What_i·W_j)^2.
 
     Parameters
     ----------

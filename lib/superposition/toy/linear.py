@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def two_force_loss(W: ArrayLike, importance: ArrayLike) -> np.ndarray:
-    """Feature benefit and interference, sum_i I_i (1 - |W_i|^2)^2 + sum_{i != j} I_j (W_i . W_j)^2.
+    """Feature benefit and interference, sum_i I_i (1 - |W_i|^2)^2 + sum_{i != j} I_j (W_i·W_j)^2.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> 
 
 
 def best_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
-    """Bias that removes the term of the mean, b_j = m_1 (1 - sum_i W_i . W_j).
+    """Bias that removes the term of the mean, b_j = m_1 (1 - sum_i W_i·W_j).
 
     Parameters
     ----------

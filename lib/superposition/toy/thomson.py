@@ -49,7 +49,7 @@ class Packing:
 
 
 def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
-    """Energy sum over i != j of ReLU(What_i . What_j - threshold)^2.
+    """Energy sum over i != j of ReLU(What_i·What_j - threshold)^2.
 
     Parameters
     ----------

@@ -77,7 +77,7 @@ _SEEDS = (0, 1, 2)
 _K1 = {"K": (1,), "initials": (16,), "steps": (1000,), "lr": (0.5,), "batch": (4000,)}
 _K12 = {"K": (12,), "initials": (4,), "steps": (1500,), "lr": (6,), "batch": (2000,)}
 _LAWS = ("nlgp", "clone")
-_WHERE = {"initials": (100,), "steps": (800,), "lr": (0.25,), "batch": (10000,), "seed": (0,)}
+_WHERE = {"initials": (100,), "steps": (800,), "lr": (0.25,), "batch": (4000,)}
 _ONSET = {"initials": (4,), "steps": (2500,), "lr": (0.3,), "batch": (8000,), "seed": (0,)}
 _BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,), "batch": (2000,), "seed": (0,)}
 _CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
@@ -107,10 +107,7 @@ RUNS = (
         function=_FIELDS + "location",
         point=LocationPoint,
         small=({**_RING, **_WHERE, **_BRIEF, "gain": (3,), "scale": (1,)},),
-        full=(
-            {**_RING, **_WHERE, "gain": (1, 3), "scale": (1,)},
-            {**_RING, **_WHERE, "gain": (3,), "scale": (0.001,)},
-        ),
+        full=({**_RING, **_WHERE, "gain": (3,), "scale": (1, 0.001), "seed": _SEEDS},),
         hours={"small": 0.001, "full": 0.05},
         hardware="one CPU core",
     ),

@@ -99,7 +99,7 @@ _LONG = {"long_low": (16,), "long_high": (19,), "short_low": (1,), "short_high":
 _AUTHORS = {"long_low": (9,), "long_high": (10,), "short_low": (3,), "short_high": (4,)}
 _PULSES = {"n": (40,), "version": ("raw", "signed"), "initials": (2,), "steps": (4000,), "lr": (0.15,)}
 _TORUS = {"side": (16,), "xi1": (2,), "xi2": (1,), "initials": (4,), "steps": (2400,), "lr": (0.3,), "batch": (2000,)}
-_FROZEN = {"gain": (3,), "samples": (4000,), "seed": (0, 1)}
+_FROZEN = {"gain": (3,), "iterations": (300,), "seed": (0, 1)}
 _FEW = {"steps": (60,), "batch": (50,)}
 _OTHER = ((3, 1), (1.5, 0.75))
 _WIDTHS = "superposition.receptive.landscape_experiments:"
@@ -179,11 +179,11 @@ RUNS = (
     ),
     Run(
         name="field-frozen",
-        feeds="a ReLU network beside least squares behind its own gates, on the way to a gradient of zero",
+        feeds="a ReLU network minimized on a whole sample, beside least squares behind its own gates",
         function=_WIDE + "frozen_gates",
         point=FrozenPoint,
         small=({**_RING, **_FROZEN, "K": (2,), "samples": (200,), "iterations": (20,), "seed": (0,)},),
-        full=({**_RING, **_FROZEN, "K": (4, 12, 24), "iterations": (100, 400, 1500)},),
+        full=({**_RING, **_FROZEN, "K": (4, 12, 24), "samples": (1000, 4000, 16_000)},),
         hours={"small": 0.001, "full": 0.1},
         hardware="one CPU core",
     ),

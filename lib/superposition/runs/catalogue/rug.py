@@ -1,6 +1,6 @@
 """Named runs of chapter 3: trained autoencoders."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -19,6 +19,17 @@ class TrainedPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class ProtocolPoint(Point):
+    """One autoencoder and how to train it: what `superposition.rug.experiments.trained_by` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    protocol: Literal["recipe", "text", "unstopped"]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 _TRAINED = "superposition.rug.experiments:trained_autoencoder"
@@ -26,6 +37,10 @@ _USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
 _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
+_BY = "superposition.rug.experiments:trained_by"
+_RECIPE, _TEXT = {"protocol": ("recipe",)}, {"protocol": ("text",), "steps": (100_000,)}
+_TWO = {"p": (0.05,), "r": (0.2, 0.5)}
+_THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
 
 RUNS = (
     Run(
@@ -57,7 +72,7 @@ RUNS = (
         point=TrainedPoint,
         small=_TINY,
         full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5, 0.75), **_USUAL, "seed": (0, 1, 2, 3, 4)},),
-        hours={"small": _TINY_HOURS, "full": 0.1},
+        hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="one CPU core",
     ),
     Run(
@@ -84,6 +99,36 @@ RUNS = (
         ),
         hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="two CPU cores",
+    ),
+    Run(
+        name="rug-sizes",
+        feeds="The Persian Rug, Figure 2: trained loss against ns, the sizes and seeds that other runs lack",
+        function=_BY,
+        point=ProtocolPoint,
+        small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
+        full=(
+            {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), "seed": (0, 2, 4)},
+            {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (1, 2)},
+            {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1)},
+            {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2,)},
+            {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (4,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-figure3",
+        feeds="The Persian Rug, Figure 3: diagonal and bias over ratio, stopping step and protocol",
+        function=_BY,
+        point=ProtocolPoint,
+        small=({"ns": (64,), "p": (0.045,), "r": (0.2, 0.3), **_RECIPE, "steps": (300,), "seed": (0,)},),
+        full=(
+            {**_THIRD, "r": (0.275, 0.2875, 0.3), **_RECIPE, "steps": (500, 1000, 2000)},
+            {**_THIRD, "r": (0.275,), **_RECIPE, "steps": (700,), "seed": (0, 1, 2)},
+            {**_THIRD, "r": (0.3, 0.35), "protocol": ("unstopped",), "steps": (2000,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.02},
+        hardware="one CPU core",
     ),
     Run(
         name="rug-grid-large",

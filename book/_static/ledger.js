@@ -1,0 +1,69 @@
+// The ledger page: filter, search, sort and export the claims. Without this script every claim is simply there.
+document.addEventListener("DOMContentLoaded", () => {
+  const place = document.getElementById("ledger-filter");
+  if (!place) return;
+  const claims = [...document.querySelectorAll("details.claim")];
+  const order = new Map(claims.map((claim, i) => [claim, i]));
+  const facts = claim => ({...claim.dataset});
+
+  const sharpness = {
+    "exact, or up to 1 %": r => r !== "" && r <= 0.01,
+    "1 % to 10 %": r => r > 0.01 && r <= 0.1,
+    "above 10 %": r => r > 0.1,
+    "not known, or no check": r => r === "",
+  };
+  const choice = (name, values) => {
+    const select = document.createElement("select");
+    select.setAttribute("aria-label", name);
+    select.add(new Option(`any ${name}`, ""));
+    values.forEach(value => select.add(new Option(value, value)));
+    select.addEventListener("change", show);
+    return select;
+  };
+  const distinct = name => [...new Set(claims.map(claim => claim.dataset[name]))];
+  const text = choice("text", distinct("text"));
+  const chapter = choice("chapter", distinct("chapter"));
+  const verdict = choice("verdict", distinct("verdict"));
+  const resolution = choice("resolution", Object.keys(sharpness));
+  const sort = choice("order", ["bluntest first"]);
+  sort.options[0].text = "in the order of the texts";
+  const search = Object.assign(document.createElement("input"), {type: "search", placeholder: "search"});
+  search.setAttribute("aria-label", "search");
+  search.addEventListener("input", show);
+  const count = document.createElement("span");
+
+  const chosen = claim => {
+    const d = claim.dataset;
+    return (!text.value || d.text === text.value) && (!chapter.value || d.chapter === chapter.value)
+      && (!verdict.value || d.verdict === verdict.value)
+      && (!resolution.value || sharpness[resolution.value](d.resolution))
+      && claim.textContent.concat(d.statement).toLowerCase().includes(search.value.trim().toLowerCase());
+  };
+  const bluntness = claim => claim.dataset.resolution === "" ? Infinity : Number(claim.dataset.resolution);
+  function show() {
+    claims.forEach(claim => { claim.hidden = !chosen(claim); });
+    count.textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} claims`;
+    const sorted = [...claims].sort((a, b) =>
+      (sort.value && bluntness(b) - bluntness(a)) || order.get(a) - order.get(b));
+    sorted.forEach(claim => claim.parentElement.append(claim));
+  }
+
+  const quoted = value => `"${value.replaceAll('"', '""')}"`;
+  const forms = {
+    csv: rows => [Object.keys(rows[0]), ...rows.map(Object.values)].map(row => row.map(quoted).join(",")).join("\n"),
+    json: rows => JSON.stringify(rows, null, 1),
+  };
+  const download = kind => {
+    const button = Object.assign(document.createElement("button"), {textContent: kind.toUpperCase(), type: "button"});
+    button.addEventListener("click", () => {
+      const rows = claims.filter(claim => !claim.hidden).map(facts);
+      if (!rows.length) return;
+      const url = URL.createObjectURL(new Blob([forms[kind](rows)], {type: "text/plain"}));
+      Object.assign(document.createElement("a"), {href: url, download: `ledger.${kind}`}).click();
+      URL.revokeObjectURL(url);
+    });
+    return button;
+  };
+  place.append(search, text, chapter, verdict, resolution, sort, download("csv"), download("json"), count);
+  show();
+});

@@ -1,0 +1,202 @@
+"""One valid call of each public function of the wing, small enough to be made a few hundred times."""
+
+from functools import wraps
+
+import numpy as np
+from superposition.rug import (
+    bayes,
+    best_map,
+    codes,
+    dense_training,
+    drop,
+    exact_losses,
+    gaussian_training,
+    graphs,
+    index_sets,
+    interference,
+    jumprelu,
+    loss_bounds,
+    lower_bound,
+    meanfield,
+    mixtures,
+    model,
+    noise_bound,
+    partners,
+    price,
+    records,
+    rugs,
+    scaling,
+    small_p,
+    stopping,
+    tight_frames,
+    tile_search,
+    tiles,
+    training,
+    walsh_descent,
+)
+
+RUG = rugs.Rug(8, 3, indices=[3, 5, 6])
+ROW = np.array([0.3, -0.2, 0.1])
+SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
+POINT = {"a": 1.2, "b": -0.4, "sigma": 0.25, "p": 0.05}
+AT = {"p": 0.05, "r": 0.2}
+SEEN = {"y": 0.4, "sigma": 0.1}
+SIZES = {"ns": 6, "nd": 3}
+CODE = codes.priority_fan(4, 10.0)
+TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
+DRAWS = {"samples": 4, "seed": 0}
+OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
+
+HISTORY = np.array([0.5, 0.4, 0.3, 0.35, 0.36])
+
+
+def loss_of(train):
+    """The loss of what was trained: the weights themselves are float32."""
+
+    @wraps(train)
+    def trained(**arguments):
+        return train(**arguments).loss
+
+    return trained
+
+
+CALLS = [
+    (meanfield.loss, POINT),
+    (meanfield.loss_grad, POINT),
+    (meanfield.noise_std, AT),
+    (meanfield.linear_loss, AT),
+    (meanfield.optimum, AT),
+    (bayes.bayes_loss, {"p": 0.05, "sigma": 0.25}),
+    (jumprelu.jumprelu_optimum, AT),
+    (partners.loss, {**POINT, "c": 0.7}),
+    (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
+    (partners.digon, {"p": 0.05, "c": 2.0}),
+    (partners.best_digon, {"p": 0.05}),
+    (partners.antipodal_loss, POINT),
+    (partners.antipodal_optimum, AT),
+    (mixtures.hull, {"p": 0.05, "points": 10, "without": ("antipodal", "digon")}),
+    (mixtures.hulls, {"p": np.array([0.05]), "points": 10, "without": ("antipodal", "digon")}),
+    (mixtures.tangent, {"p": 0.05}),
+    (rugs.Rug, {"ns": 6, "nd": 2, "seed": 0, "antipodal": False}),
+    (rugs.walsh_hadamard, {"x": np.array([1.0, 2.0, 0.0, 0.5])}),
+    (rugs.simulated_loss, {"rug": RUG, **OUTPUT, "samples": 4, "seed": 0}),
+    (rugs.row_loss, {"off_diagonal": ROW, **OUTPUT}),
+    (interference.feature_cumulants, {"p": 0.05}),
+    (interference.absolute_third, {"p": 0.05}),
+    (interference.lyapunov, {"off_diagonal": ROW}),
+    (interference.row_cumulants, {"power_sums": np.array([-1.0, 2.0, 0.1, 0.5]), "p": 0.05}),
+    (interference.mean_power_sums, {"ns": 16, "nd": 5, "antipodal": False}),
+    (interference.excess, {"cumulants": np.array([0.06, 0.001, 0.002]), **OUTPUT}),
+    (interference.exact_excess, {"off_diagonal": ROW, **OUTPUT}),
+    (interference.partner_loss, {"weight": -0.5, **OUTPUT, "r": 0.2}),
+    (interference.rug_loss, {"rug": RUG, **OUTPUT}),
+    (loss_bounds.on_terms, {"t": 1.5, "sigma": 0.1}),
+    (loss_bounds.on_bounds, {"t": 1.5, "sigma": 0.1}),
+    (loss_bounds.cut_off_error, {"t": 1.5, "sigma": 0.1}),
+    (loss_bounds.upper_bound, {"p": 0.05, "t": 1.5, "sigma": 0.1}),
+    (loss_bounds.mmse, {"sigma": 0.1}),
+    (loss_bounds.lower_bound, AT),
+    (loss_bounds.posterior_mean, SEEN),
+    (loss_bounds.posterior_variance, SEEN),
+    (loss_bounds.inside_probability, SEEN),
+    (loss_bounds.window_probability, {"sigma": 0.1}),
+    (loss_bounds.window_constant, {"sigma": 0.1}),
+    (noise_bound.smallest_noise, SIZES),
+    (noise_bound.normalised, {"W": SQUARE}),
+    (noise_bound.row_noise, {"W": SQUARE}),
+    (noise_bound.chain, {"W": SQUARE, "nd": 3}),
+    (noise_bound.welch, SIZES),
+    (noise_bound.symmetrised, {"W": SQUARE, "nd": 2}),
+    (noise_bound.descend, {**SIZES, "seed": 0, "steps": 2}),
+    (tight_frames.frame_potential, {"vectors": SQUARE}),
+    (tight_frames.unit_vectors, {**SIZES, "seed": 0}),
+    (tight_frames.projector, {**SIZES, "seed": 0}),
+    (tight_frames.tight_frame, {**SIZES, "seed": 0, "rounds": 2}),
+    (scaling.off_moment, {"t": 1.5}),
+    (scaling.no_room_gain, {"p": 0.05, "t": 1.5, "sigma": 100.0}),
+    (scaling.threshold, {"p": 0.05, "bias_cost": 0.25}),
+    (scaling.small_noise_factor, {"p": 0.05, "bias_cost": 0.25}),
+    (scaling.drop_ratio, {"p": 0.01, "kappa": 1.5}),
+    (scaling.drop_threshold, {"kappa": 1.5}),
+    (scaling.drop_loss, {"kappa": 1.5}),
+    (scaling.drop_bayes, {"kappa": 1.5}),
+    (scaling.loss_in_the_drop, {"p": 0.01, "kappa": 1.5}),
+    (scaling.half_ratio, {"p": 0.05}),
+    (tiles.rug, {"bits": 2, "least": 1}),
+    (tiles.optimum, {"bits": 2, "least": 1, "p": 0.05}),
+    (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
+    (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
+    (training.default_lr, {"ns": 64, "protocol": "recipe"}),
+    (
+        loss_of(training.train),
+        {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "batch": 64, "lr": 1e-3, "schedule": "cosine", "protocol": "recipe"}
+        | {"seed": 0, "device": "cpu", "eval_samples": 2},
+    ),
+    (gaussian_training.row_losses, {"a": 1.2, "b": -0.4, "variance": 0.06, "p": 0.05}),
+    (
+        loss_of(gaussian_training.train_meanfield),
+        {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "lr": 1e-3, "seed": 0, "device": "cpu"},
+    ),
+    (stopping.first_pause, {"history": HISTORY, "window": 1}),
+    (stopping.first_below, {"history": HISTORY, "level": 0.38, "window": 1}),
+    (walsh_descent.partner_share, {"indices": np.array([1, 3]), "ns": 4}),
+    (walsh_descent.layered_indices, {"ns": 8, "nd": 3, "bits": 2, "seed": 0}),
+    (
+        loss_of(walsh_descent.descend),
+        {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "lr": 0.01, "batch": 4, "seed": 0, "device": "cpu"},
+    ),
+    (meanfield.checked_ratio, {"r": 0.2}),
+    (mixtures.hull(0.05, points=10).at, {"r": 0.2}),
+    (mixtures.hull(0.05, points=10).parts, {"r": 0.2}),
+    (RUG.apply, {"x": np.ones(8)}),
+    (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
+    (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 6, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.best_codes, {"p": 0.05, "largest_fan": 6, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.best_known(0.05, 0.2).blocks, {"ns": 64}),
+    (best_map.dropped, {"size": 3, "p": 0.05}),
+    (best_map.side_by_side, {"blocks": [CODE, CODE]}),
+    (codes.priority_fan, {"B": 5, "ratio": 2.0}),
+    (codes.cone, {"B": 5, "ratio": 2.0}),
+    (codes.hiders, {"B": 5}),
+    (codes.fan_loss, {"p": 0.05, "B": 5}),
+    (
+        dense_training.train_dense,
+        {"ns": 4, "nd": 2, "p": 0.5, "method": "plain", "steps": 1, "batch": 2, "lr": 0.01, "fresh": 4, "seed": 0},
+    ),
+    (drop.drop_bounds, {"kappa": 1.5}),
+    (drop.counting_bound, AT),
+    (exact_losses.code_loss, {"W": SQUARE, "b": ROW, "p": 0.05, "rtol": 0.5}),
+    (exact_losses.output_moments, {"others": ROW, "own": 1.0, "b": -0.1, "p": 0.05, "rtol": 0.5}),
+    (exact_losses.best_decoder, {"W": SQUARE, "p": 0.05, "rtol": 0.5}),
+    (exact_losses.simulated_code_loss, {"W": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
+    (graphs.adjacency, {"name": "Clebsch"}),
+    (graphs.strongly_regular, {"A": graphs.adjacency("Clebsch")}),
+    (graphs.graph_row, {"name": "Clebsch", "inhibition": 0.1}),
+    (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
+    (graphs.graph_code, {"tile": TILE, "p": 0.1}),
+    (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (lower_bound.conflict_cost, {"alpha": 0.5}),
+    (lower_bound.mutual_cost, {"t": 0.5}),
+    (lower_bound.limit_cost, {"W": SQUARE}),
+    (lower_bound.truncated_squares, {"W": SQUARE}),
+    (lower_bound.general_bound, {"r": 0.2}),
+    (lower_bound.symmetrisable_bound, {"r": 0.2}),
+    (lower_bound.hierarchical_bound, {"r": 0.2}),
+    (lower_bound.best_constant, {"r": 0.2}),
+    (price.ratio_within, {"B": 5, "largest": 4.0}),
+    (price.bounded_fan, {"p": 0.05, "B": 4, "largest": 4.0}),
+    (price.norm_cost, {"W": SQUARE}),
+    (price.decayed, {"p": 0.05, "B": 4, "kind": "fan", "lambda_": 0.5}),
+    (price.noisy_loss, {"code": CODE, "p": 0.05, "noise": 0.5} | DRAWS),
+    (records.check, {"W": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
+    (records.rank_of, {"W": SQUARE}),
+    (small_p.rug_constant, {"r": 0.2}),
+    (small_p.antipodal_constant, {"r": 0.2}),
+    (small_p.rug_at_small_p, {"p": 0.005, "r": 0.2}),
+    (tile_search.measured_loss, {"W_in": SQUARE, "W_out": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
+    (walsh_descent.decoded_loss, {"rug": RUG, "p": 0.05} | DRAWS),
+    (
+        training.affordable_steps,
+        {"ns": 4, "nds": [2], "seconds": 1e-3, "steps": 1, "p": 0.5, "batch": 2, "device": "cpu"},
+    ),
+]

@@ -1,0 +1,66 @@
+"""Weights in files and in texts: what comes back, and what is refused."""
+
+import numpy as np
+import pytest
+from safetensors.numpy import save_file
+from superposition import weights
+from superposition.rug import codes, model, training
+
+
+@pytest.fixture
+def fan():
+    return codes.priority_fan(10, 30)
+
+
+def test_both_forms_of_a_file(tmp_path, fan):
+    save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "two")
+    save_file({"W": fan.W, "b": fan.b}, tmp_path / "one")
+    for name, keys in (("one", {"W", "b"}), ("two", {"W", "b", "W_in", "W_out"})):
+        found = weights.load(tmp_path / name)
+        assert set(found) == keys
+        np.testing.assert_array_equal(found["W"], fan.W)
+        np.testing.assert_array_equal(found["b"], fan.b)
+
+
+def test_a_saved_model_is_such_a_file(tmp_path):
+    trained = training.train(8, 2, 0.3, steps=20, batch=64, device="cpu")
+    model.save(trained, tmp_path / "model")
+    found = weights.load(tmp_path / "model")
+    np.testing.assert_array_equal(found["b"], trained.bias.astype(float))
+    np.testing.assert_array_equal(found["W"], trained.W_out.astype(float) @ trained.W_in)
+
+
+def test_a_text_keeps_what_float32_keeps(fan):
+    found = weights.unpacked(weights.packed(fan.W_in, fan.W_out, fan.b))
+    for name in ("W_in", "W_out", "b"):
+        np.testing.assert_array_equal(found[name], getattr(fan, name).astype(np.float32).astype(float))
+    np.testing.assert_array_equal(found["W"], found["W_out"] @ found["W_in"])
+
+
+def test_refused_files(tmp_path, fan):
+    (tmp_path / "text").write_text("no")
+    save_file({"W": fan.W}, tmp_path / "no-bias")
+    save_file({"W": fan.W, "b": fan.b[:3].copy()}, tmp_path / "short")
+    save_file({"W_in": fan.W_in, "W_out": fan.W_in, "b": fan.b}, tmp_path / "turned")
+    save_file({"W": np.full((2, 2), np.nan), "b": np.zeros(2)}, tmp_path / "nan")
+    for name, said in (
+        ("nowhere", "is no file; allowed: a safetensors file with W_in"),
+        ("text", "cannot be read"),
+        ("no-bias", "holds W; allowed"),
+        ("short", "which do not fit; allowed: W \\(ns, ns\\)"),
+        ("turned", "which do not fit; allowed: W_in \\(nd, ns\\)"),
+        ("nan", "W = nan"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            weights.load(tmp_path / name)
+
+
+@pytest.mark.parametrize("text", ["", "none", "no base64!", "é"])
+def test_refused_texts(text):
+    with pytest.raises(ValueError, match="text = .* cannot be read"):
+        weights.unpacked(text)
+
+
+def test_weights_that_do_not_fit_are_not_packed(fan):
+    with pytest.raises(ValueError, match="weights has shapes"):
+        weights.packed(fan.W_in, fan.W_in, fan.b)
