@@ -157,8 +157,7 @@ RUNS = (
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=tuple(
             {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (12,)}
-            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.12, 0.02, 130.0),
-                                  (0.1, 0.02, 250.0))
+            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.1, 0.02, 250.0))
         ),
         hours={"small": _TINY_HOURS, "full": 0.04},
         hardware="one core of a busy two-core machine",
