@@ -24,6 +24,8 @@ from superposition import checks
 from superposition.incidental.l1_loss import DEATH_LINE
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
@@ -56,7 +58,7 @@ class Trajectory:
     l1_norm: np.ndarray
     single: float
     _w0: np.ndarray = field(repr=False)
-    _path: object = field(repr=False)
+    _path: Callable = field(repr=False)
 
     def weights(self, t: float) -> Float[np.ndarray, " m"]:
         """All weights at one time.
@@ -176,7 +178,7 @@ def _solve(gaps, lambda_, end):
     def gone(t, state):
         return state[0] - last
 
-    gone.terminal = True
+    gone.terminal = True  # pyrefly: ignore[missing-attribute]: solve_ivp looks for it
     many = _integrate(gaps, lambda_, end, gone)
     if not many.t_events[0].size:
         return many.sol, np.inf
