@@ -81,5 +81,5 @@ def _one_palette(arrays, colours):
     frames = [Image.fromarray(array).quantize(palette=common, dither=Image.Dither.NONE) for array in arrays]
     paper = int(np.argmax(np.bincount(np.asarray(frames[-1]).ravel())))
     for frame in frames:
-        frame.putpalette([255 if i // 3 == paper else value for i, value in enumerate(common.getpalette())])
+        frame.putpalette([255 if i // 3 == paper else value for i, value in enumerate(common.getpalette() or [])])
     return frames

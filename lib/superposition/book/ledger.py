@@ -8,6 +8,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from superposition import checks
 from superposition.book import forms, resolution
@@ -36,8 +37,9 @@ def records(notebook: str | os.PathLike) -> list[Row]:
     return [_row(stored) for bundle in bundles if RECORD_TYPE in bundle for stored in bundle[RECORD_TYPE]["rows"]]
 
 
-def _row(stored):
-    row = Row(**{name: tuple(value) if isinstance(value, list) else value for name, value in stored.items()})
+def _row(stored: dict[str, Any]) -> Row:
+    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored.items()}
+    row = Row(**fields)
     if "resolution" in stored:
         return row
     # stored before checks had a resolution
@@ -200,7 +202,7 @@ class Sharpness:
                 "verdict": claim.verdict,
                 "resolution": _resolution(rows),
                 "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
-                "remark": "; ".join(filter(None, [claim.coarse, *(resolution.debts(k).get(claim.id) for k in DEBTS)])),
+                "remark": "; ".join(r for r in [claim.coarse, *(resolution.debts(k).get(claim.id) for k in DEBTS)] if r),
             }
             for claim, rows in self.entries
         ]

@@ -215,7 +215,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
         return model(**{name: namespace[name] for name in known})
     except ValidationError as error:
         first = error.errors()[0]
-        name = first["loc"][0]
+        name = str(first["loc"][0])
         raise ParameterError(_sentence(name, namespace[name], known[name], first)) from None
 
 

@@ -4,7 +4,7 @@ import os
 import sys
 from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -89,7 +89,7 @@ class _cell_output:  # noqa: N801 - a file in all but name
     def __init__(self):
         from IPython.display import display
 
-        self.handle = display({"text/plain": ""}, raw=True, display_id=True)
+        self.handle: Any = display({"text/plain": ""}, raw=True, display_id=True)
 
     def write(self, text):
         if text.strip():

@@ -78,7 +78,7 @@ def of(
     if unit is None:
         return None
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
-        shares = np.where(reach == 0, 0.0, reach / unit)
+        shares = np.where(reach == 0, 0.0, reach / np.asarray(unit, dtype=np.float64))
     share = float(shares.max() if relation == "equals" else shares.min())
     return share if np.isfinite(share) else None
 

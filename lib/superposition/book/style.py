@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
 import matplotlib.colors
@@ -52,7 +52,7 @@ def use_style(dpi: int = 110) -> None:
             "font.size": 11,
             "axes.spines.top": False,
             "axes.spines.right": False,
-            "axes.prop_cycle": mpl.cycler(color=list(COLOURS.values())),
+            "axes.prop_cycle": mpl.rcsetup.cycler(color=list(COLOURS.values())),
             "legend.frameon": False,
             "lines.linewidth": 1.8,
             "svg.hashsalt": "superposition",
@@ -79,7 +79,7 @@ def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
     colour : str
         Colour of the arrows.
     """
-    W = np.vstack([W, np.zeros((2 - len(W), np.shape(W)[1]))])
+    W = np.vstack([W, np.zeros((2 - np.shape(W)[0], np.shape(W)[1]))])
     ax.add_patch(mpl.patches.Circle((0, 0), 1, fill=False, linewidth=0.8, color="0.7"))
     W, count = _distinct(W)
     for (x, y), times in zip(W.T, count, strict=True):
@@ -189,7 +189,7 @@ def measured(
     -------
     matplotlib.container.ErrorbarContainer
     """
-    look = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
+    look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
     look |= {"markersize": 6} if filled else {"markersize": 9, "markerfacecolor": "none"}
     return ax.errorbar(x, y, error, **(look | kwargs))
 

@@ -96,7 +96,7 @@ class Law:
         """
         x = self.sigma * checks.real("t", t, open_low=True, open_high=True)
         if self.points:
-            return sum(p * np.cos(point * x) for point, p in zip(self.points, self.probabilities, strict=True))
+            return sum(p * np.cos(point * x) for point, p in zip(self.points, self.probabilities, strict=True))  # pyrefly: ignore[bad-return]: of arrays
         return _CHARACTERISTIC[self.name](x)
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:

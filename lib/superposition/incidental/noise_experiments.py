@@ -53,7 +53,7 @@ def law(name: str, sigma: float) -> Law:
     if (kind, len(numbers)) == ("discrete", 1) and numbers[0]:
         return laws.discrete(sigma, float(*numbers))
     if (kind, len(numbers)) == ("four", 2) and all(numbers):
-        return laws.four_point(*map(float, numbers), sigma)  # pyrefly: ignore
+        return laws.four_point(*map(float, numbers), sigma)  # pyrefly: ignore  # two, as asked above
     makers = {
         "bipolar": laws.bipolar,
         "uniform": laws.uniform,

@@ -60,7 +60,7 @@ def batches(
     if checks.one_of("law", law, LAWS) == "nlgp":
         return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     clone = [nlgp_covariance(n, xi, gain) for xi in (xi1, xi2)]
-    return training.gaussian_batches(*clone, batch, seed=seed, device=device)
+    return training.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
 
 
 def localization(

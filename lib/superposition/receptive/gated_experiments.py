@@ -121,7 +121,7 @@ def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np
         If an argument is outside its range.
     """
     pixels = gates.centres(n, K)
-    A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in (xi1, xi2))
+    A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in (xi1, xi2))  # pyrefly: ignore[bad-argument-type]: whole numbers
     b = np.stack([least_squares.small_bump_covariance(n, xi1, gain, i) for i in pixels])
     return gated_networks.limiting_weights(A, b), gated_networks.limiting_loss(A, b)
 

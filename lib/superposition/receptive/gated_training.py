@@ -164,7 +164,7 @@ def half_spaces(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.
 def train(
     w0: ArrayLike, x: ArrayLike, y: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, steps: int,
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
-    Callable[[int, int], object] | None = None, progress: Callable[[int, int], object] | None = None,
+    Callable[[int, np.ndarray], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
     """Train networks ``yhat = readout sum_k slope_k (w_k·x)`` by gradient descent on E(yhat - Y)^2 / 2.
 

@@ -215,7 +215,7 @@ def mean_frequency(w: ArrayLike) -> np.ndarray:
     return share @ np.arange(share.shape[-1])
 
 
-def _fields(w):
+def _fields(w: ArrayLike) -> np.ndarray:
     w = checks.array("w", w, "... n")
     largest = np.abs(w).max(axis=-1, keepdims=True)
     if not np.all(largest > 0):

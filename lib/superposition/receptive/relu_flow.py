@@ -355,7 +355,7 @@ def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> F
         raise ValueError(f"later has shape {later.shape}; allowed: {W.shape}, that of W")
     K = len(W)
     both = [_correlations(_forms(np.concatenate([W, later]), C)) for C in (C0, C1)]
-    return sum(np.arccos(np.diag(gamma[:K, K:])) for gamma in both) / (2 * np.pi)
+    return sum(np.arccos(np.diag(gamma[:K, K:])) for gamma in both) / (2 * np.pi)  # pyrefly: ignore[bad-return]: of arrays
 
 
 def _both(C0, C1):
@@ -366,7 +366,7 @@ def _both(C0, C1):
     return lam0, lam1
 
 
-def _forms(W, C):
+def _forms(W: ArrayLike, C: ArrayLike) -> np.ndarray:
     """Matrix w_i'C w_k, refused where a neuron has no variance."""
     C = checks.real("covariance", C, open_low=True, open_high=True)
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.shape[0] != np.shape(W)[-1]:

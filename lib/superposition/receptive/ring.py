@@ -318,7 +318,7 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     True
     """
     values = _nonnegative(eigenvalues(covariance), np.abs(covariance).max())
-    return circulant(np.fft.irfft(np.sqrt(values), n=len(covariance)))
+    return circulant(np.fft.irfft(np.sqrt(values), n=len(covariance)))  # pyrefly: ignore[bad-argument-type]: a matrix
 
 
 def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:

@@ -96,7 +96,7 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     0.1
     """
     n = checks.whole("n", n, 2)
-    lengths = np.array(_lengths(n, lengths))
+    lengths = np.array(_lengths(n, lengths))  # pyrefly: ignore[bad-assignment]: for indexing
     places = np.array(sorted(set(checks.wholes("pixels", pixels, 0, n - 1))))
     if len(places) == 0:
         raise ValueError("pixels = () is empty; allowed: at least one pixel")

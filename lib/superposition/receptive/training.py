@@ -114,8 +114,8 @@ def nlgp_batches(
     gain = checks.number("gain", gain)
     scale = float(normalization(gain))
     covariances = [gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2)]
-    for pair in gaussian_batches(*covariances, batch, seed=seed, device=device):
-        yield tuple(torch.erf(gain * z) / scale for z in pair)
+    for pair in gaussian_batches(*covariances, batch, seed=seed, device=device):  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
+        yield tuple(torch.erf(gain * z) / scale for z in pair)  # pyrefly: ignore[invalid-yield]: two
 
 
 def gaussian_batches(
@@ -151,7 +151,7 @@ def gaussian_batches(
     roots = [torch.tensor(square_root(C), dtype=torch.float32, device=on) for C in (C1, C0)]
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     while True:
-        yield tuple(torch.randn(half, len(root), generator=generator).to(on) @ root for root in roots)
+        yield tuple(torch.randn(half, len(root), generator=generator).to(on) @ root for root in roots)  # pyrefly: ignore[invalid-yield]: two
 
 
 def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
@@ -172,7 +172,7 @@ def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Itera
     both = checks.array("x1", x1, "m n"), checks.array("x0", x0, "m n")
     pair = tuple(torch.tensor(x, dtype=torch.float32, device=resolve_device(device)) for x in both)
     while True:
-        yield pair
+        yield pair  # pyrefly: ignore[invalid-yield]: two
 
 
 def train(

@@ -80,7 +80,7 @@ def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     helps = lowest < relu.loss * (1 - 1e-9)
     with_jump, without = (a, theta - a * jump * noisy, theta, lowest), (relu.a, relu.b, 0.0, relu.loss)
     a, b, theta, lowest = (np.where(helps, f, g)[()] for f, g in zip(with_jump, without, strict=True))
-    return JumpOptimum(a, b, theta, sigma[()], lowest)  # pyrefly: ignore
+    return JumpOptimum(a, b, theta, sigma[()], lowest)  # pyrefly: ignore  # the four of the zip
 
 
 _JUMPS = np.concatenate([-np.geomspace(12, 0.05, 40), np.linspace(-0.04, 0.04, 5), np.geomspace(0.05, 40, 100)])

@@ -143,7 +143,7 @@ def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> li
     for name, (ratios, losses) in _CURVES.items():
         if name not in without:
             r = ratios(points)
-            for at, values in zip(found, losses(p[:, None], r), strict=True):  # pyrefly: ignore
+            for at, values in zip(found, losses(p[:, None], r), strict=True):  # pyrefly: ignore  # pairs of functions
                 at += [(name, float(x), float(value)) for x, value in zip(r, values, strict=True)]
     return [_hull(float(q), at) for q, at in zip(p, found, strict=True)]
 

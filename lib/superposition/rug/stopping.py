@@ -43,7 +43,7 @@ def first_pause(history: ArrayLike, window: int = training.WINDOW) -> int:
     """
     window, means = checks.whole("window", window, 1), _window_means(history, window)
     fired = np.flatnonzero(means[window:] >= means[:-window])
-    return int(fired[0]) + 2 * window if len(fired) else len(history)  # pyrefly: ignore
+    return int(fired[0]) + 2 * window if len(fired) else len(history)  # pyrefly: ignore  # it was read as a list
 
 
 def first_below(history: ArrayLike, level: float, window: int = training.WINDOW) -> int:

@@ -284,7 +284,7 @@ def initial_weights(
     ns, nd = settings.ns, settings.nd
     W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
     W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
-    return tuple(
+    return tuple(  # pyrefly: ignore[bad-return]: three
         torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
     )
 

@@ -131,14 +131,14 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     """
     samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
-    y = rug.apply(x)  # pyrefly: ignore
+    y = rug.apply(x)  # pyrefly: ignore  # dense, not sparse
     noise = float(np.std(y - x))
     grid = np.linspace(-5, 1, 61) * noise
     fits = [_gain_and_loss(x, y, shift) for shift in grid]
     shift = _lowest(grid, np.array([fit[1] for fit in fits]))
     a = _gain_and_loss(x, y, shift)[0]
     x = features.sample(rug.ns, p, samples, seed=rng)
-    error = np.mean((x - a * np.maximum(rug.apply(x) + shift, 0)) ** 2, axis=1)  # pyrefly: ignore
+    error = np.mean((x - a * np.maximum(rug.apply(x) + shift, 0)) ** 2, axis=1)  # pyrefly: ignore  # dense, not sparse
     return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
 
 

@@ -215,7 +215,7 @@ def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayL
     W, b, importance = model(W, b, importance)
     n = W.shape[-1]
     _affordable(n, n * 3**n)
-    return sum(p**k * (1 - p) ** (n - k) * k_sparse_loss(W, b, importance, k) for k in range(n + 1))
+    return sum(p**k * (1 - p) ** (n - k) * k_sparse_loss(W, b, importance, k) for k in range(n + 1))  # pyrefly: ignore[bad-return]: of arrays
 
 
 def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:

@@ -267,7 +267,7 @@ def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     return W
 
 
-def _directions(W):
+def _directions(W: ArrayLike) -> np.ndarray:
     W = loss.model(W, 0.0)[0]
     norms = np.linalg.norm(W, axis=-2)
     checks.real("norm of a column of W", norms, 0, open_low=True)
