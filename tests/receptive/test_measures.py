@@ -33,3 +33,9 @@ def test_bad_input_is_named(call, message):
 def test_measures_do_not_depend_on_the_scale():
     w = np.random.default_rng(5).standard_normal((3, 2, 12))
     np.testing.assert_allclose(measures.ipr(w), measures.ipr(-7 * w))
+
+
+def test_power_counts_both_signs_of_a_frequency_but_not_the_two_ends_twice():
+    x = np.arange(8)
+    np.testing.assert_allclose(measures.power(1 + 2**0.5 * np.cos(2 * np.pi * x / 8)), [0.5, 0.5, 0, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(measures.power(1.0 + (-1.0) ** x), [0.5, 0, 0, 0, 0.5], atol=1e-15)
