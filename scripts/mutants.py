@@ -10,6 +10,7 @@ The seed chooses a module's mutants.
 import argparse
 import ast
 import copy
+import csv
 import hashlib
 import json
 import os
@@ -35,6 +36,12 @@ from tqdm import tqdm  # noqa: E402
 
 ROOT = Path(__file__).resolve().parent.parent
 LIBRARY = ROOT / "lib" / "superposition"
+STORED, EQUIVALENT = ROOT / "tests" / "MUTATIONS.md", ROOT / "tests" / "equivalent-mutants.csv"
+HEAD = """# Random faults, and what the tests of each module saw
+
+Made by `make mutants MUTANTS=--write`: one small fault at a time, against the module's own tests and doctests. Late:
+the tests took thrice their time. Equivalent: the fault changes nothing that is promised; the reason stands below.
+"""
 KEPT = ROOT / "_build" / "mutants.jsonl"
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -182,16 +189,35 @@ def try_module(path, number, seed, known, keep):
     return version
 
 
-def table(records, versions):
-    """Return survivors by module, as Markdown."""
-    lines = ["| module | mutants | killed | late | survivors |", "|---|---|---|---|---|"]
-    for name, version in versions.items():
-        own = [r for r in records if (r["module"], r["version"]) == (name, version)]
-        count = [sum(r["outcome"] == kind for r in own) for kind in ("killed", "late", "survived")]
-        lines.append(f"| `{name}` | {len(own)} | {count[0]} | {count[1]} | {count[2]} |")
-        lines += [f"|   line {r['line']}: `{r['was']}` became `{r['now']}` | | | | {r['outcome']} |"
-                  for r in own if r["outcome"] not in ("killed", "late")]  # fmt: skip
-    return "\n".join(lines)
+def latest(records):
+    """Return of each mutant what was found last."""
+    return list({(r["module"], r.get("code", r["line"]), r["was"], r["now"]): r for r in records}.values())
+
+
+def reasons():
+    """Return why mutants that survive change nothing, by module and code."""
+    with open(EQUIVALENT, newline="") as file:
+        return {(r["module"], r["was"], r["now"], r["code"]): r["reason"] for r in csv.DictReader(file)}
+
+
+def table(records):
+    """Return killed, late, equivalent and surviving mutants by module, and what survived, as Markdown."""
+    lines = ["| module | mutants | killed | late | equivalent | survivors |", "|---|---|---|---|---|---|"]
+    equivalent, counts, left = reasons(), {}, []
+    for r in latest(records):
+        reason = equivalent.get((r["module"], r["was"], r["now"], r.get("code")))
+        kind = r["outcome"] if r["outcome"] in ("killed", "late") else "equivalent" if reason else "survived"
+        counts.setdefault(r["module"], []).append(kind)
+        if kind in ("equivalent", "survived"):
+            what = f"`{r['module']}`, `{r.get('code', '')}`: `{r['was']}` became `{r['now']}`"
+            left.append(f"* {what}: {reason or '**survived**'}")
+    for name, kinds in sorted(counts.items()):
+        count = [kinds.count(kind) for kind in ("killed", "late", "equivalent", "survived")]
+        lines.append(f"| `{name}` | {len(kinds)} | {' | '.join(map(str, count))} |")
+    every = [kind for kinds in counts.values() for kind in kinds]
+    count = [every.count(kind) for kind in ("killed", "late", "equivalent", "survived")]
+    lines.append(f"| together | {len(every)} | {' | '.join(map(str, count))} |")
+    return "\n".join([*lines, "", *sorted(left)])
 
 
 def chosen(parts):
@@ -216,6 +242,7 @@ def main():
     )
     parser.add_argument("--number", type=int, default=6, help="mutants a module")
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md")
     asked = parser.parse_args()
     os.chdir(ROOT)
     KEPT.parent.mkdir(exist_ok=True)
@@ -232,7 +259,10 @@ def main():
         for path in chosen(asked.parts):
             name = path.relative_to(LIBRARY).as_posix()
             versions[name] = try_module(path, asked.number, asked.seed, known, keep)
-    print(table(records, versions))
+    tried = [r for r in records if r["module"] in versions] if asked.parts else records
+    print(table(tried))
+    if asked.write:
+        STORED.write_text(f"{HEAD}\n{table(records)}\n")
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from superposition import features, relu_integrals
 
 CALLS = [
     (features.probability, {"p": 0.3}),
+    (features.one_probability, {"p": 0.3}),
     (features.mean, {"p": 0.3}),
     (features.second_moment, {"p": 0.3}),
     (features.variance, {"p": 0.3}),

@@ -1,6 +1,11 @@
-"""The contract on input, for every call in the tables of the parts."""
+"""The contract on input, for every call in the tables of the parts, and no public function without a call."""
+
+import importlib
+import inspect
+import pkgutil
 
 import pytest
+import superposition
 from contract import breaches, title
 from contract_calls import CALLS as GROUND
 from incidental import contract_calls as incidental
@@ -11,6 +16,121 @@ from toy import contract_calls as toy
 # Where a docstring promises nan: the formula of the critical gain does not hold for q above 0.3.
 NAN = incidental.NAN | {"critical_gain": ["xi2 = tiny"]}
 CALLS = [*GROUND, *toy.CALLS, *incidental.CALLS, *receptive.CALLS, *rug.CALLS]
+
+# Modules whose public functions take no values of users, and what else has no call, each with its reason.
+REFUSE = ("checks", "inputs", "ranges")  # are the refusals themselves
+ROOMS = ("book", "cli", "data", "runs")  # ask for names, files and points, and have tests of their own
+STEPS = "a step of what is called here: its caller has checked"
+TENSORS = "takes tensors, settings or models that the library made"
+NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
+OPEN = "breaks the contract where one number is wanted and several come; reached by named runs, not certified again yet"
+WITHOUT_A_CALL = {
+    "crossings.growth": STEPS,
+    "devices.resolve_device": "a name or a device, in test_devices",
+    "exact_gradients.batch_gradient": TENSORS,
+    "exact_gradients.prepared": TENSORS,
+    "experiments.batches": STEPS,
+    "experiments.critical_point": NAMED_RUN,
+    "experiments.descended_rug": NAMED_RUN,
+    "experiments.gaussian_autoencoder": NAMED_RUN,
+    "experiments.stopped_autoencoder": NAMED_RUN,
+    "experiments.trained_autoencoder": NAMED_RUN,
+    "gated_experiments.other_marginal": NAMED_RUN,
+    "gated_experiments.trained_fields": NAMED_RUN,
+    "gated_training.relu_with_linear_pathway": STEPS,
+    "gaussian_training.closed_form_loss": TENSORS,
+    "gaussian_training.continue_training": TENSORS,
+    "gaussian_training.train": TENSORS,
+    "gaussian_training.train_on_samples": TENSORS,
+    "interference.triples": "takes a rug alone",
+    "landscape.network_loss": STEPS,
+    "landscape.nlgp_task": OPEN,
+    "landscape.score": STEPS,
+    "landscape.torus_task": OPEN,
+    "landscape_experiments.branches": NAMED_RUN,
+    "landscape_experiments.copies": STEPS,
+    "landscape_experiments.describe": STEPS,
+    "landscape_experiments.flow": STEPS,
+    "landscape_experiments.many_width": NAMED_RUN,
+    "landscape_experiments.one_width": NAMED_RUN,
+    "landscape_experiments.sampled_loss": STEPS,
+    "landscape_experiments.settle": STEPS,
+    "many_experiments.extents": STEPS,
+    "many_experiments.filter_power": STEPS,
+    "many_experiments.frozen_gates": NAMED_RUN,
+    "many_experiments.hundred": NAMED_RUN,
+    "many_experiments.pulse_fields": NAMED_RUN,
+    "many_experiments.torus_batches": STEPS,
+    "many_experiments.torus_field": NAMED_RUN,
+    "many_features.warn_if_crowded": STEPS,
+    "meanfield.best_gain": STEPS,
+    "minima.lowest": "takes functions",
+    "mixtures.lower_hull": STEPS,
+    "model.load": "takes a path, in test_training",
+    "model.save": TENSORS,
+    "moments.moment": STEPS,
+    "moments.moment_direct": STEPS,
+    "moments.moment_tail": STEPS,
+    "moments.piecewise": STEPS,
+    "moments.ramp_moment": STEPS,
+    "bayes.uniform_posterior": STEPS,
+    "noise_experiments.description": TENSORS,
+    "noise_experiments.example": TENSORS,
+    "noise_experiments.trained_under_noise": NAMED_RUN,
+    "optimise.adam": TENSORS,
+    "optimise.by_autograd": TENSORS,
+    "predicted.best_field": STEPS,
+    "predicted.descend": STEPS,
+    "predicted.predicted_fields": OPEN,
+    "predicted.starting_fields": STEPS,
+    "price.balanced": "takes a code alone",
+    "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
+    "tight_frames.checked_sizes": STEPS,
+    "tile_search.descend": TENSORS,
+    "tile_search.draw": TENSORS,
+    "tile_search.first_weights": TENSORS,
+    "tile_search.search": "a search of minutes; its sizes in test_tile_search",
+    "tilings.best_tile": TENSORS,
+    "tilings.least_variation": TENSORS,
+    "tilings.network_outputs": TENSORS,
+    "tilings.variation": TENSORS,
+    "training.affordable_steps": "answers in seconds of this machine, another number each time",
+    "training.checked_settings": STEPS,
+    "training.draw": TENSORS,
+    "training.evaluate": TENSORS,
+    "training.forward": TENSORS,
+    "training.initial_weights": TENSORS,
+}
+
+
+def public_functions():
+    """All public functions of the theory."""
+    for found in pkgutil.walk_packages(superposition.__path__, "superposition."):
+        parts = found.name.split(".")
+        if parts[1] in ROOMS or parts[-1] in REFUSE:
+            continue
+        module = importlib.import_module(found.name)
+        for name, value in vars(module).items():
+            if inspect.isfunction(value) and value.__module__ == found.name and not name.startswith("_"):
+                if inspect.signature(value).parameters:
+                    yield value
+
+
+def place(function):
+    """The wing, the module and the name."""
+    return f"{inspect.unwrap(function).__module__}.{title(function)}"
+
+
+def test_no_public_function_is_without_a_call():
+    called = {place(function) for function, _ in CALLS}
+    without = [place(found) for found in public_functions() if title(found) not in WITHOUT_A_CALL]
+    assert sorted({*without} - called) == []
+
+
+def test_what_has_no_call_is_there_and_needs_its_reason():
+    public = {title(found) for found in public_functions()}
+    called = {title(function) for function, _ in CALLS} - {"training.initial_weights"}  # that of the fields has one
+    assert {*WITHOUT_A_CALL} - public == set() and called & {*WITHOUT_A_CALL} == set()
 
 
 @pytest.mark.parametrize(("function", "call"), CALLS, ids=[title(function) for function, _ in CALLS])

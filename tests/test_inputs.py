@@ -54,3 +54,12 @@ def test_a_field_whose_other_end_was_refused_is_not_blamed():
     with pytest.raises(ValidationError) as caught:
         Point(even=3, tied=0.9)
     assert [error["loc"] for error in caught.value.errors()] == [("even",)]
+
+
+def test_two_features_are_enough():
+    class Sizes(BaseModel):
+        n: inputs.Features = 2
+
+    assert Sizes(n=2).n == 2
+    with pytest.raises(ValidationError):
+        Sizes(n=1)

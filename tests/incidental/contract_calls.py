@@ -128,4 +128,15 @@ CALLS = [
     (tails.gaussian_moments, {"c": 0.1, "s": 0.5}),
     (untied_weights.train, {"E": W, "D": W, "steps": 1, "lr": 0.1, "lambda_": 0.1, "decay": 0.1}),
     (untied_weights.alignment, {"E": W, "D": W}),
+    (tails.moments, {"c": np.array([0.1, -0.2]), "w": UNIT, "law": laws.laplace(0.3)}),
+    (l1_loss.checked_strength, {"lambda_": 0.1}),
+    (
+        counting_experiments.by_descent,
+        {"n": 2, "m": 3, "lambda_": 0.5, "method": "sgd", "lr": 0.1, "steps": 1, "seed": 0, "device": "cpu"},
+    ),
+    (
+        noisy_training.train,
+        {"W": W[None], "laws": LAW, "eta": 0.1, "steps": 1, "record": [0, 1], "lambda_": 0.1, "noise": "shared"}
+        | {"draws": 1, "seed": 0, "device": "cpu"},
+    ),
 ]

@@ -64,3 +64,12 @@ def test_training_ends_at_the_last_weight():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("n", "m"), [(3, 2), (4, 3), (5, 6)])
+def test_simplex_has_equal_angles_and_no_mean(n, m):
+    W = attractors.simplex(n, m)
+    gram = W @ W.T
+    np.testing.assert_allclose(gram[~np.eye(n, dtype=bool)], gram[0, 1])
+    np.testing.assert_allclose(gram[0, 1] / np.diag(gram), -1 / (n - 1))
+    np.testing.assert_allclose(W.sum(axis=0), 0, atol=1e-14)

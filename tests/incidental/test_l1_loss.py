@@ -56,3 +56,14 @@ def test_threshold():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_no_regularization_is_refused_and_forces_are_the_slope_of_the_loss():
+    with pytest.raises(ValueError, match="^lambda_ = 0 "):
+        l1_loss.checked_strength(0)
+    W, step = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]]), 1e-6
+    for at in np.ndindex(W.shape):
+        shift = np.zeros_like(W)
+        shift[at] = step
+        slope = (l1_loss.loss(W + shift, 0.1) - l1_loss.loss(W - shift, 0.1)) / (2 * step)
+        assert l1_loss.gradient(W, 0.1)[at] == pytest.approx(slope, abs=1e-8)

@@ -65,3 +65,11 @@ def test_orthonormal_inputs_change_nothing():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_alignment_is_blind_to_the_order_of_neurons_and_features():
+    rng = np.random.default_rng(3)
+    E, D = rng.standard_normal((2, 3, 4))
+    here = untied_weights.alignment(E, D)
+    assert untied_weights.alignment(E[:, ::-1], D[:, ::-1]) == pytest.approx(here)
+    assert untied_weights.alignment(E[::-1], D[::-1]) == pytest.approx(here[::-1])

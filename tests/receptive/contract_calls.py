@@ -1,5 +1,7 @@
 """One valid call of every public function of the wing, small and quick (what is left out is not)."""
 
+from functools import wraps
+
 import numpy as np
 from superposition.receptive import (
     experiments,
@@ -8,6 +10,7 @@ from superposition.receptive import (
     gated_networks,
     gated_training,
     gates,
+    hermite,
     landscape,
     least_squares,
     marginals,
@@ -17,6 +20,7 @@ from superposition.receptive import (
     relu_flow,
     ring,
     single_pulses,
+    tilings,
     training,
 )
 
@@ -30,6 +34,22 @@ GATES = X[:, :2] > 0
 A, MOMENT = gated_networks.moments(GATES, X, np.arange(8) % 2)
 RUN = {"steps": 1, "seed": 0, "device": "cpu"}
 RELU = gated_training.leaky(0)
+
+
+def first(batches):
+    """The first batch of a stream."""
+
+    @wraps(batches)
+    def drawn(**given):
+        return next(batches(**given))
+
+    return drawn
+
+
+@wraps(training.train)
+def train(**given):
+    return training.train(batches=training.fixed_batches(X, X), **given)
+
 
 CALLS = [
     (ring.kernel_row, {"n": N, "xi": 0.9, "kernel": "periodic"}),
@@ -107,16 +127,16 @@ CALLS = [
     (single_pulses.pulse_second_moment, {"n": N, "lengths": [1, 3], "version": "raw"}),
     (training.initial_weights, {"initials": 1, "K": 2, "n": N, "scale": 1.0, "seed": 0}),
     (
-        lambda **given: next(training.nlgp_batches(**given)),
+        first(training.nlgp_batches),
         RING | {"gain": 1.0, "batch": 4, "seed": 0, "kernel": "periodic", "device": "cpu"},
     ),
     (
-        lambda **given: next(training.gaussian_batches(**given)),
+        first(training.gaussian_batches),
         {"C1": C1, "C0": C0, "batch": 4, "seed": 0, "device": "cpu"},
     ),
-    (lambda **given: next(training.fixed_batches(**given)), {"x1": X, "x0": X, "device": "cpu"}),
+    (first(training.fixed_batches), {"x1": X, "x0": X, "device": "cpu"}),
     (
-        lambda **given: training.train(batches=training.fixed_batches(X, X), **given),
+        train,
         {"W": FIELDS[None], "steps": 1, "lr": 0.1, "activation": "erf", "bias": 0.1, "keep_every": 1},
     ),
     (training.flips, {"kept": FIELDS, "x": X}),
@@ -138,4 +158,12 @@ CALLS = [
         RING | {"gain": 1.0, "K": 1, "initials": 1, "lr": 0.1, "batch": 4, "keep_every": 1} | RUN,
     ),
     (experiments.preactivation_kurtosis, {"W": FIELDS, "x1": X, "x0": X + 0.1}),
+    (ring.covariance_row, {"n": N, "xi": 0.9, "kernel": "periodic"}),
+    (ring.stationary_sample, {"row": C1[0], "samples": 2, "seed": 0}),
+    (flat_field.measured_critical_gain, RING | {"frequency": 1, "samples": 200, "seed": 0, "kernel": "periodic"}),
+    (hermite.hermite_rates, RING | {"ratios": {3: 0.01}}),
+    (hermite.hermite_growth, RING | {"ratios": {3: 0.01}, "frequency": 1, "samples": 200, "seed": 0}),
+    (landscape.one_neuron_score, {"w": FIELDS[0], "xi1": 0.9, "xi2": 0.5, "gain": 1.0}),
+    (landscape.many_neuron_loss, {"W": FIELDS, "xi1": 0.9, "xi2": 0.5, "gain": 1.0}),
+    (tilings.sample_waves, RING | {"gain": 1.0, "samples": 100, "seed": 0}),
 ]

@@ -149,3 +149,14 @@ def test_a_gate_that_is_always_shut_has_the_smallest_eigenvalues_and_learns_noth
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_limit_does_not_depend_on_the_names_of_neurons_or_the_sign_of_pixels():
+    rng = np.random.default_rng(5)
+    x, y = rng.standard_normal((60, 4)), np.arange(60) % 2
+    open_ = rng.random((60, 3)) > 0.4
+    here = gated_networks.limiting_weights(*gated_networks.moments(open_, x, y))
+    np.testing.assert_allclose(
+        gated_networks.limiting_weights(*gated_networks.moments(open_[:, ::-1], x, y)), here[::-1]
+    )
+    np.testing.assert_allclose(gated_networks.limiting_weights(*gated_networks.moments(open_, -x, y)), -here)

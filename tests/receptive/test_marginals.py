@@ -49,3 +49,8 @@ def test_laws_have_unit_variance_and_the_right_sign_of_kurtosis():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_shrinking_silences_what_is_small():
+    x = marginals.draw("shrink", 2.0, 40, 1.0, 200, seed=0)  # two thirds of a normal lie within one deviation
+    assert np.mean(x == 0) > 0.9

@@ -44,3 +44,9 @@ def test_the_same_place_is_counted_round_the_ring():
     np.testing.assert_array_equal(measures.same_place(pixels, other, within=0), [1, 1, 1, 0, 1, 0])
     with pytest.raises(ValueError, match="one n"):
         measures.same_place(pixels, np.ones(5))
+
+
+def test_power_counts_both_signs_of_a_frequency_but_not_the_two_ends_twice():
+    x = np.arange(8)
+    np.testing.assert_allclose(measures.power(1 + 2**0.5 * np.cos(2 * np.pi * x / 8)), [0.5, 0.5, 0, 0, 0], atol=1e-15)
+    np.testing.assert_allclose(measures.power(1.0 + (-1.0) ** x), [0.5, 0, 0, 0, 0.5], atol=1e-15)

@@ -85,3 +85,9 @@ def test_eigenvalues_and_products_commute():
     )
     values = ring.eigenvalues(one)
     np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(one)), np.sort([*values, *values[1:]]), atol=1e-14)
+
+
+def test_a_row_is_even_up_to_rounding_of_its_own_size():
+    row = 1e6 * ring.kernel_row(6, 0.9, "wrapped")
+    row[1] *= 1 + 1e-15
+    assert ring.stationary_sample(row, 2, seed=0).shape == (2, 6)

@@ -34,3 +34,10 @@ def test_pulse_moments_by_enumeration(lengths, version):
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_smallest_ring_and_the_law_of_a_pulse_by_enumeration():
+    assert single_pulses.pulse_second_moment(2, [1], version="raw").tolist() == [[0.5, 0], [0, 0.5]]
+    pulses = np.array([np.roll([1.0] * k + [0.0] * (5 - k), s) for k in (2, 3) for s in range(5)])
+    by_hand = pulses.T @ pulses / len(pulses)
+    np.testing.assert_allclose(single_pulses.pulse_second_moment(5, [2, 3], version="raw"), by_hand, rtol=1e-14)

@@ -123,7 +123,7 @@ CALLS = [
     (scaling.loss_in_the_drop, {"p": 0.01, "kappa": 1.5}),
     (scaling.half_ratio, {"p": 0.05}),
     (tiles.rug, {"bits": 2, "least": 1}),
-    (tiles.optimum, {"bits": 2, "least": 1, "p": 0.05}),
+    (tiles.optimum, {"bits": 1, "least": 1, "p": 0.05}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
     (training.default_lr, {"ns": 64, "protocol": "recipe"}),
@@ -195,8 +195,4 @@ CALLS = [
     (small_p.rug_at_small_p, {"p": 0.005, "r": 0.2}),
     (tile_search.measured_loss, {"W_in": SQUARE, "W_out": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
     (walsh_descent.decoded_loss, {"rug": RUG, "p": 0.05} | DRAWS),
-    (
-        training.affordable_steps,
-        {"ns": 4, "nds": [2], "seconds": 1e-3, "steps": 1, "p": 0.5, "batch": 2, "device": "cpu"},
-    ),
 ]

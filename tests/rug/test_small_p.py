@@ -35,3 +35,12 @@ def test_rug_over_fan_diverges():
     p = np.array([1e-2, 1e-4, 1e-8, 1e-12])
     share = meanfield.optimum(p, 0.2).loss / codes.fan_loss(p, 10)
     assert np.all(np.diff(share) > 0.9) and share[-1] > 14
+
+
+def test_the_threshold_solves_its_equation():
+    p, r = 1e-6, 0.2
+    low, high = 2.0, 10.0  # phi(z) - p z^3 / 4 falls
+    for _ in range(100):
+        z = (low + high) / 2
+        low, high = (z, high) if np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) > p * z**3 / 4 else (low, z)
+    assert small_p.rug_at_small_p(p, r) == pytest.approx(p * p / 3 * (1 / r - 1) * (3 / 2 + z**2 / 4), rel=1e-10)

@@ -112,3 +112,26 @@ def test_flow_at_its_start_and_with_times_it_refuses():
     for times in (3.0, [], [2.0, 1.0], [1.0, 1.0]):
         with pytest.raises(ValueError, match="is not allowed; allowed: a list of at least one time, rising"):
             linear.flow(W, 1.0, 0.3, times)
+
+
+def test_what_must_be_above_zero():
+    W, importance = np.eye(2), np.ones(2)
+    with pytest.raises(ValueError, match="^rate = 0 "):
+        linear.descend(W, importance, 0.3, rate=0, steps=1, batch=1, seed=0)
+    with pytest.raises(ValueError, match="^rtol = 0 "):
+        linear.flow(W, importance, 0.3, [1.0], rtol=0)
+    with pytest.raises(ValueError, match="^rtol = 1 "):
+        linear.flow(W, importance, 0.3, [1.0], rtol=1)
+
+
+def test_loss_does_not_see_a_rotation_of_the_hidden_space_or_an_order_of_features():
+    rng = np.random.default_rng(0)
+    W, importance, turn = (
+        rng.standard_normal((2, 4)),
+        rng.uniform(0.1, 1, 4),
+        np.linalg.qr(rng.standard_normal((2, 2)))[0],
+    )
+    there = linear.two_force_loss(W, importance)
+    assert linear.two_force_loss(turn @ W, importance) == pytest.approx(there, rel=1e-14)
+    assert linear.two_force_loss(W[:, ::-1], importance[::-1]) == pytest.approx(there, rel=1e-14)
+    assert linear.two_force_loss(W, 3 * importance) == pytest.approx(3 * there, rel=1e-14)

@@ -107,9 +107,9 @@ def moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresh
     >>> moments([0.0], [1.0], normal(1.0)).round(4).T  # of half a normal
     array([[0.5   , 0.3989, 0.5   ]])
     """
+    c, w = _checked(c, w)
     if law.points or law.name == "normal" or law.sigma == 0 or not np.any(w):
         return tails(c, w, law).T
-    c, w = _checked(c, w)
     t, h = _frequencies(w, law)
     s = law.sigma * np.linalg.norm(w)
     difference = np.prod(law.characteristic(np.outer(w, t)), axis=0) - np.exp(-((s * t) ** 2) / 2)
