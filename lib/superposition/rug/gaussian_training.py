@@ -237,28 +237,32 @@ def _closed_gradient(weights, p):
     for weight in weights:
         weight.grad = torch.zeros_like(weight)
 
+    spread = torch.empty_like(decoder)
+
+    # everything of the weights' size is written in place: fresh memory takes as long as the sums
     @torch.no_grad()
     def gradient():
-        spread = decoder @ _gram(encoder)
-        diagonal = torch.sum(decoder * encoder, dim=1)
-        variance = share * (torch.sum(spread * decoder, dim=1) - diagonal**2)
+        torch.mm(decoder, _gram(encoder), out=spread)
+        diagonal = torch.linalg.vecdot(decoder, encoder)
+        variance = share * (torch.linalg.vecdot(spread, decoder) - diagonal**2)
         arrays = (value.cpu().numpy() for value in (diagonal, bias, torch.clamp(variance, min=SMALLEST)))
         loss, *slopes = (torch.from_numpy(np.asarray(part)).to(bias) / len(bias) for part in row_losses(*arrays, p))
         by_square = torch.where(variance >= SMALLEST, share * slopes[2], 0)[:, None]
         by_diagonal = slopes[0][:, None] - 2 * by_square * diagonal[:, None]
-        # written in place: fused Adam takes gradient and weight to lie in memory in the same order
-        torch.addcmul(by_diagonal * encoder, spread, by_square, value=2, out=decoder.grad)
-        torch.addmm(by_diagonal * decoder, encoder, _weighted_gram(decoder, by_square), alpha=2, out=encoder.grad)
+        torch.mul(encoder, by_diagonal, out=decoder.grad).addcmul_(spread, by_square, value=2)
+        squares = _weighted_gram(decoder, by_square, spread)
+        torch.mul(decoder, by_diagonal, out=encoder.grad).addmm_(encoder, squares, alpha=2)
         bias.grad.copy_(slopes[1])
         return loss.sum()
 
     return gradient
 
 
-def _weighted_gram(rows, shares):
-    """Sum over rows of share times the outer product of the row; few shares are negative."""
+def _weighted_gram(rows, shares, out):
+    """Sum over rows of share times the outer product of the row; few shares are negative. ``out`` is overwritten."""
     negative = shares[:, 0] < 0
-    return _gram(rows * torch.sqrt(shares.clamp(min=0))) - _gram(rows[negative] * torch.sqrt(-shares[negative]))
+    all_but = _gram(torch.mul(rows, torch.sqrt(shares.clamp(min=0)), out=out))
+    return all_but - _gram(rows[negative] * torch.sqrt(-shares[negative]))
 
 
 def _gram(rows):

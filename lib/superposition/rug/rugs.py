@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
-CACHED = 2**14  # numbers of a block of vectors that are transformed together
+CACHED = 2**17  # bytes of a block of vectors that are transformed together
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
 
@@ -195,7 +195,7 @@ def _vectors(x, dtype):
 
 def _walsh_multiplied(x, factors):
     """There and back with factors in between, block by block of vectors, so that a block stays in the cache."""
-    rows, size = x.reshape(-1, len(factors)), max(1, CACHED // len(factors))
+    rows, size = x.reshape(-1, len(factors)), max(1, CACHED // factors.nbytes)
     out = np.empty_like(rows)
     for start in range(0, len(rows), size):
         spectrum = _walsh(rows[start : start + size])
