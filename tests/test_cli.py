@@ -170,8 +170,8 @@ def test_a_better_code_is_a_record(tmp_path, monkeypatch):
         ({"W": np.eye(3)}, 0.1, "holds W; allowed: a safetensors file"),
         ({"W": np.eye(3), "b": np.zeros(2)}, 0.1, "do not fit; allowed: W (ns, ns), b (ns,)"),
         ({"W": np.full((2, 2), np.inf), "b": np.zeros(2)}, 0.1, "W = inf"),
-        ({"W": np.eye(3), "b": np.zeros(3)}, 0, "p = 0.0 is out of range"),
-        ({"W": np.eye(3), "b": np.zeros(3)}, 1, "p = 1.0 is out of range"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, 0, "p = 0 is out of range"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, 1, "p = 1 is out of range"),
         ({"W": np.eye(3), "b": np.zeros(3)}, "nan", "p = nan"),
     ],
 )

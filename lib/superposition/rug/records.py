@@ -39,10 +39,12 @@ class Record:
     def __str__(self) -> str:
         """One line for people."""
         error = f" ± {self.se:.2g}" if self.se else " (exact)"
-        beside = f"{self.loss / self.best:.4f} of the best known, {self.loss / self.rug:.4f} of the rug"
+        beside = "where nothing need be lost"
+        if self.best:
+            beside = f"{self.loss / self.best:.4f} of the best known, {self.loss / self.rug:.4f} of the rug"
         return (
             f"{self.ns} features in {self.nd} dimensions, p = {self.p:g}: loss {self.loss:.6g}{error}, "
-            f"{beside if self.best else 'where nothing need be lost'}: {'a record' if self.is_record else 'no record'}"
+            f"{beside}: {'a record' if self.is_record else 'no record'}"
         )
 
 
