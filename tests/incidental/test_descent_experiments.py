@@ -39,7 +39,7 @@ def test_a_point_descends_the_weights_that_training_starts_from():
     assert found == descent_experiments.descended_and_trained(**POINT)
     W = noisy_training.initial(3, 4, 2, seed=1)[0]
     path = descent_experiments._descent(W, bipolar(0.3), 0.2, np.array([10.0, 11.0]))
-    ends = noise_loss.descend(W, bipolar(0.3), eta=0.025, steps=400, record=[0, 400])
+    ends = noise_loss.descend(W, bipolar(0.3), eta=0.05, steps=200, record=[0, 200])
     assert path[:2] == pytest.approx(np.mean(np.sum(ends**4, axis=2), axis=1))
 
 
