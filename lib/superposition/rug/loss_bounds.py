@@ -15,7 +15,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from superposition import checks, features
-from superposition.rug import bayes, meanfield, moments, ranges
+from superposition.rug import bayes, meanfield, moments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -386,9 +386,7 @@ def _on_arguments(t, sigma):
 
 
 def _seen(y, sigma):
-    return np.broadcast_arrays(
-        checks.real("y", y, -ranges.LARGEST, ranges.LARGEST), checks.real("sigma", sigma, 1e-6, 1)
-    )
+    return np.broadcast_arrays(checks.real("y", y, -1e30, 1e30), checks.real("sigma", sigma, 1e-6, 1))
 
 
 def _integral(function, low, high, t, sigma):
