@@ -10,7 +10,6 @@ from superposition.book import claims, declarations, ledger, resolution
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CHAPTERS = {path.stem: path for path in BOOK.glob("ch*.ipynb")}
-DEBTS_AT_MOST = {"coarse": 0, "unscaled": 0}  # all are paid, and none is taken up again
 
 
 def test_every_claim_is_checked_in_its_chapter_and_every_check_is_declared():
@@ -81,23 +80,11 @@ def test_sharpness_lists_every_claim_that_has_checks():
     assert not re.search(r"\d\.\d", shown._repr_mimebundle_()["text/plain"])
 
 
-def test_every_check_is_sharp_enough_or_a_known_debt_and_every_debt_is_still_needed():
-    blunt = ledger.blunt(CHAPTERS)
-    unscaled = {name for name, missing in blunt.items() if any("no scale" in one for one in missing)}
-    coarse = {name for name, missing in blunt.items() if any("would not notice" in one for one in missing)}
-    assert unscaled == set(resolution.debts("unscaled"))
-    assert coarse == set(resolution.debts("coarse"))
-
-
-@pytest.mark.parametrize("kind", ledger.DEBTS)
-def test_debts_only_shrink_and_have_reasons(kind):
-    assert len(resolution.debts(kind)) <= DEBTS_AT_MOST[kind]
-    assert all(resolution.debts(kind).values())
+def test_every_check_is_sharp_enough_or_says_why_not():
+    assert ledger.blunt(CHAPTERS) == {}
 
 
 def test_every_reason_for_a_coarse_check_is_still_needed():
     rows = [row for path in CHAPTERS.values() for row in ledger.records(path)]
     coarse = {row.id for row in rows if row.resolution is not None and row.resolution > resolution.NEEDS_REASON}
-    assert {claim.id for claim in declarations.declared().values() if claim.coarse} == coarse - set(
-        resolution.debts("coarse")
-    )
+    assert {claim.id for claim in declarations.declared().values() if claim.coarse} == coarse

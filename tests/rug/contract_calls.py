@@ -123,7 +123,6 @@ CALLS = [
     (scaling.loss_in_the_drop, {"p": 0.01, "kappa": 1.5}),
     (scaling.half_ratio, {"p": 0.05}),
     (tiles.rug, {"bits": 2, "least": 1}),
-    (tiles.optimum, {"bits": 1, "least": 1, "p": 0.05}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
     (training.default_lr, {"ns": 64, "protocol": "recipe"}),

@@ -81,8 +81,7 @@ def check(
     Returns
     -------
     Row
-        Also "undecided" if the check could not notice a change of the prediction by half, and is
-        not among the coarse `superposition.book.resolution.debts`.
+        Also "undecided" if the check could not notice a change of the prediction by half.
 
     Raises
     ------
@@ -118,7 +117,7 @@ def check(
         claim.verdict,
         relation,
         *map(_tuple, (predicted, measured, tolerance, () if printed is None else printed)),
-        "undecided" if failures or _decides_nothing(claim_id, sharp) else "confirmed",
+        "undecided" if failures or _decides_nothing(sharp) else "confirmed",
         sharp,
         unit_name,
         spared,
@@ -235,8 +234,8 @@ def _failures(relation, predicted, measured, tolerance, printed, spared, rival):
     return found
 
 
-def _decides_nothing(claim_id, sharp):
-    return sharp is not None and sharp > resolution.DECIDES_NOTHING and claim_id not in resolution.debts("coarse")
+def _decides_nothing(sharp):
+    return sharp is not None and sharp > resolution.DECIDES_NOTHING
 
 
 def _sentence(row, failures):

@@ -16,8 +16,6 @@ from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Cl
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
-DEBTS = ("coarse", "unscaled")
-
 
 def records(notebook: str | os.PathLike) -> list[Row]:
     """Read the rows back from an executed notebook, papermill's included.
@@ -202,7 +200,7 @@ class Sharpness:
                 "verdict": claim.verdict,
                 "resolution": _resolution(rows),
                 "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
-                "remark": "; ".join(r for r in [claim.coarse, *(resolution.debts(k).get(claim.id) for k in DEBTS)] if r),
+                "remark": claim.coarse,
             }
             for claim, rows in self.entries
         ]

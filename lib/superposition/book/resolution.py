@@ -9,10 +9,6 @@ scale, or a rival, whose distance is the unit. The text's own form is such a riv
 other predictions is measured in the largest of them.
 """
 
-import tomllib
-from functools import cache
-from importlib import resources
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -21,24 +17,6 @@ from superposition.book import forms
 # Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
 NEEDS_REASON = 0.1
 DECIDES_NOTHING = 0.5
-
-
-@cache
-def debts(kind: str) -> dict[str, str]:
-    """Claims older than the rules on resolution that do not keep them yet; the list only shrinks.
-
-    Parameters
-    ----------
-    kind : {"unscaled", "coarse"}
-        One-sided checks and predictions of 0 without a scale, or checks above the limits.
-
-    Returns
-    -------
-    dict of str to str
-        Claim to reason, from ``resolution-debts.toml``.
-    """
-    text = resources.files("superposition.book").joinpath("resolution-debts.toml").read_text(encoding="utf-8")
-    return tomllib.loads(text)[kind]
 
 
 def of(
@@ -128,7 +106,7 @@ def unit(
 
 
 def problem(resolution: float | None, coarse: str = "") -> str:
-    """What is missing for a check of this resolution; a debt counts as missing too.
+    """What is missing for a check of this resolution.
 
     Parameters
     ----------
