@@ -56,6 +56,24 @@ def site(tmp_path_factory):
     return out / "_build" / "html"
 
 
+@pytest.fixture(scope="module", params=PAGES)
+def opened(request, browser, site):
+    """Open one page, and give it with its messages; `view` changes width and theme in place."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900}, color_scheme="light")
+    context.add_init_script("localStorage.setItem('mode', 'auto'); localStorage.setItem('theme', 'light')")
+    context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
+    page = context.new_page()
+    messages = []
+    page.on("console", lambda m: messages.append((m.type, m.text, m.location.get("url", ""))))
+    page.on("pageerror", lambda error: messages.append(("error", str(error), "")))
+    page.goto((site / request.param).as_uri(), wait_until="load")
+    page.evaluate("window.MathJax?.startup?.promise")
+    page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
+    page.wait_for_function("[...document.images].every(i => i.complete)")
+    yield page, messages, Path(request.param).stem
+    context.close()
+
+
 @pytest.fixture(scope="module", params=["light", "dark"])
 def theme(request):
     return request.param
@@ -66,26 +84,18 @@ def width(request):
     return request.param
 
 
-@pytest.fixture(scope="module", params=PAGES)
-def view(request, browser, site, width, theme):
-    """Open one page and return what the tests look at: facts, messages, pictures of its figures."""
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)
-    context.add_init_script(f"localStorage.setItem('mode', '{theme}'); localStorage.setItem('theme', '{theme}')")
-    context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
-    page = context.new_page()
-    messages = []
-    page.on("console", lambda m: messages.append((m.type, m.text, m.location.get("url", ""))))
-    page.on("pageerror", lambda error: messages.append(("error", str(error), "")))
-    page.goto((site / request.param).as_uri(), wait_until="load")
-    page.evaluate("window.MathJax?.startup?.promise")
-    page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
-    page.wait_for_function("[...document.images].every(i => i.complete)")
+@pytest.fixture(scope="module")
+def view(opened, width, theme):
+    """What the tests look at: facts, messages, pictures of the figures, at one width and in one theme."""
+    page, messages, stem = opened
+    page.set_viewport_size({"width": width, "height": 900})
+    page.emulate_media(color_scheme=theme)  # the theme follows the system, as its mode is "auto"
+    page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     found = page.evaluate(FACTS)
-    found["messages"] = messages
+    found["messages"] = list(messages)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{Path(request.param).stem}-{width}-{theme}.png", full_page=True)
+    page.screenshot(path=SCREENSHOTS / f"{stem}-{width}-{theme}.png", full_page=True)
     found["figures"] = [image.screenshot() for image in page.locator("main article img").all() if image.is_visible()]
-    context.close()
     return found
 
 

@@ -14,7 +14,7 @@ import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
 from superposition import checks, features
-from superposition.rug import bayes, meanfield, moments
+from superposition.rug import bayes, meanfield, moments, ranges
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
