@@ -95,6 +95,14 @@ def test_no_progress_bars_or_widgets(text):
 
 
 @chapters
+def test_what_stands_open_is_short(text):
+    # What a reader would type stays visible, plumbing and groups of checks are folded.
+    folded = {"hide-input", "hide-cell", "remove-input", "remove-cell", "parameters"}
+    visible = [cell for cell in code(text) if not folded & set(cell.metadata.get("tags", []))]
+    assert [cell.id for cell in visible if len(cell.source.strip().splitlines()) > 10] == []
+
+
+@chapters
 def test_no_cell_ends_in_a_semicolon(text):
     # nbval runs cells without a history, where IPython's semicolon hides nothing: end a figure with `plt.show()`.
     assert [number for number, cell in enumerate(code(text), 1) if cell.source.rstrip().endswith(";")] == []
