@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -125,7 +126,7 @@ def _read(content, name):
     return _fitting(found, name)
 
 
-def _fitting(found: Mapping[str, ArrayLike], name: str) -> dict[str, NDArray[np.float64]]:
+def _fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64]]:
     """The weights in float64, and their product."""
     found = {key: checks.real(key, value, open_low=True, open_high=True) for key, value in found.items()}
     shapes = f"{name} has shapes {', '.join(f'{key} {value.shape}' for key, value in found.items())}, which do not fit"

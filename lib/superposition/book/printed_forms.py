@@ -163,7 +163,7 @@ def first_flow(b: ArrayLike, pull: ArrayLike) -> Array:
     >>> first_flow([3.0], [1.0])
     array([2.])
     """
-    return np.asarray(b, dtype=np.float64) - pull
+    return np.asarray(b, dtype=np.float64) - np.asarray(pull, dtype=np.float64)
 
 
 def gated_modes(t: float, values: ArrayLike, u0: ArrayLike, c: ArrayLike, K: int) -> Array:
@@ -191,9 +191,9 @@ def gated_modes(t: float, values: ArrayLike, u0: ArrayLike, c: ArrayLike, K: int
     >>> gated_modes(np.inf, [2.0], [5.0], [1.0], 3)
     array([0.5])
     """
-    values = np.asarray(values, dtype=np.float64)
-    fade = np.exp(-values * t / K)
-    return fade * u0 + (1 - fade) * c / values
+    lam, start, drive = (np.asarray(given, dtype=np.float64) for given in (values, u0, c))
+    fade = np.exp(-lam * t / K)
+    return fade * start + (1 - fade) * drive / lam
 
 
 def half_line_mean(gain: float, r: float) -> float:

@@ -52,7 +52,7 @@ class Trajectory:
     l1_norm: np.ndarray
     single: float
     _w0: np.ndarray = field(repr=False)
-    _path: object = field(repr=False)
+    _path: cut_path.Path = field(repr=False)
 
     def weights(self, t: float) -> Float[np.ndarray, " m"]:
         """All weights at one time.
@@ -172,7 +172,7 @@ class _Gaps:
     def describe(self, d: float, u: float) -> tuple[float, int, float]:
         """|W|^2, number and l1 norm of the survivors."""
         p, first, second = self.sums(d)
-        return second / u**2, p, first / u
+        return float(second) / u**2, int(p), float(first) / u
 
 
 def _solve(gaps, lambda_, end):

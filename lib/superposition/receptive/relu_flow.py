@@ -172,7 +172,7 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
     W = checks.array("W", np.atleast_2d(checks.real("W", W, -1e50, 1e50)), "K n")
     K = len(W)
     rho = np.diag(_forms(W, C1))
-    flow = W / np.sqrt(2 * np.pi * rho)[:, None] @ C1 / (2 * K)
+    flow = W / np.sqrt(2 * np.pi * rho)[:, None] @ np.asarray(C1) / (2 * K)
     for C in (C0, C1):
         forms = _forms(W, C)
         variance = np.diag(forms)
@@ -366,7 +366,7 @@ def _both(C0, C1):
     return lam0, lam1
 
 
-def _forms(W: ArrayLike, C: ArrayLike) -> np.ndarray:
+def _forms(W: np.ndarray, C: ArrayLike) -> np.ndarray:
     """Matrix w_i'C w_k, refused where a neuron has no variance."""
     C = checks.real("covariance", C, open_low=True, open_high=True)
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.shape[0] != np.shape(W)[-1]:

@@ -241,9 +241,9 @@ def train(
             progress(step, steps)
         if step < steps:
             pair = next(batches)
-    if not bool(torch.isfinite(last).all()):
+    if not bool(torch.isfinite(last).all()):  # pyrefly: ignore[bad-argument-type]: a tensor by now
         raise FloatingPointError(f"the loss is not finite after {steps} steps with lr = {lr:g}; try lr = {lr / 4:g}")
-    W, b1, b2, last = (w.detach().cpu().numpy().astype(np.float64) for w in (*weights, last))
+    W, b1, b2, last = (w.detach().cpu().numpy().astype(np.float64) for w in (*weights, last))  # pyrefly: ignore[missing-attribute]: a tensor by now
     return Trained(W, b1, b2, np.array(kept.found), tuple(kept.steps), last)
 
 
@@ -304,7 +304,7 @@ def _start(W, bias):
     return W, b1, b2
 
 
-def _losses(weights, pair, act):
+def _losses(weights, pair, act) -> torch.Tensor:
     """Loss of each of the S networks; each label has weight 1/2, however many vectors it has."""
     W, b1, b2 = weights
     S, K, n = W.shape
@@ -313,4 +313,4 @@ def _losses(weights, pair, act):
         hidden = act(torch.addmm(b1.reshape(1, S * K), x, W.reshape(S * K, n).T))
         error = hidden.view(len(x), S, K).mean(dim=2) + (b2 - y)
         total = total + error.square().mean(dim=0) / 4
-    return total
+    return total  # pyrefly: ignore[bad-return]: of two tensors

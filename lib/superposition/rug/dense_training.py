@@ -245,7 +245,7 @@ def _loss(weights, mask, x, share, temperature):
     return (x - out).square().mean(dim=1) @ share
 
 
-def _report(code, p, fresh, seed, nd=None):
+def _report(code: Code, p, fresh, seed, nd=None):
     """What a code is worth, and how far it is from a rug; its dimensions may be fewer than those it was allowed."""
     loss, se = measured_loss(*code, p, samples=fresh, seed=seed + 1)
     W, norms = code.W, np.linalg.norm(code.W_in, axis=0)

@@ -6,6 +6,8 @@ or tables.
 
 from __future__ import annotations
 
+from typing import Any
+
 from superposition import checks, devices
 from superposition.rug import meanfield, partners, training
 from superposition.rug.gaussian_training import continue_training, train_on_samples
@@ -312,7 +314,7 @@ def trained_by(
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     checks.one_of("protocol", protocol, (*training.PROTOCOLS, "unstopped"))
     slow = {"lr": training.default_lr(ns, "text"), "schedule": "constant"}
-    how = slow if protocol == "unstopped" else {"protocol": protocol}
+    how: dict[str, Any] = slow if protocol == "unstopped" else {"protocol": protocol}
     model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows

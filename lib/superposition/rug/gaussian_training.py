@@ -20,11 +20,6 @@ from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.training import checked_settings
 
 if TYPE_CHECKING:
-    from numpy.typing import ArrayLike
-
-    from superposition.checks import Floats
-
-if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
@@ -35,7 +30,7 @@ PROTOCOL = "gaussian"  # of the settings of models trained here
 SMALLEST = 1e-24  # variance below which a row counts as free of interference
 
 
-def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> Floats:
+def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tuple[Floats, Floats, Floats, Floats]:
     """Closed-form loss of rows, and its derivatives, for any real gain.
 
     Parameters
@@ -103,7 +98,7 @@ def closed_form_loss(model: TrainedModel) -> float:
     Source: The Persian Rug, eq. 4 and eq. 5.
     """
     with torch.no_grad():
-        rows = _rows(*(torch.from_numpy(w.astype(np.float64)) for w in (model.W_in, model.W_out)), model.settings.p)
+        rows = _rows(*(torch.from_numpy(w.astype(np.float64)) for w in (model.W_in, model.W_out)), model.settings.p)  # pyrefly: ignore[bad-argument-count]: two
         b = torch.from_numpy(model.bias.astype(np.float64)) + float(features.mean(model.settings.p)) * rows[1]
         return float(row_losses(rows[0].numpy(), b.numpy(), rows[2].numpy(), model.settings.p)[0].mean())
 
@@ -227,7 +222,7 @@ def continue_training(
     weights = [encoder.T, *others]
     found, se = training.evaluate(weights, settings, eval_rng, on, eval_samples)
     arrays = (w.detach().cpu().numpy() for w in weights)
-    return TrainedModel(settings, *arrays, history, found, se, False)
+    return TrainedModel(settings, *arrays, history, found, se, False)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
 
 
 def _closed_gradient(weights, p):
@@ -246,7 +241,7 @@ def _closed_gradient(weights, p):
         diagonal = torch.linalg.vecdot(decoder, encoder)
         variance = share * (torch.linalg.vecdot(spread, decoder) - diagonal**2)
         arrays = (value.cpu().numpy() for value in (diagonal, bias, torch.clamp(variance, min=SMALLEST)))
-        loss, *slopes = (torch.from_numpy(np.asarray(part)).to(bias) / len(bias) for part in row_losses(*arrays, p))
+        loss, *slopes = (torch.from_numpy(np.asarray(part)).to(bias) / len(bias) for part in row_losses(*arrays, p))  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
         by_square = torch.where(variance >= SMALLEST, share * slopes[2], 0)[:, None]
         by_diagonal = slopes[0][:, None] - 2 * by_square * diagonal[:, None]
         torch.mul(encoder, by_diagonal, out=decoder.grad).addcmul_(spread, by_square, value=2)
@@ -269,7 +264,7 @@ def _gram(rows):
     """The product rows^T rows; on the CPU by BLAS's symmetric product, which takes half the time."""
     if rows.device.type != "cpu" or not len(rows):
         return rows.T @ rows
-    from scipy.linalg.blas import dsyrk
+    from scipy.linalg.blas import dsyrk  # pyrefly: ignore[missing-module-attribute]: compiled
 
     half = torch.from_numpy(dsyrk(1.0, rows.detach().numpy().T))  # the upper triangle
     return half + torch.triu(half, 1).T
@@ -295,7 +290,7 @@ def _model(settings, weights, history):
     W_in, W_out, bias = weights
     shift = float(features.mean(settings.p)) * _rows(W_in, W_out, settings.p)[1]
     arrays = [w.cpu().float().numpy() for w in (W_in, W_out, bias - shift)]
-    model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)
+    model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
     return replace(model, loss=closed_form_loss(model))
 
 

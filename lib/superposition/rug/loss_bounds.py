@@ -397,4 +397,4 @@ def _integral(function, low, high, t, sigma) -> np.ndarray:
     for left, right in zip(marks[:-1], marks[1:], strict=True):
         width = (right - left)[..., None]
         total = total + np.sum(width * weights * function(left[..., None] + width * nodes), axis=-1)
-    return total
+    return total  # pyrefly: ignore[bad-return]: of arrays

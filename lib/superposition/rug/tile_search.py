@@ -7,6 +7,8 @@ own, since a step of the optimiser would not reach the levels of a fan otherwise
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.stats import binom
 
@@ -31,7 +33,7 @@ def search(
     batch: int = 256,
     fresh: int = 2_000_000,
     seed: int = 0,
-) -> dict[str, object]:
+) -> dict[str, Any]:
     """Search for the best code of B features in m dimensions.
 
     A quarter of the copies start from fans and cones of small ratio, a quarter from random weights of unequal
@@ -249,14 +251,14 @@ def measured_loss(
     W_in = checks.array("W_in", W_in, "m B")
     W_out, b = checks.of_shape("W_out", W_out, W_in.shape[::-1]), checks.of_shape("b", b, W_in.shape[1:])
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED))
-    W, b, values = torch.tensor(W_out @ W_in), torch.tensor(b), []
+    W, b, values = torch.tensor(W_out @ W_in), torch.tensor(b), []  # pyrefly: ignore[bad-assignment]: a tensor from here on
     for start in range(0, samples, CHUNK):
         size = min(CHUNK, samples - start)
         x, share = draw(len(b), p, size, generator)
-        error = (x - torch.relu(x.double() @ W.T + b)).square().mean(dim=1)
+        error = (x - torch.relu(x.double() @ W.T + b)).square().mean(dim=1)  # pyrefly: ignore[bad-argument-type]: a tensor by now
         values.append(error * share * size)
     values = torch.cat(values)
-    silent = (1 - p) ** len(b) * float(torch.relu(b).square().mean())
+    silent = (1 - p) ** len(b) * float(torch.relu(b).square().mean())  # pyrefly: ignore[bad-argument-type]: a tensor by now
     return float(values.mean()) + silent, float(values.std()) / samples**0.5
 
 

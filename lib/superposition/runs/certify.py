@@ -232,6 +232,7 @@ def _process(library: Path) -> Iterator[Ask]:
 
 
 def _answer(process: subprocess.Popen, library: Path, name: str, fields: dict | None) -> dict:
+    assert process.stdin and process.stdout  # both are pipes
     process.stdin.write(json.dumps({"run": name, "point": fields}) + "\n")
     process.stdin.flush()
     line = process.stdout.readline()

@@ -78,7 +78,7 @@ def sources(function: str) -> list[Path]:
     ValueError
         If the module or the name does not exist, or if an import cannot be followed.
     """
-    return sorted({_source(module) for module, _ in _reached(_start(function))})
+    return sorted({_known_source(module) for module, _ in _reached(_start(function))})
 
 
 def _start(function: str) -> Node:
@@ -151,13 +151,13 @@ def _behind_the_face(module: str, name: str) -> str:
 
 
 def _inner_modules(module: str) -> list[str]:
-    folder = _source(module).parent
+    folder = _known_source(module).parent
     return [f"{module}.{path.stem}" for path in sorted(folder.glob("*.py")) if path.stem != "__init__"]
 
 
 @cache
 def _module(name: str) -> syntax.Module:
-    path = _source(name)
+    path = _known_source(name)
     return syntax.module(name, ast.parse(path.read_text(encoding="utf-8")), path.name == "__init__.py")
 
 
@@ -170,6 +170,13 @@ def _source(module: str) -> Path | None:
         return Path(spec.origin) if spec and spec.origin else None
     stem = Path(spec.origin).parent.joinpath(*inner)
     return next((path for path in (stem.with_suffix(".py"), stem / "__init__.py") if path.exists()), None)
+
+
+def _known_source(module: str) -> Path:
+    """The file of a module that exists."""
+    path = _source(module)
+    assert path is not None
+    return path
 
 
 def _hash(said: object) -> str:

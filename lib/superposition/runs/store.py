@@ -262,7 +262,7 @@ def _told_clearly(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        known = {errno.ENOSPC: "the disk is full", errno.EROFS: "the disk is read-only"}
+        known: dict[int | None, str] = {errno.ENOSPC: "the disk is full", errno.EROFS: "the disk is read-only"}
         reason = known.get(error.errno, error.strerror or str(error))
         raise StorageError(
             f"cannot write to {folder}: {reason}; what was finished is kept, start again to go on"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from typing import Any
 
 Node = tuple[str, str]  # a module and a name at its top
 
@@ -97,7 +98,7 @@ def shape(statements: list[ast.stmt], here: Module, resolve: Callable[[str], tup
     list
         Nested lists of texts and numbers.
     """
-    return _shape(statements, _Scope(here, resolve, {}))
+    return _shapes(statements, _Scope(here, resolve, {}))
 
 
 def _entries(node: ast.Dict) -> Iterator[list[ast.Constant]]:
@@ -182,9 +183,13 @@ def _is_plain(statement: ast.stmt) -> bool:
 # What a node says
 
 
+def _shapes(nodes: list, scope: _Scope) -> list:
+    return [said for node in nodes if (said := _shape(node, scope)) is not None]
+
+
 def _shape(node: object, scope: _Scope) -> object:
     if isinstance(node, list):
-        return [said for part in node if (said := _shape(part, scope)) is not None]
+        return _shapes(node, scope)
     if not isinstance(node, ast.AST):
         return repr(node)
     return next((say for kind, say in _SPECIAL.items() if isinstance(node, kind)), _plainly)(node, scope)
@@ -246,7 +251,7 @@ def _called(node: ast.AST, scope: _Scope) -> object:
     return name and _meaning(name, [], scope, stores=True)[0]
 
 
-def _comprehension(node: ast.AST, scope: _Scope) -> list:
+def _comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope) -> list:
     """A comprehension: its first iterable is looked up outside."""
     targets = _bound([generator.target for generator in node.generators], scope.module)
     inner = replace(scope, names=scope.names | targets, of_class=None)
@@ -313,7 +318,7 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from _read(ast.iter_child_nodes(node))
 
 
-_SPECIAL = {
+_SPECIAL: dict[type | tuple[type, ...], Callable[[Any, _Scope], object]] = {
     (ast.Name, ast.Attribute): _name,
     _FUNCTIONS: _function,
     ast.ClassDef: _class,

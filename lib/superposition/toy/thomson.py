@@ -258,12 +258,12 @@ def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     array([[ 1., -1.,  0.,  0.],
            [ 0.,  0.,  1., -1.]])
     """
-    parts = [np.asarray(part, dtype=np.float64) for part in parts]
-    W = np.zeros(np.sum([part.shape for part in parts], axis=0))
+    blocks = [np.asarray(part, dtype=np.float64) for part in parts]
+    W = np.zeros(np.sum([block.shape for block in blocks], axis=0))
     row = column = 0
-    for part in parts:
-        W[row : row + part.shape[0], column : column + part.shape[1]] = part
-        row, column = row + part.shape[0], column + part.shape[1]
+    for block in blocks:
+        W[row : row + block.shape[0], column : column + block.shape[1]] = block
+        row, column = row + block.shape[0], column + block.shape[1]
     return W
 
 

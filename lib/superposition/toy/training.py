@@ -119,7 +119,7 @@ def train(
     )
     lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
     on, importance = _groups(n, sparsity, importance)
-    device = resolve_device(device)
+    device = resolve_device(device)  # pyrefly: ignore[bad-assignment]: a torch.device from here on
     rng = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     W = torch.randn(len(on), instances, m, n, generator=rng) * (2 / (m + n)) ** 0.5
     W = W.to(device).requires_grad_()
