@@ -1,7 +1,7 @@
 """One valid call of every public function of the ground that takes numbers."""
 
 import numpy as np
-from superposition import features, relu_integrals
+from superposition import features, relu_integrals, weights
 
 CALLS = [
     (features.probability, {"p": 0.3}),
@@ -13,4 +13,9 @@ CALLS = [
     (features.sample, {"ns": 3, "p": 0.3, "batch": 2, "seed": 0, "layout": "dense"}),
     (relu_integrals.relu_power, {"b": 0.1, "c": np.array([0.5, -0.7]), "q": 2}),
     (relu_integrals.relu_moment, {"b": 0.1, "c": np.array([0.5, -0.7]), "j": 1}),
+    (
+        weights.packed,
+        {"W_in": np.array([[1.0, -1.0]]), "W_out": np.array([[1.0], [-1.0]]), "b": np.array([0.1, 0.2])},
+    ),
+    (weights.unpacked, {"text": weights.packed([[1, -1]], [[1], [-1]], [0, 0])}),
 ]

@@ -106,9 +106,9 @@ def unpacked(text: str) -> dict[str, NDArray[np.float64]]:
     """
     try:
         content = base64.b64decode(text, validate=True)
-    except ValueError:
+    except (TypeError, ValueError):
         content = b""
-    return _read(content, f"text = {text[:20]!r}")
+    return _read(content, f"text = {checks.shown(text, 20)}")
 
 
 def _read(content, name):

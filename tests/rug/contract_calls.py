@@ -4,8 +4,10 @@ from functools import wraps
 
 import numpy as np
 from superposition.rug import (
+    ablations,
     bayes,
     best_map,
+    budgets,
     codes,
     dense_training,
     drop,
@@ -61,6 +63,13 @@ def loss_of(train):
 
 
 CALLS = [
+    (ablations.structure, {"W": SQUARE}),
+    (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
+    (
+        budgets.under_budget,
+        {"budget": "digits", "strength": 32.0, "kind": "rug", "p": 0.05} | DRAWS,
+    ),
+    (budgets.rounded_loss, {"code": CODE, "p": 0.05, "bits": 32} | DRAWS),
     (meanfield.loss, POINT),
     (meanfield.loss_grad, POINT),
     (meanfield.noise_std, AT),
@@ -152,6 +161,7 @@ CALLS = [
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 6, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 6, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_known(0.05, 0.2).blocks, {"ns": 64}),
+    (best_map.rug_code, {"size": 8, "r": 0.25, "p": 0.05, "antipodal": True}),
     (best_map.dropped, {"size": 3, "p": 0.05}),
     (best_map.side_by_side, {"blocks": [CODE, CODE]}),
     (codes.priority_fan, {"B": 5, "ratio": 2.0}),
@@ -161,6 +171,10 @@ CALLS = [
     (
         dense_training.train_dense,
         {"ns": 4, "nd": 2, "p": 0.5, "method": "plain", "steps": 1, "batch": 2, "lr": 0.01, "fresh": 4, "seed": 0},
+    ),
+    (
+        dense_training.train_blocks,
+        {"ns": 10, "nd": 4, "p": 0.5, "blocks": 2, "copies": 1, "steps": 1, "fresh": 4, "seed": 0},
     ),
     (drop.drop_bounds, {"kappa": 1.5}),
     (drop.counting_bound, AT),

@@ -133,7 +133,7 @@ def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
     w = checks.real("w", w, open_low=True, open_high=True)
     if w.ndim != 1 or not np.any(w):
         raise ValueError(f"w has shape {w.shape} and norm {np.linalg.norm(w):g}; allowed: (n,), not zero")
-    return score(w, nlgp_task(len(w), xi1, xi2, checks.number("gain", gain, 1e-6, 1e6)))
+    return score(w, nlgp_task(len(w), xi1, xi2, gain))
 
 
 def score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
@@ -195,7 +195,7 @@ def many_neuron_loss(W: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
     W = checks.real("W", W, open_low=True, open_high=True)
     if W.ndim != 2 or not np.all(np.any(W, axis=1)):
         raise ValueError(f"W has shape {W.shape} or a row of zeros; allowed: (K, n), no row zero")
-    return network_loss(W, nlgp_task(W.shape[1], xi1, xi2, checks.number("gain", gain, 1e-6, 1e6)))
+    return network_loss(W, nlgp_task(W.shape[1], xi1, xi2, gain))
 
 
 def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
@@ -223,7 +223,7 @@ def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
 
 def _squashed(r1, r0, gain):
     """Task of erf pixels with these correlations of z."""
-    q = float(saturation(gain))
+    q = float(saturation(checks.number("gain", gain, 1e-6, 1e6)))
     C1, C0 = (np.where(r == 1, 1.0, np.arcsin(q * r) / np.arcsin(q)) for r in (r1, r0))
     return Task(C1, C0, r1, r0, q**3 / np.arcsin(q) ** 2)
 

@@ -98,8 +98,8 @@ def ablations(W: ArrayLike, p: float, *, samples: int, seed: int) -> dict[str, E
     >>> found["refitted"].mean < found["gaussian"].mean
     True
     """
-    W, p = checks.of_shape("W", W, ("n", "n")), float(features.probability(p))
-    samples, rng = checks.whole("samples", samples, 2), np.random.default_rng(seed)
+    W, p = checks.of_shape("W", W, ("n", "n")), features.one_probability(p)
+    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
     sets = [features.sample(len(W), p, size, seed=rng) for size in (max(2, samples // 2), samples)]
     noise = [rng.standard_normal(x.shape) for x in sets]
     return {name: _refitted(sets, noise, exact, rest, p) for name, exact, rest in _parts(W)}

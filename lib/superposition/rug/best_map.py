@@ -256,7 +256,8 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     >>> rug_code(16, 0.25, 0.1).W_in.shape
     (4, 16)
     """
-    size, r = checks.whole("size", size, 1), float(checks.real("r", r, 0, 1, open_low=True))
+    size, r = checks.whole("size", size, 1), checks.number("r", r, 0, 1, open_low=True)
+    p = features.one_probability(p)
     size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
     rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
     best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)

@@ -75,6 +75,7 @@ def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: 
     checks.one_of("budget", budget, BUDGETS)
     checks.one_of("kind", kind, KINDS)
     strength, p = checks.number("strength", strength, 0, open_low=True), features.one_probability(p)
+    samples, seed = checks.whole("samples", samples, 2), checks.whole("seed", seed, 0)
     offered = candidates(kind, p)
     if budget == "decay":
         best = min(offered, key=lambda one: one.loss + strength * one.norm)

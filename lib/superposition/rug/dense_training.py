@@ -190,6 +190,7 @@ def train_blocks(
     """
     nd, p = checks.whole("nd", nd, 2, checks.whole("ns", ns, 4)), checks.number("p", p, SMALLEST_P, 1)
     blocks, copies = checks.whole("blocks", blocks, 1, nd // 2), checks.whole("copies", copies, 1)
+    steps, fresh = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("fresh", fresh, 2)
     generator, found = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED - 1)), []
     sizes, counts = np.unique(np.diff(np.linspace(0, ns, blocks + 1).round().astype(int)), return_counts=True)
     for B, count in zip(sizes, counts, strict=True):
