@@ -29,13 +29,14 @@ def measured(row, pairs=15):
     if row.skip:
         return {**result, "ours_ms": None, "alternative_ms": None, "ratio": None}
     row.same()
-    seconds = [(_seconds(row.ours), _seconds(row.other)) for _ in range(pairs + 1)][1:]  # the first pair warms up
-    own, other = (statistics.median(times) * 1e3 for times in zip(*seconds, strict=True))
-    ratio = statistics.median(one / two for one, two in seconds)
+    taken = [(seconds(row.ours), seconds(row.other)) for _ in range(pairs + 1)][1:]  # the first pair warms up
+    own, other = (statistics.median(times) * 1e3 for times in zip(*taken, strict=True))
+    ratio = statistics.median(one / two for one, two in taken)
     return {**result, "ours_ms": own, "alternative_ms": other, "ratio": ratio}
 
 
-def _seconds(function):
+def seconds(function):
+    """CPU seconds that one call takes."""
     start = time.process_time()
     function()
     return time.process_time() - start
