@@ -249,7 +249,8 @@ def _block(claim, rows):
         "code": claim.code or claim.symbol,
     }
     data = " ".join(f'data-{name}="{html.escape(_fact(value))}"' for name, value in facts.items())
-    place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, "))
+    # a heading to unfold holds no formulas
+    place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, ").replace("$", ""))
     head = f"<code>{claim.id}</code> {place} · <b>{claim.verdict}</b> · {html.escape(_resolution(rows))}"
     block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
     if claim.right:
