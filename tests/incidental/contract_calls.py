@@ -6,7 +6,6 @@ from superposition.incidental import (
     collisions,
     constant,
     counting_experiments,
-    descent_experiments,
     kurtosis,
     l1_loss,
     laws,
@@ -43,10 +42,6 @@ CALLS = [
     (collisions.count_polysemantic, {"W": W, "threshold": 0.5}),
     (collisions.same_sign_pairs, {"W": W, "threshold": 0.5}),
     (collisions.opposite_tops, {"W": W}),
-    (
-        constant.measured,
-        {"n": 2, "m": 2, "networks": 2, "lambda_": 0.5, "step": 0.4, "seed": 0, "device": "cpu"},
-    ),
     (constant.isotropic, {"W": W[None]}),
     (constant.mean_overlap, {"W": W[None]}),
     (constant.opposite_tops_at, {"overlap": 0.5, "m": 4}),
@@ -92,15 +87,6 @@ CALLS = [
     (
         many_features.descend,
         {"w0": W, "lambda_": 0.1, "method": "sgd", "steps": 1, "lr": 0.01, "device": "cpu"},
-    ),
-    (
-        descent_experiments.compared,
-        {
-            "times": np.arange(3.0),
-            "quiet": np.tile([0.1, 0.2, 0.4], (2, 1)).T,
-            "noisy": np.tile([0.1, 0.3, 0.4], (2, 1)).T,
-            "level": 0.25,
-        },
     ),
     (noise_experiments.law, {"name": "normal", "sigma": 0.1}),
     (noise_experiments.crossing, {"steps": np.array([0, 1, 2]), "curve": np.array([0.1, 0.2, 0.4]), "level": 0.3}),

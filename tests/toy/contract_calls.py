@@ -49,8 +49,4 @@ CALLS = [
         experiments.dimensionalities,
         {"n": 3, "m": 2, "inverse_density": 2.0, "steps": 1, "seed": 0, "device": "cpu"},
     ),
-    (
-        experiments.phase_cell,
-        {"p": 0.5, "relative": 1.0, "instances": 1, "steps": 1, "seed": 0, "device": "cpu"},
-    ),
 ]

@@ -232,7 +232,7 @@ def graph_code(tile: GraphTile, p: float) -> Code:
     extra = np.full((len(A), int(c > 0)), np.sqrt(c))
     W_in = np.c_[vectors, extra].T / (1 - c)
     W_out = tile.a * np.c_[vectors, -extra]
-    b = tile.b - tile.a * float(features.mean(p)) * graph_row(tile.name, c)[0].sum()
+    b = tile.b - tile.a * float(features.mean(features.one_probability(p))) * graph_row(tile.name, c)[0].sum()
     return Code(W_in, W_out, np.full(len(A), b))
 
 

@@ -201,7 +201,7 @@ def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -
     p : float
         Probability that a feature is on, in (0, 1].
     noise : float
-        Standard deviation of each hidden activation, 0 or more.
+        Standard deviation of each hidden activation, from 0 to 1e100.
     samples : int
         Feature vectors, at least 2; as many choose the bias.
     seed : int
@@ -222,7 +222,7 @@ def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -
     >>> noisy_loss(code, 0.1, 0.0, samples=100, seed=0).mean
     0.0
     """
-    noise = checks.number("noise", noise, 0, open_high=True)
+    noise, seed = checks.number("noise", noise, 0, 1e100), checks.whole("seed", seed, 0)
     samples, p = checks.whole("samples", samples, 2), features.one_probability(p)
     scale = np.linalg.norm(code.W_in, axis=0).max()
     W_in, W_out = code.W_in / scale, code.W_out * scale
