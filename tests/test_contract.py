@@ -25,6 +25,7 @@ TENSORS = "takes tensors, settings or models that the library made"
 NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
 OPEN = "breaks the contract where one number is wanted and several come; reached by named runs, not certified again yet"
 WITHOUT_A_CALL = {
+    "batched_training.train_many": TENSORS,
     "crossings.growth": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
