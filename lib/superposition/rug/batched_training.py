@@ -136,4 +136,5 @@ def _model(settings, weights, history, rng, eval_samples):
     encoder, decoder, bias = weights
     own = encoder[:, : settings.nd].T.contiguous(), decoder[:, : settings.nd].contiguous(), bias[0]
     loss, loss_se = training.evaluate(own, settings, rng, own[0].device, eval_samples)
-    return TrainedModel(settings, *(w.cpu().numpy() for w in own), history.cpu().numpy(), loss, loss_se, False)
+    W_in, W_out, b = (w.cpu().numpy() for w in own)
+    return TrainedModel(settings, W_in, W_out, b, history.cpu().numpy(), loss, loss_se, False)
