@@ -7,7 +7,16 @@ import numpy as np
 import torch
 from scipy import fft, integrate
 from superposition import features, optimise
-from superposition.rug import exact_gradients, gaussian_training, jumprelu, meanfield, partners, rugs, training
+from superposition.rug import (
+    batched_training,
+    exact_gradients,
+    gaussian_training,
+    jumprelu,
+    meanfield,
+    partners,
+    rugs,
+    training,
+)
 from timing import Row
 
 A = np.linspace(0.5, 1.5, 1000)
@@ -135,6 +144,32 @@ def reaching():
     yield Row(name, "the text's protocol", 1 / 50, by_recipe, by_text)
 
 
+def many():
+    """Many small models in one call, and one by one; 30 steps each, hardly any evaluation."""
+    for ns, batch, models in ((64, 256, 64), (64, 1024, 24), (256, 1024, 8)):
+        cells = [(ns // 8 * (2 + k % 4), 0.05 * (1 + k % 3), k) for k in range(models)]
+
+        def together(ns=ns, batch=batch, cells=cells):
+            settings = [
+                training.checked_settings(ns, nd, p, 30, batch, None, None, "recipe", seed, "cpu")
+                for nd, p, seed in cells
+            ]
+            return batched_training.train_many(settings, eval_samples=16)
+
+        def one_by_one(ns=ns, batch=batch, cells=cells):
+            return [
+                training.train(ns, nd, p, steps=30, batch=batch, seed=seed, eval_samples=16, device="cpu")
+                for nd, p, seed in cells
+            ]
+
+        def same(together=together, one_by_one=one_by_one):
+            for ours, other in zip(together(), one_by_one(), strict=True):
+                np.testing.assert_allclose(ours.loss_history, other.loss_history, rtol=1e-4)
+
+        name = f"train {models} models, ns {ns}, batch {batch}"
+        yield Row(name, "one by one", 1 / 1.5, together, one_by_one, same)
+
+
 class _Rows(torch.autograd.Function):
     """Losses of rows with their derivatives by numpy, for automatic differentiation of the rest."""
 
@@ -231,4 +266,4 @@ def sampling():
         yield Row(f"sample 1024 x 1024, p = {p}", "two uniform draws an entry", limit, by_gaps, every_entry)
 
 
-GROUPS = (optima, closed_forms, steps, reaching, mean_field, transforms, sampling)
+GROUPS = (optima, closed_forms, steps, reaching, many, mean_field, transforms, sampling)

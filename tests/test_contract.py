@@ -24,6 +24,7 @@ STEPS = "a step of what is called here: its caller has checked"
 TENSORS = "takes tensors, settings or models that the library made"
 NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
 WITHOUT_A_CALL = {
+    "batched_training.train_many": TENSORS,
     "best_experiments.ablated_autoencoder": NAMED_RUN,
     "best_experiments.led_network": NAMED_RUN,
     "best_experiments.priced_code": NAMED_RUN,
