@@ -51,19 +51,31 @@ def printed(row):
     )
 
 
+def store(found, *, kept):
+    """Write the table; other rows of the stored one stay if they are to be kept."""
+    if kept and TABLE.exists():
+        new = {(row["what"], row["alternative"]) for row in found}
+        with TABLE.open(newline="") as file:
+            old = [row for row in csv.DictReader(file) if (row["what"], row["alternative"]) not in new]
+        found = [*old, *found]
+    with TABLE.open("w", newline="") as file:
+        writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(found)
+
+
 def main():
     """Measure, print, store."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("groups", nargs="*", help="names of groups of rows; all, and stored, if none is given")
+    parser.add_argument(
+        "groups", nargs="*", help="groups of rows to measure again in the table; all, and growth, if none"
+    )
     chosen, found = parser.parse_args().groups, []
     for row in rows(chosen):
         found.append(row)
         print(printed(row), flush=True)
+    store([{k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in found], kept=bool(chosen))
     if not chosen:
-        with TABLE.open("w", newline="") as file:
-            writer = csv.DictWriter(file, list(found[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows({k: f"{v:.4g}" if isinstance(v, float) else v for k, v in row.items()} for row in found)
         importlib.import_module("growth").store()
     return any(map(missed, found))
 

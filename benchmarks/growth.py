@@ -16,7 +16,7 @@ TABLE = Path(__file__).parent / "growth.csv"
 
 def optimum(ratios):
     """The best gain and bias at many compression ratios."""
-    r = np.linspace(0.2, 0.8, ratios)
+    r = np.linspace(0.01, 0.99, ratios)
     return lambda: meanfield.optimum(0.05, r)
 
 
@@ -44,9 +44,9 @@ def training_step(features):
 
 
 SIZES = (
-    ("optimum", optimum, "ratios", (1, 4, 16, 64, 256, 1024)),
-    ("expected_loss, Laplace noise", expected_loss, "neurons", (16, 64, 256, 1024, 4096)),
-    ("trajectory", trajectory, "weights", (10**3, 10**4, 10**5, 10**6, 10**7)),
+    ("optimum", optimum, "ratios", (1, 4, 16, 64, 256)),
+    ("expected_loss, Laplace noise", expected_loss, "neurons", (16, 32, 64, 128, 256)),
+    ("trajectory", trajectory, "weights", (10**2, 10**3, 10**4, 10**5, 10**6)),
     ("rug transform", transform, "features", (2**10, 2**12, 2**14, 2**16, 2**18, 2**20)),
     ("training step", training_step, "features", (256, 512, 1024, 2048, 4096)),
 )

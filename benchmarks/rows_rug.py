@@ -145,20 +145,20 @@ def reaching():
 
 
 def many():
-    """Many small models in one call, and one by one; 30 steps each, hardly any evaluation."""
-    for ns, batch, models in ((64, 256, 64), (64, 1024, 24), (256, 1024, 8)):
+    """Many small models in one call, and one by one; 20 steps each, hardly any evaluation."""
+    for ns, batch, models in ((64, 256, 16), (64, 1024, 8), (256, 1024, 4)):
         cells = [(ns // 8 * (2 + k % 4), 0.05 * (1 + k % 3), k) for k in range(models)]
 
         def together(ns=ns, batch=batch, cells=cells):
             settings = [
-                training.checked_settings(ns, nd, p, 30, batch, None, None, "recipe", seed, "cpu")
+                training.checked_settings(ns, nd, p, 20, batch, None, None, "recipe", seed, "cpu")
                 for nd, p, seed in cells
             ]
             return batched_training.train_many(settings, eval_samples=16)
 
         def one_by_one(ns=ns, batch=batch, cells=cells):
             return [
-                training.train(ns, nd, p, steps=30, batch=batch, seed=seed, eval_samples=16, device="cpu")
+                training.train(ns, nd, p, steps=20, batch=batch, seed=seed, eval_samples=16, device="cpu")
                 for nd, p, seed in cells
             ]
 

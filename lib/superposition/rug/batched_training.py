@@ -1,7 +1,8 @@
 """Many small autoencoders trained side by side: one product for all of them where one by one takes one each.
 
-At few features a training step is mostly the fixed cost of calls. Models of one size share them here. Dimensions
-that a narrower model lacks stay at weight zero, so the ranks may differ.
+At few features and small batches a training step is mostly the fixed cost of calls. Models of one size share them
+here; with large batches one by one is faster on a CPU (the page How fast has the ratios). Dimensions that
+a narrower model lacks stay at weight zero, so the ranks may differ.
 """
 
 from __future__ import annotations
