@@ -100,6 +100,8 @@ def breaches(function, call, *, nan_at=()):
         if callable(base) or isinstance(base, bool) or type(base).__module__.startswith("superposition"):
             continue
         for what, value in ODD.items():
+            if value is None and inspect.signature(function).parameters[name].default is None:
+                continue  # what a call without it means, and often the dearest
             wrong = broken(function, call, name, value)
             if wrong != ("nan" if f"{name} = {what}" in nan_at else None):
                 yield f"{name} = {what}: {wrong or 'no nan, which was promised'}"
