@@ -60,6 +60,7 @@ def site(tmp_path_factory):
 def opened(request, browser, site):
     """Open one page, and give it with its messages; `view` changes width and theme in place."""
     context = browser.new_context(viewport={"width": 1300, "height": 900}, color_scheme="light")
+    context.set_default_timeout(120_000)  # a long page on a busy machine
     context.add_init_script("localStorage.setItem('mode', 'auto'); localStorage.setItem('theme', 'light')")
     context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
     page = context.new_page()

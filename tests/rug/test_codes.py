@@ -116,7 +116,7 @@ REFUSED = [
     (lambda: codes.priority_fan(3, 10), "B = 3"),
     (lambda: codes.priority_fan(10, 0.5), "ratio = 0.5"),
     (lambda: codes.cone(30, 100), "ratio = 100"),
-    (lambda: exact_losses.code_loss(np.ones((2, 3)), np.zeros(2), 0.1), "do not fit"),
+    (lambda: exact_losses.code_loss(np.ones((2, 3)), np.zeros(2), 0.1), r"W has shape \(2, 3\); allowed: \(B, B\)"),
     (lambda: exact_losses.code_loss(np.ones((60, 60)), np.zeros(60), 0.5), "allowed: 3000000"),
     (lambda: codes.fan_loss(0, 10), "p = 0"),
 ]

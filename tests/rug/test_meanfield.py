@@ -200,7 +200,7 @@ def test_noise_std_is_equation_6():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: meanfield.loss(0, 0, 1, 0.5), r"a = 0 is out of range; allowed: \(0, 1e\+30\]"),
+        (lambda: meanfield.loss(0, 0, 1, 0.5), r"a = 0 is out of range; allowed: \[1e-30, 1e\+30\]"),
         (lambda: meanfield.loss(1, np.nan, 1, 0.5), "b = nan is out of range"),
         (lambda: meanfield.loss(1, 0, -1, 0.5), r"sigma = -1 is out of range; allowed: \[0, 1e\+30\]"),
         (lambda: meanfield.loss_grad(1, 0, 1, [0.5, 1.5]), r"p = 1\.5 is out of range; allowed: \(0, 1\]"),

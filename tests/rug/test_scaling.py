@@ -157,7 +157,7 @@ def test_shapes():
         (lambda: scaling.small_noise_factor(0.1, 0), "bias_cost = 0 is out of range"),
         (lambda: scaling.drop_loss(-1), r"kappa = -1 is out of range; allowed: \(0, inf\)"),
         (lambda: scaling.drop_ratio(0.5, 4), r"r = kappa p ln\(1/p\) = 1\.38629 is out of range"),
-        (lambda: scaling.half_ratio(1), r"p = 1 is out of range; allowed: \(0, 1\)"),
+        (lambda: scaling.half_ratio(1), r"p = 1 is out of range; allowed: \[1e-150, 1\)"),
     ],
 )
 def test_bad_input_is_named(call, message):
