@@ -152,7 +152,7 @@ RUNS = (
         small=({**_RING, **_HUNDRED, **_RELU, **_FEW, "K": (4,), "initials": (2,), "scale": (1,)},),
         full=(
             {**_RING, **_HUNDRED, **_RELU, "scale": (1, 0.001)},
-            {**_RING, **_HUNDRED, **_SIGNS, "scale": (1,)},
+            {**_RING, **_HUNDRED, **_SIGNS, "scale": (1, 0.001)},
         ),
         hours={"small": 0.001, "full": 0.1},
         hardware="one CPU core",
