@@ -41,7 +41,8 @@ def phase_cell(
         ``ratio`` = trained / theory and the ``ratio_median`` and ``ratio_worst`` of all
         copies; ``theory_phase`` and ``trained_phase`` of the second feature, see
         `superposition.toy.geometry.phase` (theory joins several by "or" if their losses tie), and the
-        share of copies in the phase of the theory, ``agree``.
+        share of copies in the phase of the theory, ``agree``; and the strength |W_2|^2 of the second
+        feature, ``theory_second`` and ``trained_second``, of which the phases are a coarse reading.
 
     Raises
     ------
@@ -57,7 +58,8 @@ def phase_cell(
     structured = [np.array([pair]) for pair in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0), (-1.0, 1.0))]
     minima = [optima.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
     minima.append(optima.minimise(2, 1, importance, p, starts=4, seed=seed))
-    lowest = min(minimum.loss for minimum in minima)
+    best = min(minima, key=lambda minimum: minimum.loss)
+    lowest = best.loss
     predicted = sorted({geometry.phase(minimum.W, 1) for minimum in minima if minimum.loss <= lowest * (1 + TIE)})
     done = training.train(
         2, 1, sparsity=1 - p, importance=importance, instances=instances, steps=steps, batch=1024, seed=seed,
@@ -73,6 +75,8 @@ def phase_cell(
         "theory_phase": " or ".join(predicted),
         "trained_phase": phases[done.best[0]],
         "agree": float(np.mean([phase in predicted for phase in phases])),
+        "theory_second": float(best.W[0, 1] ** 2),
+        "trained_second": float(done.best_W[0][0, 1] ** 2),
     }
 
 

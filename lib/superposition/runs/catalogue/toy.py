@@ -28,8 +28,8 @@ class GeometryPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
-_PHASE_P = (0.01, 0.02, 0.03, 0.06, 0.1, 0.2, 0.3, 0.6, 1.0)
-_PHASE_I = (0.1, 0.16, 0.28, 0.46, 0.77, 1.3, 2.2, 3.6, 6.0, 10.0)
+_PHASE_P = (0.01, 0.02, 0.03, 0.06, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+_PHASE_I = (0.1, 0.16, 0.28, 0.46, 0.77, 0.9, 0.97, 1.0, 1.3, 2.2, 3.6, 6.0, 10.0)
 _CROWDING = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 1.9, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 10.0)
 _TINY_HOURS = 0.005
 
@@ -41,7 +41,7 @@ RUNS = (
         point=PhasePoint,
         small=({"p": (0.1, 1.0), "relative": (0.1, 10.0), "instances": (4,), "steps": (300,), "seed": (0,)},),
         full=({"p": _PHASE_P, "relative": _PHASE_I, "instances": (16,), "steps": (1500,), "seed": (0,)},),
-        hours={"small": _TINY_HOURS, "full": 0.06},
+        hours={"small": _TINY_HOURS, "full": 0.12},
         hardware="one CPU core",
     ),
     Run(
