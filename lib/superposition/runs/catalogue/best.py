@@ -118,7 +118,7 @@ RUNS = (
         small=({"m": (2,), "B": (4,), "p": (0.001,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
         full=tuple({"m": (m,), "B": sizes, **_SEARCH, "p": (0.001,)} for m, sizes in _SIZES.items()),
         hours={"small": 0.002, "full": 0.1},
-        hardware="one CPU core (an estimate: not run yet)",
+        hardware="one CPU core",
     ),
     Run(
         name="rug-ablations",
@@ -169,7 +169,7 @@ RUNS = (
             *({"m": (m,), "B": (B,), **_FIFTH, "steps": (20_000,)} for m, B in ((16, 80), (32, 160), (102, 512))),
         ),
         hours={"small": 0.001, "full": 1.0},
-        hardware="one CPU core (an estimate: not run yet)",
+        hardware="one CPU core",
     ),
     Run(
         name="rug-crystal",
