@@ -112,10 +112,10 @@ def test_first_table_is_there():
     assert "rug-grid" in STORED
 
 
-STORED = sorted(filter(Path.is_file, (ROOT / "book" / "data").rglob("*")))
+FILES = sorted(filter(Path.is_file, (ROOT / "book" / "data").rglob("*")))
 
 
-@pytest.mark.parametrize("path", STORED, ids=lambda path: path.name)
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_stored_files_name_no_machine(path):
     assert re.findall(r"/(?:home|root|tmp|work|usr|opt)/", path.read_bytes().decode("latin-1")) == []
     assert path.stat().st_size < 200_000
