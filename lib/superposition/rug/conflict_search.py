@@ -6,6 +6,7 @@ Source: ours, against The Persian Rug, section 4.2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from itertools import product
 
 import numpy as np
@@ -17,14 +18,14 @@ from superposition.ranges import LARGEST_SEED, MOST_STEPS
 IMPOSSIBLE = 10**9  # more conflicts than any code has: some feature has no reader
 
 
-def fewest_conflicts(dots: ArrayLike, order: ArrayLike) -> int:
+def fewest_conflicts(dots: ArrayLike, order: Iterable[int]) -> int:
     """Fewest conflicts of features in this order of loudness, each with its best reader.
 
     Parameters
     ----------
     dots : array_like, shape (k, l)
         Inner products of k readers with l encoder vectors.
-    order : array_like of int, shape (n,)
+    order : iterable of int
         Which of the encoder vectors stand in the code, the loudest first.
 
     Returns
