@@ -59,7 +59,7 @@ def site(tmp_path_factory):
 @pytest.fixture(scope="module", params=PAGES)
 def opened(request, browser, site):
     """Open one page, and give it with its messages; `view` changes width and theme in place."""
-    context = browser.new_context(viewport={"width": 1300, "height": 900}, color_scheme="light")
+    context = browser.new_context(viewport={"width": 1300, "height": 1400}, color_scheme="light")
     context.set_default_timeout(120_000)  # a long page on a busy machine
     context.add_init_script("localStorage.setItem('mode', 'auto'); localStorage.setItem('theme', 'light')")
     context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
@@ -89,7 +89,7 @@ def width(request):
 def view(opened, width, theme):
     """What the tests look at: facts, messages, pictures of the figures, at one width and in one theme."""
     page, messages, stem = opened
-    page.set_viewport_size({"width": width, "height": 900})
+    page.set_viewport_size({"width": width, "height": 1400})  # taller than any figure: none is put together from parts
     page.emulate_media(color_scheme=theme)  # the theme follows the system, as its mode is "auto"
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     found = page.evaluate(FACTS)
