@@ -15,8 +15,13 @@ THE_RUG = float(rug.optimum(0.05, 0.2).loss)
 
 def measured(chapter, claim, label):
     """Return the first measured value of one check."""
+    return check(chapter, claim, label).measured[0]
+
+
+def check(chapter, claim, label):
+    """Return one check of an executed chapter."""
     rows = ledger.records(BOOK / f"{chapter}.ipynb")
-    return next(row.measured[0] for row in rows if row.id == claim and row.label == label)
+    return next(row for row in rows if row.id == claim and row.label == label)
 
 
 def trained():
@@ -32,6 +37,7 @@ NUMBERS = {
     "loud ones hiding quiet ones, has {:.2f}": lambda: float(rug.fan_loss(0.05, 10)) / THE_RUG,
     "{:.2f} for two": lambda: measured("ch4", "incidental.polysemantic", "constant at n = 2, m = 32"),
     "{:.2f} for 24": lambda: measured("ch4", "incidental.polysemantic", "constant at n = 24, m = 96"),
+    "the weights get denser, from f = {:.2f}": lambda: check("ch5", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
     "to {:.2f}. A formula": lambda: measured("ch5", "incidental.sec3.kurtosis", KURTOSIS),
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
     "{:.3f} measured": lambda: measured("ch6", "gdln.critical", "critical gain, n=40, xi1=2"),
