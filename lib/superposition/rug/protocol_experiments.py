@@ -1,9 +1,9 @@
-"""What the named run `rug-recipe` computes at one point: one protocol beside theory and mixture. Needs torch."""
+"""What the named run `rug-recipe` computes at one point: one protocol beside the theory. Needs torch."""
 
 from __future__ import annotations
 
 from superposition import checks, devices, features
-from superposition.rug import meanfield, mixtures, training
+from superposition.rug import meanfield, training
 
 DROPPED = 0.1  # diagonal of W below which a feature counts as dropped
 
@@ -35,8 +35,7 @@ def tried_protocol(
     dict of str to float, int or str
         ``nd``; ``collapsed``, 1 where the output went to zero and the training ended in an error; ``ratio``, the loss
         on fresh feature vectors over the theory at nd / ns (that of an output of zero after a collapse), with its
-        standard error ``ratio_se``; ``mixture``, the loss of the best mixture of phases over the theory; ``dropped``,
-        the features whose diagonal is below 0.1, ``may_drop``, those that the best mixture drops, and ``device``.
+        standard error ``ratio_se``; ``dropped``, the features whose diagonal is below 0.1, and the ``device``.
 
     Raises
     ------
@@ -49,9 +48,8 @@ def tried_protocol(
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    theory, hull = float(meanfield.optimum(p, nd / ns).loss), mixtures.hull(p)
-    silent = float(features.second_moment(p))
-    found = {"collapsed": 1, "ratio": silent / theory, "ratio_se": 0.0, "dropped": ns}
+    theory = float(meanfield.optimum(p, nd / ns).loss)
+    found = {"collapsed": 1, "ratio": float(features.second_moment(p)) / theory, "ratio_se": 0.0, "dropped": ns}
     try:
         model = training.train(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
     except FloatingPointError:
@@ -59,10 +57,4 @@ def tried_protocol(
     else:
         dropped = int((model.rows.diagonal < DROPPED).sum())
         found = {"collapsed": 0, "ratio": model.loss / theory, "ratio_se": model.loss_se / theory, "dropped": dropped}
-    return {
-        "nd": nd,
-        **found,
-        "mixture": float(hull.at(nd / ns)) / theory,
-        "may_drop": ns * sum(part.fraction for part in hull.parts(nd / ns) if part.phase == "dropped"),
-        "device": str(devices.resolve_device(device)),
-    }
+    return {"nd": nd, **found, "device": str(devices.resolve_device(device))}
