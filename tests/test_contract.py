@@ -35,6 +35,7 @@ WITHOUT_A_CALL = {
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
     "exact_gradients.prepared": TENSORS,
