@@ -195,9 +195,9 @@ RUNS = (
                 "seed": (0,)},),
         full=(
             {"method": ("cones",), "ratio": (2,), **_LED, "steps": (1000,), **_FIVE},
-            {"method": ("tiles",), "ratio": (1,), **_LED, "steps": (1000,), **_FIVE},
-            {"method": ("growing",), "ratio": (1,), **_LED, "steps": (5000,), **_FIVE},
-            {"method": ("pruned",), "ratio": (1,), **_LED, "steps": (1500,), **_FIVE},
+            {"method": ("growing",), "ratio": (1,), **_LED, "steps": (2500,), **_FIVE},
+            {"method": ("tiles",), "ratio": (1,), **_LED, "steps": (500,), **_FIVE},
+            {"method": ("pruned",), "ratio": (1,), **_LED, "steps": (1000,), **_FIVE},
         ),
         hours={"small": 0.001, "full": 0.2},
         hardware="one CPU core",
