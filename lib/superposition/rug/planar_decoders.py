@@ -62,8 +62,8 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> 
     --------
     >>> from superposition.rug.codes import priority_fan
     >>> found = planar_bayes_loss(priority_fan(6, 10).W_in, 0.05, samples=4000, seed=0)
-    >>> bool(found.lower < 3e-4 < found.upper)  # with one ReLU 1.2e-3
-    True
+    >>> round(found.lower, 5), round(found.upper, 5)  # with one ReLU 0.0014
+    (0.00041, 0.00041)
     """
     W_in = checks.of_shape("W_in", W_in, (2, "B"))
     p, samples = checks.number("p", p, 0, 1, open_low=True, open_high=True), checks.whole("samples", samples, 2)

@@ -26,7 +26,7 @@ _FULL = {
     "r": (0.1, 0.2, 0.3, 0.5),
     "p": (0.01, 0.05, 0.2),
     "iterations": (5,),
-    "samples": (64,),
+    "samples": (16,),
     "seed": (0, 1, 2, 3, 4),
 }
 
@@ -38,7 +38,7 @@ RUNS = (
         point=LadderPoint,
         small=(_SMALL,),
         full=(_FULL,),
-        hours={"small": 0.001, "full": 0.2},
+        hours={"small": 0.001, "full": 0.05},
         hardware="one CPU core",
     ),
     Run(
@@ -47,8 +47,8 @@ RUNS = (
         function=_HERE + "antipodal_ladder",
         point=LadderPoint,
         small=(_SMALL,),
-        full=(_FULL | {"iterations": (8,), "samples": (32,)},),
-        hours={"small": 0.001, "full": 0.5},
+        full=(_FULL | {"p": (0.05,), "iterations": (8,)},),
+        hours={"small": 0.001, "full": 0.03},
         hardware="one CPU core",
     ),
 )
