@@ -7,6 +7,7 @@ from superposition.runs.catalogue import (
     counts,
     decoders,
     fields,
+    frequencies,
     gates,
     landscape,
     noise,
@@ -14,5 +15,5 @@ from superposition.runs.catalogue import (
     toy,
 )
 
-MODULES = (toy, rug, beyond, best, decoders, counts, constant, noise, fields, landscape, gates)
+MODULES = (toy, rug, beyond, best, decoders, counts, frequencies, constant, noise, fields, landscape, gates)
 RUNS = {run.name: run for module in MODULES for run in module.RUNS}
