@@ -152,21 +152,21 @@ def _drawn(p, batch, rng, on):
     return _Batch(rows, columns, values, len(used), batch - len(used))
 
 
-def _passed(weights, x):
+def _passed(weights, x, buffer):
     """Hidden layer; error that reaches the pre-activations; and what outputs that stay at zero have missed."""
     encoder, decoder, bias = weights
     hidden = torch.zeros(x.filled, encoder.shape[1], device=encoder.device)
     hidden.index_add_(0, x.rows, encoder[x.columns] * x.values[:, None])
-    error = torch.addmm(bias, hidden, decoder.T).relu_()
+    error = torch.mm(hidden, decoder.T, out=buffer[0, : x.filled]).add_(bias).relu_()
     at = x.rows * len(bias) + x.columns
     seen = error.view(-1)[at]
     error.view(-1)[at] = torch.where(seen > 0, seen - x.values, 0)
     return hidden, error, torch.where(seen > 0, 0, x.values)
 
 
-def _squares(error, missed, x, bias):
+def _squares(error, missed, x, bias, buffer):
     """Squared error of each feature, summed over a batch."""
-    total = torch.linalg.vector_norm(error, dim=0).square() + x.empty * torch.relu(bias).square()
+    total = torch.square(error, out=buffer[1, : x.filled]).sum(0) + x.empty * torch.relu(bias).square()
     return total.index_add_(0, x.columns, missed.square())
 
 
@@ -174,19 +174,19 @@ def _gradient(weights, p, importance, batch, rng):
     """As `superposition.optimise.adam` wants them; of the mean over features, which the learning rate is used to."""
     on, tied = weights[0].device, len(weights) == 2
     importance = torch.tensor(importance, dtype=torch.float32, device=on)
-    scale = 2 / (batch * len(p)) * importance
+    scale, buffer = 2 / (batch * len(p)) * importance, torch.empty(2, batch, len(p), device=on)
 
     @torch.no_grad()
     def gradient():
         x, (encoder, decoder, bias) = _drawn(p, batch, rng, on), _three(weights)
-        hidden, error, missed = _passed((encoder, decoder, bias), x)
+        hidden, error, missed = _passed((encoder, decoder, bias), x, buffer)
         back = (error @ (decoder * scale[:, None]))[x.rows] * x.values[:, None]
         on_encoder = torch.zeros_like(encoder).index_add_(0, x.columns, back)
         on_decoder = (error.T @ hidden) * scale[:, None]
         grads = [on_encoder + on_decoder] if tied else [on_encoder, on_decoder]
         for place, grad in zip(weights, [*grads, (error.sum(0) + x.empty * torch.relu(bias)) * scale], strict=True):
             place.grad = grad
-        return torch.dot(_squares(error, missed, x, bias), importance) / batch
+        return torch.dot(_squares(error, missed, x, bias, buffer), importance) / batch
 
     return gradient
 
@@ -194,9 +194,9 @@ def _gradient(weights, p, importance, batch, rng):
 @torch.no_grad()
 def _evaluated(weights, p, importance, batch, rng):
     """Loss of each feature on fresh vectors, and the weighted sums of batches."""
-    losses = []
+    losses, buffer = [], torch.empty(2, batch, len(p), device=weights[0].device)
     for _ in range(EVALUATED):
         x = _drawn(p, batch, rng, weights[0].device)
-        _, error, missed = _passed(weights, x)
-        losses.append(_squares(error, missed, x, weights[2]).double().cpu().numpy() / batch)
+        _, error, missed = _passed(weights, x, buffer)
+        losses.append(_squares(error, missed, x, weights[2], buffer).double().cpu().numpy() / batch)
     return np.mean(losses, axis=0), np.array(losses) @ importance
