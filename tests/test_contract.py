@@ -37,6 +37,7 @@ WITHOUT_A_CALL = {
     "dense_training.random_tiles": STEPS,
     "descent_experiments.compared": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
     "exact_gradients.prepared": TENSORS,

@@ -10,6 +10,7 @@ from superposition.rug import (
     budgets,
     codes,
     conflict_search,
+    decoders,
     dense_training,
     diagnosis,
     drop,
@@ -65,6 +66,16 @@ def loss_of(train):
     return trained
 
 
+def last_of(steps):
+    """What a generator gives last."""
+
+    @wraps(steps)
+    def run(**arguments):
+        return list(steps(**arguments))[-1]
+
+    return run
+
+
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
@@ -88,6 +99,13 @@ CALLS = [
     (meanfield.linear_loss, AT),
     (meanfield.optimum, AT),
     (bayes.bayes_loss, {"p": 0.05, "sigma": 0.25}),
+    (bayes.bayes_decoder, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (decoders.state_evolution, AT | {"iterations": 2}),
+    (decoders.extrinsic, {"v": 0.5, "sigma": 1.0}),
+    (decoders.recovery_ratio, {"p": 0.05}),
+    (decoders.final_loss, {"p": 0.05, "r": 0.1}),
+    (decoders.decode, {"hidden": ROW[:2], "W_in": SQUARE[:2], "p": 0.05, "iterations": 2}),
+    (last_of(decoders.decode_rug), {"readout": np.ones((2, 8)), "rug": RUG, "p": 0.05, "iterations": 2}),
     (jumprelu.jumprelu_optimum, AT),
     (partners.loss, {**POINT, "c": 0.7}),
     (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
