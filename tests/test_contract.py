@@ -34,8 +34,6 @@ WITHOUT_A_CALL = {
     "constant.measured": NAMED_RUN,
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
-    "dense_training.random_tiles": STEPS,
-    "descent_experiments.compared": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
     "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",

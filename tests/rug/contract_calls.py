@@ -3,6 +3,7 @@
 from functools import wraps
 
 import numpy as np
+import torch
 from superposition.rug import (
     ablations,
     bayes,
@@ -29,6 +30,7 @@ from superposition.rug import (
     noise_bound,
     partners,
     price,
+    protocols,
     records,
     rugs,
     scaling,
@@ -52,6 +54,17 @@ CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
 DRAWS = {"samples": 4, "seed": 0}
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
+
+
+def seeded(function):
+    """A function that draws from a generator of torch, which another draw would move on."""
+
+    @wraps(function)
+    def drawn(**arguments):
+        return function(**arguments, generator=torch.Generator().manual_seed(0))
+
+    return drawn
+
 
 HISTORY = np.array([0.5, 0.4, 0.3, 0.35, 0.36])
 
@@ -164,7 +177,7 @@ CALLS = [
     (tiles.rug, {"bits": 2, "least": 1}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
-    (training.default_lr, {"ns": 64, "protocol": "recipe"}),
+    (protocols.protocol, {"name": "recipe", "ns": 64, "p": 0.05}),
     (
         loss_of(training.train),
         {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "batch": 64, "lr": 1e-3, "schedule": "cosine", "protocol": "recipe"}
@@ -201,6 +214,10 @@ CALLS = [
     (
         dense_training.train_dense,
         {"ns": 4, "nd": 2, "p": 0.5, "method": "plain", "steps": 1, "batch": 2, "lr": 0.01, "fresh": 4, "seed": 0},
+    ),
+    (
+        seeded(dense_training.random_tiles),
+        {"m": 2, "B": 4, "p": 0.5, "copies": 1, "steps": 1, "batch": 2},
     ),
     (
         dense_training.train_blocks,
