@@ -95,6 +95,7 @@ WITHOUT_A_CALL = {
     "predicted.best_field": STEPS,
     "predicted.descend": STEPS,
     "predicted.starting_fields": STEPS,
+    "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
@@ -113,6 +114,7 @@ WITHOUT_A_CALL = {
     "training.evaluate": TENSORS,
     "training.forward": TENSORS,
     "training.initial_weights": TENSORS,
+    "weights.fitting": "takes a mapping, in test_weights",
     "weights.load": "takes a path, in test_weights",
 }
 
