@@ -1,11 +1,14 @@
 """The ``superposition`` command: the only place that prints. Everything slow is imported when it is used."""
 
+import os
 import signal
 import sys
 import threading
 from contextlib import contextmanager
 
 import click
+
+os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")  # of this process's workers: see `superposition.book`
 
 GRID = click.option("--grid", type=click.Choice(["small", "full"]), default="full", show_default=True,
                     help="A trial of seconds, or what the figure shows.")  # fmt: skip

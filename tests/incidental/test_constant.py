@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 from superposition.incidental import constant, many_networks
 
 
@@ -30,6 +32,25 @@ def test_the_mean_over_all_overlaps_is_chance(m):
     assert mean == pytest.approx(1, abs=1e-3)
     falling = constant.opposite_tops_at([-2.0, -1.0, 0.0, 1.0], m)
     assert np.all(np.diff(falling) < 0)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 64), (30, 24), (103, 64)])
+def test_several_features_by_adaptive_quadrature(n, m):
+    shift = (n - 2) / (16 * np.arctan(1) * m**0.5)  # pi = 4 arctan(1)
+    at_zero = float(constant.opposite_tops_at(0.0, m))
+
+    def integrand(z):
+        return 2 * norm.pdf(z) * float(constant.opposite_tops_at(min(shift - z, 0), m))
+
+    below = 2 * (norm.cdf(shift) - 0.5) * at_zero  # overlaps that end at 0
+    expected = (at_zero + below + quad(integrand, shift, 9, epsabs=1e-7)[0]) / 2
+    # 48 nodes, 0.2 apart, across a kink of at most 0.2: 0.2^2 / 8 of it; third parties are 1e-2 and more
+    assert constant.several_features(n, m) == pytest.approx(expected, abs=1e-3)
+    assert n == 2 or abs(expected - constant.two_features(m)) > 1e-2
+
+
+def test_with_many_features_all_overlaps_end_at_zero():
+    assert constant.several_features(10**4, 64) == pytest.approx(constant.opposite_tops_at(0.0, 64), rel=1e-12)
 
 
 def test_many_neurons_tend_to_chance():

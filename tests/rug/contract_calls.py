@@ -3,6 +3,7 @@
 from functools import wraps
 
 import numpy as np
+import torch
 from superposition.rug import (
     ablations,
     bayes,
@@ -10,6 +11,7 @@ from superposition.rug import (
     budgets,
     codes,
     conflict_search,
+    decoders,
     dense_training,
     drop,
     exact_losses,
@@ -26,6 +28,7 @@ from superposition.rug import (
     noise_bound,
     partners,
     price,
+    protocols,
     records,
     rugs,
     scaling,
@@ -50,6 +53,17 @@ TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
 DRAWS = {"samples": 4, "seed": 0}
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
 
+
+def seeded(function):
+    """A function that draws from a generator of torch, which another draw would move on."""
+
+    @wraps(function)
+    def drawn(**arguments):
+        return function(**arguments, generator=torch.Generator().manual_seed(0))
+
+    return drawn
+
+
 HISTORY = np.array([0.5, 0.4, 0.3, 0.35, 0.36])
 
 
@@ -61,6 +75,16 @@ def loss_of(train):
         return train(**arguments).loss
 
     return trained
+
+
+def last_of(steps):
+    """What a generator gives last."""
+
+    @wraps(steps)
+    def run(**arguments):
+        return list(steps(**arguments))[-1]
+
+    return run
 
 
 CALLS = [
@@ -77,6 +101,13 @@ CALLS = [
     (meanfield.linear_loss, AT),
     (meanfield.optimum, AT),
     (bayes.bayes_loss, {"p": 0.05, "sigma": 0.25}),
+    (bayes.bayes_decoder, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (decoders.state_evolution, AT | {"iterations": 2}),
+    (decoders.extrinsic, {"v": 0.5, "sigma": 1.0}),
+    (decoders.recovery_ratio, {"p": 0.05}),
+    (decoders.final_loss, {"p": 0.05, "r": 0.1}),
+    (decoders.decode, {"hidden": ROW[:2], "W_in": SQUARE[:2], "p": 0.05, "iterations": 2}),
+    (last_of(decoders.decode_rug), {"readout": np.ones((2, 8)), "rug": RUG, "p": 0.05, "iterations": 2}),
     (jumprelu.jumprelu_optimum, AT),
     (partners.loss, {**POINT, "c": 0.7}),
     (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
@@ -135,7 +166,7 @@ CALLS = [
     (tiles.rug, {"bits": 2, "least": 1}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
-    (training.default_lr, {"ns": 64, "protocol": "recipe"}),
+    (protocols.protocol, {"name": "recipe", "ns": 64, "p": 0.05}),
     (
         loss_of(training.train),
         {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "batch": 64, "lr": 1e-3, "schedule": "cosine", "protocol": "recipe"}
@@ -172,6 +203,10 @@ CALLS = [
     (
         dense_training.train_dense,
         {"ns": 4, "nd": 2, "p": 0.5, "method": "plain", "steps": 1, "batch": 2, "lr": 0.01, "fresh": 4, "seed": 0},
+    ),
+    (
+        seeded(dense_training.random_tiles),
+        {"m": 2, "B": 4, "p": 0.5, "copies": 1, "steps": 1, "batch": 2},
     ),
     (
         dense_training.train_blocks,

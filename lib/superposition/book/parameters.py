@@ -23,7 +23,10 @@ def _numbers(value):
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(part, (str, int, float)) and not isinstance(part, bool) for part in parts):
         raise ValueError("not a list of numbers")
-    return sorted({float(part) for part in parts if str(part).strip()})
+    try:
+        return sorted({float(part) for part in parts if str(part).strip()})
+    except (OverflowError, ValueError):
+        raise ValueError("not a list of numbers that float64 holds") from None
 
 
 def _device(value):

@@ -118,7 +118,7 @@ def random_tiles(
     m, B : int
         Dimensions, at least 2, and features, at least 2 m.
     p : float
-        Probability that a feature is on, in (0, 1].
+        Probability that a feature is on, in [1e-12, 1].
     copies : int
         Networks, at least 1.
     steps, batch : int
@@ -130,11 +130,19 @@ def random_tiles(
     -------
     list of superposition.rug.codes.Code
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
     Examples
     --------
     >>> len(random_tiles(2, 5, 0.1, 3, steps=2, generator=torch.Generator().manual_seed(0)))
     3
     """
+    m, copies = checks.whole("m", m, 2, MOST_FEATURES // 2), checks.whole("copies", copies, 1, MOST_FEATURES)
+    B, p = checks.whole("B", B, 2 * m, MOST_FEATURES), checks.number("p", p, SMALLEST_P, 1)
+    steps, batch = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("batch", batch, 1, MOST_STEPS)
     starts = [value[copies:] for value in first_weights(m, B, 2 * copies, generator)]
     trained = descend(starts, p, steps=steps, batch=batch, lr=5e-3, generator=generator)
     whole = torch.ones(m, B)

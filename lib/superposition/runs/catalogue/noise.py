@@ -132,6 +132,29 @@ RUNS = (
         hardware="one core of a busy two-core machine",
     ),
     Run(
+        name="noise-rate",
+        feeds="Incidental Polysemanticity, section 3: what the noise of the steps costs, by learning rate",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=tuple(
+            {**_FIG, "sigma": (0.2,), "eta": (eta,), "steps": (round(80 / eta),), "instances": (512,), "seed": (seed,)}
+            for seed in (1, 2) for eta in (0.0025, 0.005, 0.01, 0.02)
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-rows",
+        feeds="Incidental Polysemanticity, Figure 6: near-simplices at another seed, and a size not seen before",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=tuple({**_COUNTED, "n": (n,), "m": (m,), "seed": (1,)} for n, m in ((8, 8), (8, 16), (10, 20), (12, 24))),
+        hours={"small": _TINY_HOURS, "full": 0.03},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
         name="noise-sixth",
         feeds="Incidental Polysemanticity, section 3: laws of one kurtosis and different sixth cumulants",
         function=_NOISE,
@@ -157,7 +180,8 @@ RUNS = (
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=tuple(
             {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (12,)}
-            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.1, 0.02, 250.0))
+            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.12, 0.02, 150.0),
+                                  (0.1, 0.02, 250.0))
         ),
         hours={"small": _TINY_HOURS, "full": 0.04},
         hardware="one core of a busy two-core machine",
