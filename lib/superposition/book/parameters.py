@@ -147,10 +147,16 @@ class Decoders(Chapter):
 
 
 class Sparsification(Chapter):
-    """Parameters of chapter 4."""
+    """Parameters of chapter 4, first half."""
 
     m: Annotated[Count, Field(ge=2, le=10**8)] = 100_000
     lambda_: Annotated[Real, Field(ge=1e-9, le=0.3)] = 1e-5
+    seed: Seed = 0
+
+
+class Collisions(Chapter):
+    """Parameters of chapter 4, second half."""
+
     n: Annotated[Count, Field(ge=2, le=256)] = 48
     neurons: Annotated[Count, Field(ge=2, le=4096)] = 96
     strength: Annotated[Real, Field(ge=1e-3, le=0.1)] = 0.01
