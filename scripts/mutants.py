@@ -52,6 +52,7 @@ SWAPS = {
 
 INDIRECT = {"runs/syntax.py": ["runs/test_fingerprint.py"], "runs/bridge.py": ["book/test_tables.py"]}
 WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
+LONG = 60  # seconds for tests whose time was not kept
 LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
 
 
@@ -183,14 +184,14 @@ def try_module(path, number, seed, known, keep):
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder)
         shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
-        limit = None
+        limit = max((r.get("limit", LONG) for r in known if r["module"] == name and r["version"] == version), default=0)
         again = {(r["code"], r["was"], r["now"]) for r in latest(known) if r["module"] == name and lives(r)}
         decided = {place(r) for r in known if r["module"] == name and r["version"] == version and not lives(r)}
         chosen = [
             m for m in mutants(path, number, seed, again) if (m[0].lineno, m[0].col_offset, *m[1:3]) not in decided
         ]
         for node, was, now, code in tqdm(chosen, desc=name, unit="mutant"):
-            if limit is None:
+            if not limit:  # these tests were not yet seen to pass without a fault
                 outcome, seconds = run(copied, path, 600)
                 if outcome != "survived":
                     raise SystemExit(f"{name}: its tests fail without a fault: {outcome}")
@@ -208,6 +209,7 @@ def try_module(path, number, seed, known, keep):
                     "code": lines[node.lineno - 1].strip(),
                     "was": was,
                     "now": now,
+                    "limit": limit,
                     "outcome": outcome,
                     "seconds": seconds,
                 }
