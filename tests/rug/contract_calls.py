@@ -3,7 +3,6 @@
 from functools import wraps
 
 import numpy as np
-import torch
 from superposition.rug import (
     ablations,
     bayes,
@@ -64,6 +63,8 @@ def seeded(function):
 
     @wraps(function)
     def drawn(**arguments):
+        import torch
+
         return function(**arguments, generator=torch.Generator().manual_seed(0))
 
     return drawn
