@@ -23,6 +23,7 @@ TENSORS = "takes tensors, settings or models that the library made"
 NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
 WITHOUT_A_CALL = {
     "batched_training.train_many": TENSORS,
+    "bayes.uniform_posterior": STEPS,
     "best_experiments.ablated_autoencoder": NAMED_RUN,
     "best_experiments.led_network": NAMED_RUN,
     "best_experiments.priced_code": NAMED_RUN,
@@ -84,7 +85,6 @@ WITHOUT_A_CALL = {
     "moments.moment_tail": STEPS,
     "moments.piecewise": STEPS,
     "moments.ramp_moment": STEPS,
-    "bayes.uniform_posterior": STEPS,
     "noise_experiments.description": TENSORS,
     "noise_experiments.example": TENSORS,
     "noise_experiments.trained_under_noise": NAMED_RUN,
@@ -95,6 +95,7 @@ WITHOUT_A_CALL = {
     "predicted.starting_fields": STEPS,
     "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
+    "protocol_experiments.tried_protocol": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
     "tile_search.descend": TENSORS,
