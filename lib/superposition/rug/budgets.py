@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from superposition import checks, features
 from superposition.features import Estimate
@@ -91,6 +92,46 @@ def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: 
     if len(offered) > 1:
         best = min(offered, key=lambda one: measure(one.code, p, strength, samples=samples, seed=seed).mean)
     return Priced(best.ratio, measure(best.code, p, strength, samples=samples, seed=seed + 2).mean, 0.0)
+
+
+def takeovers(kinds: ArrayLike, strengths: ArrayLike, costs: ArrayLike) -> list[int]:
+    """Where another code starts to be the best, as a budget gets stronger.
+
+    Parameters
+    ----------
+    kinds : array_like of str, shape (k,)
+        Kind of each code.
+    strengths : array_like, shape (k,)
+        How much of the budget, finite.
+    costs : array_like, shape (k,)
+        What each costs there, finite.
+
+    Returns
+    -------
+    list of int
+        Rows, by rising strength: the cheapest at a strength, where its kind is not that of the strength before.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a number is not finite.
+
+    Examples
+    --------
+    >>> takeovers(["fan", "rug", "fan", "rug"], [1, 1, 2, 2], [0.4, 1.0, 1.2, 1.0])
+    [0, 3]
+    """
+    strengths = checks.of_shape("strengths", strengths, ("k",))
+    costs, kinds = checks.of_shape("costs", costs, strengths.shape), np.asarray(kinds)
+    if kinds.shape != strengths.shape:
+        raise ValueError(f"kinds has shape {kinds.shape}; allowed: {strengths.shape}")
+    found: list[int] = []
+    for strength in np.unique(strengths):
+        here = np.flatnonzero(strengths == strength)
+        best = int(here[np.argmin(costs[here])])
+        if not found or kinds[best] != kinds[found[-1]]:
+            found.append(best)
+    return found
 
 
 @lru_cache(maxsize=64)
