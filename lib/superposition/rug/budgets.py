@@ -5,6 +5,7 @@ Source: ours. Where the budget is tight the text's rug is the better code (The P
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -94,13 +95,13 @@ def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: 
     return Priced(best.ratio, measure(best.code, p, strength, samples=samples, seed=seed + 2).mean, 0.0)
 
 
-def takeovers(kinds: ArrayLike, strengths: ArrayLike, costs: ArrayLike) -> list[int]:
+def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> list[int]:
     """Where another code starts to be the best, as a budget gets stronger.
 
     Parameters
     ----------
-    kinds : array_like of str, shape (k,)
-        Kind of each code.
+    kinds : iterable of str
+        Kind of each code, k of them.
     strengths : array_like, shape (k,)
         How much of the budget, finite.
     costs : array_like, shape (k,)
@@ -122,14 +123,15 @@ def takeovers(kinds: ArrayLike, strengths: ArrayLike, costs: ArrayLike) -> list[
     [0, 3]
     """
     strengths = checks.of_shape("strengths", strengths, ("k",))
-    costs, kinds = checks.of_shape("costs", costs, strengths.shape), np.asarray(kinds)
-    if kinds.shape != strengths.shape:
-        raise ValueError(f"kinds has shape {kinds.shape}; allowed: {strengths.shape}")
+    costs = checks.of_shape("costs", costs, strengths.shape)
+    names = [str(kind) for kind in kinds] if isinstance(kinds, Iterable) else []
+    if len(names) != strengths.size:
+        raise ValueError(f"kinds = {checks.shown(kinds)} does not fit; allowed: {strengths.size} names")
     found: list[int] = []
     for strength in np.unique(strengths):
         here = np.flatnonzero(strengths == strength)
         best = int(here[np.argmin(costs[here])])
-        if not found or kinds[best] != kinds[found[-1]]:
+        if not found or names[best] != names[found[-1]]:
             found.append(best)
     return found
 
