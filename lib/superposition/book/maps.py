@@ -83,10 +83,11 @@ def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
     colours : sequence of colours, n of them
         One for each arrow.
     """
-    W = np.asarray(W, dtype=float)
+    W, paper = np.asarray(W, dtype=float), {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     for k, (w, colour) in enumerate(zip(W.T, colours, strict=True), 1):
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2})
-        ax.text(*(w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))), str(k), ha="center", va="center", fontsize=10)
+        place = w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))
+        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 
