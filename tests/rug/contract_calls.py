@@ -10,11 +10,14 @@ from superposition.rug import (
     best_map,
     budgets,
     codes,
+    collisions,
     conflict_search,
     decoders,
     dense_training,
+    diagnosis,
     drop,
     exact_losses,
+    feature_laws,
     gaussian_training,
     graphs,
     index_sets,
@@ -27,6 +30,7 @@ from superposition.rug import (
     model,
     noise_bound,
     partners,
+    planar_decoders,
     price,
     protocols,
     records,
@@ -42,6 +46,7 @@ from superposition.rug import (
 )
 
 RUG = rugs.Rug(8, 3, indices=[3, 5, 6])
+PAIRS = rugs.Rug(8, 4, antipodal=True)
 ROW = np.array([0.3, -0.2, 0.1])
 SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 POINT = {"a": 1.2, "b": -0.4, "sigma": 0.25, "p": 0.05}
@@ -95,6 +100,15 @@ CALLS = [
         {"budget": "digits", "strength": 32.0, "kind": "rug", "p": 0.05} | DRAWS,
     ),
     (budgets.rounded_loss, {"code": CODE, "p": 0.05, "bits": 32} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "p": 0.05, "nd": 2} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE[:, :2], "W_out": SQUARE[:2], "b": ROW[:2], "p": 0.05} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "law": feature_laws.uniform_law(0.1)} | DRAWS),
+    (diagnosis.loudness, {"relative": SQUARE}),
+    (feature_laws.FeatureLaw, {"mean": 0.05, "variance": 0.37 / 12, "sampler": feature_laws.uniform_law(0.1).sampler}),
+    (feature_laws.uniform_law, {"p": 0.05}),
+    (feature_laws.uniform_nodes, {"p": 0.05}),
+    (feature_laws.gaussian_loss, {"a": 1.2, "b": -0.4, "s": 0.3, "nodes": feature_laws.uniform_nodes(0.05)}),
+    (feature_laws.rug_optimum, {"law": feature_laws.uniform_law(0.1), "r": 0.2}),
     (meanfield.loss, POINT),
     (meanfield.loss_grad, POINT),
     (meanfield.noise_std, AT),
@@ -108,6 +122,11 @@ CALLS = [
     (decoders.final_loss, {"p": 0.05, "r": 0.1}),
     (decoders.decode, {"hidden": ROW[:2], "W_in": SQUARE[:2], "p": 0.05, "iterations": 2}),
     (last_of(decoders.decode_rug), {"readout": np.ones((2, 8)), "rug": RUG, "p": 0.05, "iterations": 2}),
+    (collisions.digon_bayes_loss, {"p": 0.05, "c": 2.0}),
+    (collisions.pair_posterior, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (collisions.pair_evolution, AT | {"iterations": 2}),
+    (last_of(collisions.decode_antipodal), {"readout": np.ones((2, 8)), "rug": PAIRS, "p": 0.05, "iterations": 2}),
+    (planar_decoders.planar_bayes_loss, {"W_in": SQUARE[:2], "p": 0.05} | DRAWS),
     (jumprelu.jumprelu_optimum, AT),
     (partners.loss, {**POINT, "c": 0.7}),
     (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
