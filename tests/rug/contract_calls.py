@@ -245,6 +245,7 @@ CALLS = [
     (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
     (graphs.graph_code, {"tile": TILE, "p": 0.1}),
     (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (budgets.takeovers, {"kinds": ["fan", "rug"], "strengths": [1.0, 2.0], "costs": [0.4, 1.0]}),
     (conflict_search.lowest, {"score": np.sum, "n": 3, "m": 2, "tries": 1, "seed": 0}),
     (conflict_search.charged_cost, {"W": SQUARE}),
     (conflict_search.fewest_conflicts, {"dots": SQUARE, "order": [0, 1]}),
