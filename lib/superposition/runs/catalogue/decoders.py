@@ -47,7 +47,7 @@ RUNS = (
         function=_HERE + "antipodal_ladder",
         point=LadderPoint,
         small=(_SMALL,),
-        full=(_FULL | {"p": (0.05,), "iterations": (8,)},),
+        full=(_FULL | {"p": (0.05,), "iterations": (8,), "samples": (8,)},),
         hours={"small": 0.001, "full": 0.03},
         hardware="one CPU core",
     ),
