@@ -14,6 +14,7 @@ from superposition.rug import (
     jumprelu,
     meanfield,
     partners,
+    protocols,
     rugs,
     training,
 )
@@ -64,7 +65,7 @@ def closed_forms():
 
 def started(ns, nd, p):
     """Settings of an endless training and its first weights."""
-    settings = training.checked_settings(ns, nd, p, FOR_EVER, 1024, 1e-4, "constant", "recipe", 0, "cpu")
+    settings = training.checked_settings(ns, nd, p, FOR_EVER, 1024, 1e-4, "constant", "earlier", 0, "cpu")
     return settings, training.initial_weights(settings, np.random.default_rng(0), CPU)
 
 
@@ -138,7 +139,7 @@ def reaching():
         return until(goal, lambda: next(steps)[1])
 
     def by_text():
-        return until(goal, plain_step(*at, dense_sampling=False, lr=training.default_lr(ns, "text")))
+        return until(goal, plain_step(*at, dense_sampling=False, lr=protocols.protocol("text", ns, p).lr))
 
     name = "training to 1.01 of theory, ns 256, r .2, p .05"
     yield Row(name, "the text's protocol", 1 / 50, by_recipe, by_text)

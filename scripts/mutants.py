@@ -1,10 +1,10 @@
 """Random faults in the library, each against the tests of its own module: ``python scripts/mutants.py [part …]``.
 
 A mutant is a copy of the library with one small change: a comparison, an operator, a number, a condition, a default, a
-result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.rug.codes``)
-or the module's doctests fail; one that takes thrice the processor time of the tests is late. What was tried is kept
-in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that changed is tried anew.
-The seed chooses a module's mutants.
+result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.rug.codes``),
+the module's doctests or the contract on its input fail; one that takes thrice the processor time of the tests is late.
+What was tried is kept in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that
+changed is tried anew, and so is every survivor. The seed chooses a module's mutants.
 """
 
 import argparse
@@ -21,6 +21,7 @@ import shutil
 import signal
 import sys
 import tempfile
+from functools import cache
 from pathlib import Path
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # before numpy is loaded
@@ -50,6 +51,7 @@ SWAPS = {
 }  # fmt: skip
 
 INDIRECT = {"runs/syntax.py": ["runs/test_fingerprint.py"], "runs/bridge.py": ["book/test_tables.py"]}
+WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
 LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
 
 
@@ -94,15 +96,22 @@ def put(parent, field, index, node):
         getattr(parent, field)[index] = node
 
 
-def mutants(path, number, seed):
-    """Yield the chosen mutants of a file: line, what it said, what it says, and the whole text."""
-    tree = ast.parse(path.read_text())
+def mutants(path, number, seed, again):
+    """Yield the chosen mutants of a file and those to be tried again: node, what it said and says, the whole text."""
+    text = path.read_text()
+    tree, lines = ast.parse(text), text.splitlines()
     found = list(places(tree))
     name = path.relative_to(LIBRARY).as_posix()
-    for parent, field, index, node in random.Random(f"{seed} {name}").sample(found, min(number, len(found))):
+    drawn = random.Random(f"{seed} {name}").sample(found, min(number, len(found)))
+    survived = [
+        place
+        for place in found
+        if (lines[place[3].lineno - 1].strip(), brief(place[3]), brief(other(place[3]))) in again
+    ]
+    for parent, field, index, node in drawn + [place for place in survived if place not in drawn]:
         fault = ast.fix_missing_locations(ast.copy_location(other(node), node))
         put(parent, field, index, fault)
-        yield node.lineno, brief(node), brief(fault), ast.unparse(tree)
+        yield node, brief(node), brief(fault), ast.unparse(tree)
         put(parent, field, index, node)
 
 
@@ -124,17 +133,27 @@ def tests_of(path):
 
 
 def run(copied, path, limit):
-    """Run a module's tests against a copy of the library: killed, survived or late, and processor seconds.
-
-    The tests run in a copy of this process, which has numpy, scipy and torch loaded already and the library not.
-    """
+    """Run a module's tests against a copy of the library: killed, survived or late, and processor seconds."""
     inside = copied / "superposition" / path.relative_to(LIBRARY)
+    return pytest_in_a_copy(copied, [*tests_of(path), inside], limit)
+
+
+def run_the_contract(copied, path):
+    """Run the contract on a module's input, which takes longer: only where its own tests saw nothing."""
+    if path.relative_to(LIBRARY).parts[0] not in WINGS:
+        return "survived", 0.0
+    return pytest_in_a_copy(copied, [ROOT / "tests" / "test_contract.py", "-k", f"{path.stem}."], CONTRACT)
+
+
+def pytest_in_a_copy(copied, arguments, limit):
+    """Run tests in a copy of this process, which has numpy, scipy and torch loaded already and the library not."""
     child = os.fork()
     if not child:
-        _become_pytest(copied, [*tests_of(path), inside], limit)
+        _become_pytest(copied, arguments, limit)
     _, status, used = os.wait4(child, 0)
     code = os.waitstatus_to_exitcode(status)
-    outcomes = {0: "survived", 1: "killed", 2: "killed"} | dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL), "late")
+    outcomes = {0: "survived", 1: "killed", 2: "killed", 5: "survived"}  # 5: the contract has no call of this module
+    outcomes |= dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL), "late")
     return outcomes.get(code, f"pytest ended with {code}"), round(used.ru_utime + used.ru_stime, 1)
 
 
@@ -165,8 +184,12 @@ def try_module(path, number, seed, known, keep):
         copied = Path(folder)
         shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
         limit = None
-        chosen = [m for m in mutants(path, number, seed) if (name, version, *m[:3]) not in known]
-        for line, was, now, code in tqdm(chosen, desc=name, unit="mutant"):
+        again = {(r["code"], r["was"], r["now"]) for r in latest(known) if r["module"] == name and lives(r)}
+        decided = {place(r) for r in known if r["module"] == name and r["version"] == version and not lives(r)}
+        chosen = [
+            m for m in mutants(path, number, seed, again) if (m[0].lineno, m[0].col_offset, *m[1:3]) not in decided
+        ]
+        for node, was, now, code in tqdm(chosen, desc=name, unit="mutant"):
             if limit is None:
                 outcome, seconds = run(copied, path, 600)
                 if outcome != "survived":
@@ -174,12 +197,15 @@ def try_module(path, number, seed, known, keep):
                 limit = int(3 * seconds) + 10
             (copied / "superposition" / name).write_text(code)
             outcome, seconds = run(copied, path, limit)
+            if outcome == "survived":
+                outcome, seconds = run_the_contract(copied, path)
             keep(
                 {
                     "module": name,
                     "version": version,
-                    "line": line,
-                    "code": lines[line - 1].strip(),
+                    "line": node.lineno,
+                    "column": node.col_offset,
+                    "code": lines[node.lineno - 1].strip(),
                     "was": was,
                     "now": now,
                     "outcome": outcome,
@@ -190,26 +216,44 @@ def try_module(path, number, seed, known, keep):
 
 
 def latest(records):
-    """Return of each mutant what was found last."""
-    return list({(r["module"], r.get("code", r["line"]), r["was"], r["now"]): r for r in records}.values())
+    """Return of each mutant what was found last, where its module still has its line."""
+    found = {(*key(r), r["column"]): r for r in records}
+    texts = {name: (LIBRARY / name).read_text() for name, *_ in found if (LIBRARY / name).exists()}
+    return [r for r in found.values() if r["code"] in texts.get(r["module"], "")]
 
 
+def place(record):
+    """Return where a mutant is in its file, and what it is."""
+    return tuple(record[part] for part in ("line", "column", "was", "now"))
+
+
+def key(record):
+    """Return by what a reason names a mutant."""
+    return tuple(record[part] for part in ("module", "code", "was", "now"))
+
+
+def lives(record):
+    """Whether a mutant survived and nobody said why it changes nothing."""
+    return record["outcome"] not in ("killed", "late") and key(record) not in reasons()
+
+
+@cache
 def reasons():
-    """Return why mutants that survive change nothing, by module and code."""
+    """Return why mutants that survive change nothing."""
     with open(EQUIVALENT, newline="") as file:
-        return {(r["module"], r["was"], r["now"], r["code"]): r["reason"] for r in csv.DictReader(file)}
+        return {key(r): r["reason"] for r in csv.DictReader(file)}
 
 
 def table(records):
     """Return killed, late, equivalent and surviving mutants by module, and what survived, as Markdown."""
     lines = ["| module | mutants | killed | late | equivalent | survivors |", "|---|---|---|---|---|---|"]
-    equivalent, counts, left = reasons(), {}, []
+    counts, left = {}, []
     for r in latest(records):
-        reason = equivalent.get((r["module"], r["was"], r["now"], r.get("code")))
+        reason = reasons().get(key(r))
         kind = r["outcome"] if r["outcome"] in ("killed", "late") else "equivalent" if reason else "survived"
         counts.setdefault(r["module"], []).append(kind)
         if kind in ("equivalent", "survived"):
-            what = f"`{r['module']}`, `{r.get('code', '')}`: `{r['was']}` became `{r['now']}`"
+            what = f"`{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`"
             left.append(f"* {what}: {reason or '**survived**'}")
     for name, kinds in sorted(counts.items()):
         count = [kinds.count(kind) for kind in ("killed", "late", "equivalent", "survived")]
@@ -247,7 +291,6 @@ def main():
     os.chdir(ROOT)
     KEPT.parent.mkdir(exist_ok=True)
     records = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
-    known = {tuple(r[key] for key in ("module", "version", "line", "was", "now")) for r in records}
     versions = {}
     with open(KEPT, "a") as file:
 
@@ -258,7 +301,7 @@ def main():
 
         for path in chosen(asked.parts):
             name = path.relative_to(LIBRARY).as_posix()
-            versions[name] = try_module(path, asked.number, asked.seed, known, keep)
+            versions[name] = try_module(path, asked.number, asked.seed, list(records), keep)
     tried = [r for r in records if r["module"] in versions] if asked.parts else records
     print(table(tried))
     if asked.write:

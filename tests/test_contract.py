@@ -34,9 +34,10 @@ WITHOUT_A_CALL = {
     "constant.measured": NAMED_RUN,
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
-    "dense_training.random_tiles": STEPS,
-    "descent_experiments.compared": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoder_experiments.antipodal_ladder": NAMED_RUN,
+    "decoder_experiments.ladder": NAMED_RUN,
+    "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
     "exact_gradients.prepared": TENSORS,
@@ -94,6 +95,7 @@ WITHOUT_A_CALL = {
     "predicted.best_field": STEPS,
     "predicted.descend": STEPS,
     "predicted.starting_fields": STEPS,
+    "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
@@ -112,6 +114,7 @@ WITHOUT_A_CALL = {
     "training.evaluate": TENSORS,
     "training.forward": TENSORS,
     "training.initial_weights": TENSORS,
+    "weights.fitting": "takes a mapping, in test_weights",
     "weights.load": "takes a path, in test_weights",
 }
 

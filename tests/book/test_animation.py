@@ -9,7 +9,7 @@ from superposition.book import animation
 
 def test_a_moving_picture_has_its_frames_and_white_paper():
     shown = animation.picture(lambda fig, i: fig.subplots().plot([0, i]), [1, 2, 3], size=(2, 1), dpi=40)
-    assert shown.format == "png"
+    assert shown.format == "png" and shown.width == 80
     image = Image.open(io.BytesIO(shown.data))
     assert image.n_frames == 3 and image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     with pytest.raises(ValueError, match="frames = 0 is out of range"):

@@ -1,5 +1,9 @@
 """The bar over a loop: it hands on what it is given."""
 
+import sys
+from types import SimpleNamespace
+
+import IPython
 import pytest
 from superposition.book import progress
 
@@ -13,3 +17,12 @@ def test_a_loop_may_stop_early_or_fail():
     assert next(iter(progress.each(range(5), "five"))) == 0
     with pytest.raises(ZeroDivisionError):
         [1 / n for n in progress.each([1, 0], "two")]
+
+
+@pytest.mark.parametrize(("metadata", "looks"), [({"cellId": "a cell"}, True), ({}, False)])
+def test_only_who_names_the_cell_looks_at_it(monkeypatch, metadata, looks):
+    kernel = SimpleNamespace(get_parent=lambda: {"metadata": metadata})
+    monkeypatch.setattr(IPython, "get_ipython", lambda: SimpleNamespace(kernel=kernel))
+    assert progress._someone_looks_at_the_cell() == looks
+    monkeypatch.delitem(sys.modules, "IPython")  # nobody can look
+    assert not progress._someone_looks_at_the_cell()

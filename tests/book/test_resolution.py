@@ -44,6 +44,12 @@ def test_the_printed_form_is_a_rival_where_the_prediction_has_no_size():
     assert claims.check("rug.projector", 1.0, 1.0, atol=0.1, printed=2.0).resolution == pytest.approx(0.1)
 
 
+def test_a_scale_is_the_unit_whatever_the_prediction_is():
+    for relation in ("equals", "below", "above"):
+        unit, name = resolution.unit(relation, [0.0, 3.0], [1.0, 2.0], scale=("range of the data", 7.0))
+        assert unit.tolist() == [7.0, 7.0] and name == "range of the data"
+
+
 @pytest.mark.parametrize(
     ("value", "coarse", "missing"),
     [

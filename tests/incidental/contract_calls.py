@@ -6,6 +6,7 @@ from superposition.incidental import (
     collisions,
     constant,
     counting_experiments,
+    descent_experiments,
     kurtosis,
     l1_loss,
     laws,
@@ -87,6 +88,11 @@ CALLS = [
     (
         many_features.descend,
         {"w0": W, "lambda_": 0.1, "method": "sgd", "steps": 1, "lr": 0.01, "device": "cpu"},
+    ),
+    (
+        descent_experiments.compared,
+        {"times": np.array([0.0, 1.0, 2.0]), "quiet": np.array([[0.0, 0.1], [0.2, 0.2], [0.4, 0.5]])}
+        | {"noisy": np.array([[0.0, 0.1], [0.1, 0.2], [0.4, 0.4]]), "level": 0.3},
     ),
     (noise_experiments.law, {"name": "normal", "sigma": 0.1}),
     (noise_experiments.crossing, {"steps": np.array([0, 1, 2]), "curve": np.array([0.1, 0.2, 0.4]), "level": 0.3}),

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 from superposition.incidental import constant, many_networks
 
 
@@ -32,6 +34,25 @@ def test_the_mean_over_all_overlaps_is_chance(m):
     assert np.all(np.diff(falling) < 0)
 
 
+@pytest.mark.parametrize(("n", "m"), [(2, 64), (30, 24), (103, 64)])
+def test_several_features_by_adaptive_quadrature(n, m):
+    shift = (n - 2) / (16 * np.arctan(1) * m**0.5)  # pi = 4 arctan(1)
+    at_zero = float(constant.opposite_tops_at(0.0, m))
+
+    def integrand(z):
+        return 2 * norm.pdf(z) * float(constant.opposite_tops_at(min(shift - z, 0), m))
+
+    below = 2 * (norm.cdf(shift) - 0.5) * at_zero  # overlaps that end at 0
+    expected = (at_zero + below + quad(integrand, shift, 9, epsabs=1e-7)[0]) / 2
+    # 48 nodes, 0.2 apart, across a kink of at most 0.2: 0.2^2 / 8 of it; third parties are 1e-2 and more
+    assert constant.several_features(n, m) == pytest.approx(expected, abs=1e-3)
+    assert n == 2 or abs(expected - constant.two_features(m)) > 1e-2
+
+
+def test_with_many_features_all_overlaps_end_at_zero():
+    assert constant.several_features(10**4, 64) == pytest.approx(constant.opposite_tops_at(0.0, 64), rel=1e-12)
+
+
 def test_many_neurons_tend_to_chance():
     m = 10**6
     assert constant.two_features(m) - 1 == pytest.approx(2 * np.log(m) / np.sqrt(2 * np.pi * m), rel=0.25)
@@ -51,6 +72,20 @@ def test_the_mean_overlap_is_that_of_the_pairs():
     W = np.random.default_rng(0).standard_normal((7, 4, 9))
     pairs = [w[i] @ w[j] for w in W for i in range(4) for j in range(4) if i != j]
     assert constant.mean_overlap(W) == pytest.approx(3 * np.mean(pairs))
+
+
+def test_isotropic_is_the_mean_over_random_orientations():
+    rng = np.random.default_rng(3)
+    W = rng.standard_normal((2, 4, 24))
+    W[0, 1] -= W[0, 0]  # one strongly negative overlap
+    W /= np.linalg.norm(W, axis=2, keepdims=True)
+    turns = np.linalg.qr(rng.standard_normal((3000, 24, 24)))[0]
+    chance = 4 * 3 / (4 * 24)  # n (n - 1) / 4m
+    assert constant.isotropic(W)[0] > 1.1  # chance is 1
+    for network, expected in zip(W, constant.isotropic(W), strict=True):
+        counts = many_networks.opposite_tops(network @ turns) / chance
+        # the sum of m - 1 products is taken as normal: 2 % at m = 8
+        assert expected == pytest.approx(counts.mean(), abs=4 * counts.std() / 3000**0.5 + 0.02)
 
 
 @pytest.mark.parametrize(

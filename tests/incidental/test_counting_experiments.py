@@ -1,5 +1,6 @@
 """How many neurons end up with two features: what the named runs compute at one point."""
 
+import numpy as np
 from superposition.incidental import collisions, counting_experiments, many_features
 
 
@@ -20,3 +21,12 @@ def test_collision_counts_of_the_run_are_those_of_its_pieces():
     assert 0 < found["first_wins"] < 1
     trained = counting_experiments.by_descent(n=8, m=16, lambda_=0.01, method="adamw", lr=0.01, steps=1500, seed=3)
     assert trained["dead"] == 0 and set(counting_experiments.describe(w0)) <= set(trained)
+
+
+def test_known_weights_are_counted_one_by_one():
+    W = np.array(
+        [[0.5, 0.0, 0.0], [-0.5, 0.0, 0.0], [0.5, 0.2, 0.0], [0.0, 0.2, 0.1], [0.0, 0.0, -0.8], [0.0, 0.0, 0.8]]
+    )
+    assert counting_experiments.describe(W) == {
+        "polysemantic": 2, "at_low": 3, "at_high": 1, "crowded": 1, "same_sign": 1, "unfinished": 1, "dead": 1,
+    }  # fmt: skip

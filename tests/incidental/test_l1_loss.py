@@ -61,6 +61,8 @@ def test_bad_input_is_named(call, message):
 def test_no_regularization_is_refused_and_forces_are_the_slope_of_the_loss():
     with pytest.raises(ValueError, match="^lambda_ = 0 "):
         l1_loss.checked_strength(0)
+    with pytest.raises(ValueError, match="^lambda_ = inf "):
+        l1_loss.checked_strength(np.inf)
     W, step = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]]), 1e-6
     for at in np.ndindex(W.shape):
         shift = np.zeros_like(W)

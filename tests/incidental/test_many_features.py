@@ -106,6 +106,7 @@ def test_descent_with_small_steps_is_the_flow():
         (lambda: many_features.flow(np.ones((2, 3)), 0.1, [1], step=1), "step = 1 is out of range"),
         (lambda: many_features.start(0, 3, seed=0), "n = 0 is out of range"),
         (lambda: many_features.start(2, 3, seed=0, scale=0), "scale = 0 is out of range"),
+        (lambda: many_features.start(2, 3, seed=0, scale=np.inf), "scale = inf is out of range"),
         (
             lambda: many_features.descend(np.ones((2, 3)), 0.1, method="adam", steps=1, lr=1),
             "method = 'adam' is unknown",

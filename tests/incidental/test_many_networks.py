@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.incidental import collisions, many_features, many_networks
+from superposition.incidental import collisions, l1_loss, many_features, many_networks
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 8), (4, 16), (5, 40), (9, 12)])
@@ -41,6 +41,14 @@ def test_counts_are_those_of_one_network():
     assert many_networks.count_polysemantic(W).tolist() == [collisions.count_polysemantic(w) for w in W]
     assert many_networks.opposite_tops(W).tolist() == [collisions.opposite_tops(w) for w in W]
     assert many_networks.count_polysemantic(W).sum() > 0
+
+
+def test_networks_at_rest_are_no_longer_moved(monkeypatch):
+    steps, advance = [], many_networks._advance
+    monkeypatch.setattr(many_networks, "_advance", lambda *args: steps.append(1) or advance(*args))
+    rest = float(l1_loss.resting_weight(0.05))
+    many_networks.flow([[[rest, 0.0, 0.0], [-rest, 0.0, 0.0]]], 0.05, 1e4)
+    assert len(steps) == many_networks.LOOK
 
 
 def test_progress_and_no_time_at_all():

@@ -54,6 +54,18 @@ def test_shared_neurons_and_dead_rows_are_counted():
     assert found["shared"] == 1 and found["dead"] == 1
 
 
+def test_the_instance_to_show_is_the_first_with_one_stuck_row():
+    sparse, dense = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.3] * 8
+    W = np.array([[[dense, dense, sparse], [sparse, sparse, sparse], [dense, sparse, sparse], [dense, sparse, sparse]]])
+    assert noise_experiments.example(Trajectory(np.array([0]), W)) == 2
+    assert noise_experiments.example(Trajectory(np.array([0]), W[:, :2])) == 0
+
+
+def test_without_noise_orthogonal_rows_are_closed_to_each_other():
+    W = np.tile(np.eye(3), (201, 2, 1, 1))
+    assert noise_experiments.description(Trajectory(np.arange(201), W), 0.0)["open"] == 0
+
+
 def test_standard_error_of_a_crossing_is_that_of_the_mean_curve():
     rng = np.random.default_rng(0)
     steps = np.arange(0, 101)

@@ -3,16 +3,21 @@
 from functools import wraps
 
 import numpy as np
+import torch
 from superposition.rug import (
     ablations,
     bayes,
     best_map,
     budgets,
     codes,
+    collisions,
     conflict_search,
+    decoders,
     dense_training,
+    diagnosis,
     drop,
     exact_losses,
+    feature_laws,
     gaussian_training,
     graphs,
     index_sets,
@@ -25,7 +30,9 @@ from superposition.rug import (
     model,
     noise_bound,
     partners,
+    planar_decoders,
     price,
+    protocols,
     records,
     rugs,
     scaling,
@@ -39,6 +46,7 @@ from superposition.rug import (
 )
 
 RUG = rugs.Rug(8, 3, indices=[3, 5, 6])
+PAIRS = rugs.Rug(8, 4, antipodal=True)
 ROW = np.array([0.3, -0.2, 0.1])
 SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 POINT = {"a": 1.2, "b": -0.4, "sigma": 0.25, "p": 0.05}
@@ -49,6 +57,17 @@ CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
 DRAWS = {"samples": 4, "seed": 0}
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
+
+
+def seeded(function):
+    """A function that draws from a generator of torch, which another draw would move on."""
+
+    @wraps(function)
+    def drawn(**arguments):
+        return function(**arguments, generator=torch.Generator().manual_seed(0))
+
+    return drawn
+
 
 HISTORY = np.array([0.5, 0.4, 0.3, 0.35, 0.36])
 
@@ -63,6 +82,16 @@ def loss_of(train):
     return trained
 
 
+def last_of(steps):
+    """What a generator gives last."""
+
+    @wraps(steps)
+    def run(**arguments):
+        return list(steps(**arguments))[-1]
+
+    return run
+
+
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
@@ -71,12 +100,33 @@ CALLS = [
         {"budget": "digits", "strength": 32.0, "kind": "rug", "p": 0.05} | DRAWS,
     ),
     (budgets.rounded_loss, {"code": CODE, "p": 0.05, "bits": 32} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "p": 0.05, "nd": 2} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE[:, :2], "W_out": SQUARE[:2], "b": ROW[:2], "p": 0.05} | DRAWS),
+    (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "law": feature_laws.uniform_law(0.1)} | DRAWS),
+    (diagnosis.loudness, {"relative": SQUARE}),
+    (feature_laws.FeatureLaw, {"mean": 0.05, "variance": 0.37 / 12, "sampler": feature_laws.uniform_law(0.1).sampler}),
+    (feature_laws.uniform_law, {"p": 0.05}),
+    (feature_laws.uniform_nodes, {"p": 0.05}),
+    (feature_laws.gaussian_loss, {"a": 1.2, "b": -0.4, "s": 0.3, "nodes": feature_laws.uniform_nodes(0.05)}),
+    (feature_laws.rug_optimum, {"law": feature_laws.uniform_law(0.1), "r": 0.2}),
     (meanfield.loss, POINT),
     (meanfield.loss_grad, POINT),
     (meanfield.noise_std, AT),
     (meanfield.linear_loss, AT),
     (meanfield.optimum, AT),
     (bayes.bayes_loss, {"p": 0.05, "sigma": 0.25}),
+    (bayes.bayes_decoder, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (decoders.state_evolution, AT | {"iterations": 2}),
+    (decoders.extrinsic, {"v": 0.5, "sigma": 1.0}),
+    (decoders.recovery_ratio, {"p": 0.05}),
+    (decoders.final_loss, {"p": 0.05, "r": 0.1}),
+    (decoders.decode, {"hidden": ROW[:2], "W_in": SQUARE[:2], "p": 0.05, "iterations": 2}),
+    (last_of(decoders.decode_rug), {"readout": np.ones((2, 8)), "rug": RUG, "p": 0.05, "iterations": 2}),
+    (collisions.digon_bayes_loss, {"p": 0.05, "c": 2.0}),
+    (collisions.pair_posterior, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (collisions.pair_evolution, AT | {"iterations": 2}),
+    (last_of(collisions.decode_antipodal), {"readout": np.ones((2, 8)), "rug": PAIRS, "p": 0.05, "iterations": 2}),
+    (planar_decoders.planar_bayes_loss, {"W_in": SQUARE[:2], "p": 0.05} | DRAWS),
     (jumprelu.jumprelu_optimum, AT),
     (partners.loss, {**POINT, "c": 0.7}),
     (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
@@ -135,7 +185,7 @@ CALLS = [
     (tiles.rug, {"bits": 2, "least": 1}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
-    (training.default_lr, {"ns": 64, "protocol": "recipe"}),
+    (protocols.protocol, {"name": "recipe", "ns": 64, "p": 0.05}),
     (
         loss_of(training.train),
         {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "batch": 64, "lr": 1e-3, "schedule": "cosine", "protocol": "recipe"}
@@ -161,6 +211,7 @@ CALLS = [
     (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_known(0.05, 0.2).blocks, {"ns": 64}),
     (best_map.rug_code, {"size": 8, "r": 0.25, "p": 0.05, "antipodal": True}),
     (best_map.dropped, {"size": 3, "p": 0.05}),
@@ -172,6 +223,10 @@ CALLS = [
     (
         dense_training.train_dense,
         {"ns": 4, "nd": 2, "p": 0.5, "method": "plain", "steps": 1, "batch": 2, "lr": 0.01, "fresh": 4, "seed": 0},
+    ),
+    (
+        seeded(dense_training.random_tiles),
+        {"m": 2, "B": 4, "p": 0.5, "copies": 1, "steps": 1, "batch": 2},
     ),
     (
         dense_training.train_blocks,
@@ -189,6 +244,8 @@ CALLS = [
     (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
     (graphs.graph_code, {"tile": TILE, "p": 0.1}),
     (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (conflict_search.lowest, {"score": np.sum, "n": 3, "m": 2, "tries": 1, "seed": 0}),
+    (conflict_search.charged_cost, {"W": SQUARE}),
     (conflict_search.fewest_conflicts, {"dots": SQUARE, "order": [0, 1]}),
     (conflict_search.annealed_conflicts, {"m": 2, "n": 4, "steps": 3, "seed": 0}),
     (lower_bound.conflict_cost, {"alpha": 0.5}),

@@ -114,6 +114,12 @@ def test_a_sweep_waits_for_dask_less_than_a_minute():
     assert executors.GRACE + 3 * executors.PATIENCE < 60
 
 
+def test_the_page_says_whom_to_trust_and_how_long_the_wait_is():
+    page = (ROOT / "book" / "reproduce.md").read_text()
+    assert "only schedulers you trust: points and results travel pickled, by default unencrypted" in page
+    assert "no workers for half a minute" in page and executors.GRACE == 30
+
+
 def test_point_that_an_executor_loses_is_handed_over_again(tmp_path):
     class Forgetful(ThreadPoolExecutor):
         lost = 0

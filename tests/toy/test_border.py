@@ -60,6 +60,8 @@ def test_dense_features_of_nearly_equal_importance_are_in_superposition():
 def test_bad_input_is_named():
     for call, message in [
         (lambda: border.border(0), "p = 0 is out of range"),
+        (lambda: border.border(1.5), "p = 1.5 is out of range"),
+        (lambda: border.profile(1.5, [0.1]), "p = 1.5 is out of range"),
         (lambda: border.profile(0.5, [0.0]), "overlaps = 0 is out of range"),
         (lambda: border.output_error(0.0, -0.1, 0.0, 0.5), "own = 0 is out of range"),
         (lambda: border.output_error(1.0, 0.1, 0.0, 0.5), "other = 0.1 is out of range"),

@@ -1,6 +1,7 @@
 """What the named runs of the toy models compute at one point."""
 
 import numpy as np
+import pytest
 from superposition.toy import experiments
 
 
@@ -10,4 +11,6 @@ def test_points_of_the_named_runs():
     assert cell["ratio"] <= cell["ratio_median"] <= cell["ratio_worst"] and 0 <= cell["agree"] <= 1
     point = experiments.dimensionalities(n=10, m=2, inverse_density=5.0, steps=50, seed=0, device="cpu")
     D = np.array(point["dimensionalities"].split(), dtype=float)
+    norms = np.array(point["norms"].split(), dtype=float)
+    assert point["per_feature"] == pytest.approx(2 / norms.sum(), rel=1e-3)  # ten norms of three digits
     assert len(D) == 10 == len(point["norms"].split()) and np.all(np.diff(D) >= 0) and D.sum() <= 2 + 1e-3

@@ -23,6 +23,8 @@ def test_phases():
     assert geometry.phase(np.array([[1.0, 0.1]]), 1) == "dropped"
     assert geometry.phase(np.array([[0.1, 1.0]]), 1) == "own"
     assert geometry.phase(np.array([[1.0, -1.0]]), 1) == "superposed"
+    # at the thresholds themselves: |W_i|^2 = 1/4 is not dropped, an interference of 1/4 is not superposed
+    assert geometry.phase(np.array([[0.0, 0.5]]), 1) == geometry.phase(np.array([[0.5, 1.0]]), 1) == "own"
 
 
 def test_geometry_does_not_depend_on_the_basis():

@@ -6,7 +6,7 @@ import html
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,7 @@ def records(notebook: str | os.PathLike) -> list[Row]:
 
 def _row(stored: dict[str, Any]) -> Row:
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored.items()}
-    row = Row(**fields)
-    if "resolution" in stored:
-        return row
-    # stored before checks had a resolution
-    unit, name = resolution.unit(row.relation, row.predicted, row.measured, row.printed or None)
-    sharp = resolution.of(row.relation, row.predicted, row.measured, row.tolerance, unit)
-    return replace(row, resolution=sharp, unit=name)
+    return Row(**fields)
 
 
 def coverage(notebooks: Mapping[str, str | os.PathLike]) -> list[str]:

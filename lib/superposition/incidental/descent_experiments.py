@@ -15,6 +15,8 @@ from superposition.incidental import noise_experiments, noise_loss, noisy_traini
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from numpy.typing import ArrayLike
+
     from superposition.incidental.laws import Law
 
 RECORDS = 200  # looks at the weights, evenly spaced over the time
@@ -83,15 +85,15 @@ def descended_and_trained(
     return compared(np.array([0, *times]), np.transpose(quiet), noisy, level)
 
 
-def compared(times: np.ndarray, quiet: np.ndarray, noisy: np.ndarray, level: float) -> dict[str, float]:
+def compared(times: ArrayLike, quiet: ArrayLike, noisy: ArrayLike, level: float) -> dict[str, float]:
     """Times at which two batches of curves reach a level in the mean, and their ratio.
 
     Parameters
     ----------
-    times : numpy.ndarray, shape (records,)
+    times : array_like, shape (records,)
         When.
-    quiet, noisy : numpy.ndarray, shape (records, instances)
-        Curves of descent and of training; instance by instance from the same weights.
+    quiet, noisy : array_like, shape (records, instances)
+        Curves of descent and of training; instance by instance from the same weights, at least 2.
     level : float
         The level.
 
@@ -105,6 +107,11 @@ def compared(times: np.ndarray, quiet: np.ndarray, noisy: np.ndarray, level: flo
     ValueError
         If an argument is not finite or the shapes do not fit.
     """
+    times = checks.array("times", times, "records")
+    quiet = checks.of_shape("quiet", quiet, (times.size, "instances"))
+    noisy = checks.of_shape("noisy", noisy, quiet.shape)
+    if quiet.shape[1] < 2:
+        raise ValueError("quiet has 1 instance; allowed: at least 2")
     reached = np.array([[noise_experiments.crossing(times, c, level) for c in _means(part)] for part in (quiet, noisy)])
     names = {"descent": float(reached[0, 0]), "training": float(reached[1, 0])}
     if not reached.all():

@@ -29,12 +29,12 @@ def train_many(
     eval_samples: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> list[TrainedModel]:
-    """Train several autoencoders by the recipe, each as `superposition.rug.training.train` would.
+    """Train several autoencoders, each as `superposition.rug.training.train` would.
 
     Parameters
     ----------
     settings : sequence of superposition.rug.model.Settings
-        One for each model; they may differ in nd, p and seed. Protocol "recipe" and float32 products.
+        One for each model; they may differ in nd, p and seed. No text's protocol, and float32 products.
     eval_samples : int, optional
         Fresh feature vectors for each evaluated loss; as in `superposition.rug.training.train`.
     progress : callable, optional
@@ -80,7 +80,7 @@ def _checked(settings):
         values = {getattr(one, name) for one in settings}
         if len(values) > 1:
             raise ValueError(f"settings have {name} = {sorted(values)}; allowed: one value for all of them")
-    checks.one_of("protocol", settings[0].protocol, ("recipe",))
+    checks.one_of("protocol", settings[0].protocol, ("recipe", "earlier"))
     checks.one_of("products", settings[0].products, ("float32",))
     return settings
 
