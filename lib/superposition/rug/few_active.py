@@ -100,7 +100,7 @@ def few_active_losses(
     --------
     >>> losses = few_active_losses([0.01] * 100, [0.2] * 100)
     >>> round(float(losses.sum()), 2)
-    0.11
+    0.09
     """
     p, share = _law(p, share)
     alone, never = share > 1 - 1e-9, share < 1e-12

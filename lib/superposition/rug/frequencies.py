@@ -141,7 +141,7 @@ def even_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
     Examples
     --------
     >>> even_shares([0.9, 0.1, 0.1, 0.1], 2).round(3)
-    array([0.709, 0.43 , 0.43 , 0.43 ])
+    array([0.706, 0.431, 0.431, 0.431])
     """
     p, nd = _law(p, nd)
     V = features.variance(p)
@@ -173,7 +173,7 @@ def rug_losses(p: ArrayLike, share: ArrayLike) -> NDArray[np.float64]:
     Examples
     --------
     >>> rug_losses([0.1, 0.1, 0.1], [0, 0.3, 1]).round(4)
-    array([0.0308, 0.0124, 0.    ])
+    array([0.0308, 0.0137, 0.    ])
     """
     p, share = np.broadcast_arrays(features.probability(p), checks.real("share", share, 0, 1))
     heard = share > 1e-12
