@@ -45,7 +45,7 @@ def allocate(
     nds : sequence of int
         Dimensions, each 1 to ns.
     importance : array_like
-        Weight of each feature's squared error, above 0: one number, or shape (ns,).
+        Weight of each feature's squared error, 1e-30 to 1e30: one number, or shape (ns,).
     phases : sequence of str
         What there is beside dropped features and own dimensions, of "rug", "fan" and "digon".
 
@@ -90,7 +90,7 @@ def _allocated(names, share, loss, weight, worth, nd):
 
 
 def _weights(importance, p):
-    importance = checks.real("importance", importance, 0, ranges.LARGEST, open_low=True)
+    importance = checks.real("importance", importance, 1 / ranges.LARGEST, ranges.LARGEST)
     if importance.shape not in ((), p.shape):
         raise ValueError(f"importance has shape {importance.shape}; allowed: one number, or one for each p: {p.shape}")
     return importance
