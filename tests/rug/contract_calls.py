@@ -5,6 +5,7 @@ from functools import wraps
 import numpy as np
 from superposition.rug import (
     ablations,
+    allocations,
     bayes,
     best_map,
     budgets,
@@ -17,6 +18,8 @@ from superposition.rug import (
     drop,
     exact_losses,
     feature_laws,
+    few_active,
+    frequencies,
     gaussian_training,
     graphs,
     index_sets,
@@ -41,6 +44,7 @@ from superposition.rug import (
     tile_search,
     tiles,
     training,
+    unequal_training,
     walsh_descent,
 )
 
@@ -54,6 +58,7 @@ SEEN = {"y": 0.4, "sigma": 0.1}
 SIZES = {"ns": 6, "nd": 3}
 CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
+UNEQUAL = np.array([0.5, 0.2, 0.1])
 DRAWS = {"samples": 4, "seed": 0}
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
 
@@ -210,6 +215,19 @@ CALLS = [
     (mixtures.hull(0.05, points=10).parts, {"r": 0.2}),
     (RUG.apply, {"x": np.ones(8)}),
     (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
+    (frequencies.power_law, {"ns": 4, "exponent": 1.5, "total": 0.5}),
+    (frequencies.shares, {"W_in": np.array([[1.0, 0.5, 0.2], [0.1, -0.4, 0.3]]), "p": UNEQUAL}),
+    (frequencies.tied_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.even_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.rug_losses, {"p": 0.1, "share": 0.4}),
+    (frequencies.unequal_rug, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), "seed": 0}),
+    (few_active.crowd, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (few_active.few_active_losses, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (allocations.allocate, {"p": UNEQUAL, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
+    (
+        loss_of(unequal_training.train_unequal),
+        {"p": UNEQUAL, "nd": 2, "importance": 2.0, "steps": 1, "batch": 2, "lr": 0.01, "seed": 0, "eval_samples": 64},
+    ),
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
