@@ -47,6 +47,7 @@ WITHOUT_A_CALL = {
     "experiments.stopped_autoencoder": NAMED_RUN,
     "experiments.trained_autoencoder": NAMED_RUN,
     "experiments.trained_by": NAMED_RUN,
+    "finite_data.trained_on": NAMED_RUN,
     "gated_experiments.other_marginal": NAMED_RUN,
     "gated_experiments.trained_fields": NAMED_RUN,
     "gated_training.relu_with_linear_pathway": STEPS,
