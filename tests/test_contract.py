@@ -35,6 +35,8 @@ WITHOUT_A_CALL = {
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoder_experiments.antipodal_ladder": NAMED_RUN,
+    "decoder_experiments.ladder": NAMED_RUN,
     "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,

@@ -10,6 +10,7 @@ from superposition.rug import (
     best_map,
     budgets,
     codes,
+    collisions,
     conflict_search,
     decoders,
     dense_training,
@@ -31,6 +32,7 @@ from superposition.rug import (
     model,
     noise_bound,
     partners,
+    planar_decoders,
     price,
     protocols,
     records,
@@ -46,6 +48,7 @@ from superposition.rug import (
 )
 
 RUG = rugs.Rug(8, 3, indices=[3, 5, 6])
+PAIRS = rugs.Rug(8, 4, antipodal=True)
 ROW = np.array([0.3, -0.2, 0.1])
 SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 POINT = {"a": 1.2, "b": -0.4, "sigma": 0.25, "p": 0.05}
@@ -147,6 +150,11 @@ CALLS = [
     (decoders.final_loss, {"p": 0.05, "r": 0.1}),
     (decoders.decode, {"hidden": ROW[:2], "W_in": SQUARE[:2], "p": 0.05, "iterations": 2}),
     (last_of(decoders.decode_rug), {"readout": np.ones((2, 8)), "rug": RUG, "p": 0.05, "iterations": 2}),
+    (collisions.digon_bayes_loss, {"p": 0.05, "c": 2.0}),
+    (collisions.pair_posterior, {"y": 0.4, "sigma": 0.25, "p": 0.05}),
+    (collisions.pair_evolution, AT | {"iterations": 2}),
+    (last_of(collisions.decode_antipodal), {"readout": np.ones((2, 8)), "rug": PAIRS, "p": 0.05, "iterations": 2}),
+    (planar_decoders.planar_bayes_loss, {"W_in": SQUARE[:2], "p": 0.05} | DRAWS),
     (jumprelu.jumprelu_optimum, AT),
     (partners.loss, {**POINT, "c": 0.7}),
     (partners.optimum, {"sigma": 0.25, "c": 0.7, "p": 0.05}),
@@ -231,6 +239,7 @@ CALLS = [
     (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_known(0.05, 0.2).blocks, {"ns": 64}),
     (best_map.rug_code, {"size": 8, "r": 0.25, "p": 0.05, "antipodal": True}),
     (best_map.dropped, {"size": 3, "p": 0.05}),
@@ -263,6 +272,8 @@ CALLS = [
     (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
     (graphs.graph_code, {"tile": TILE, "p": 0.1}),
     (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (conflict_search.lowest, {"score": np.sum, "n": 3, "m": 2, "tries": 1, "seed": 0}),
+    (conflict_search.charged_cost, {"W": SQUARE}),
     (conflict_search.fewest_conflicts, {"dots": SQUARE, "order": [0, 1]}),
     (conflict_search.annealed_conflicts, {"m": 2, "n": 4, "steps": 3, "seed": 0}),
     (lower_bound.conflict_cost, {"alpha": 0.5}),
