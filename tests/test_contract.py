@@ -48,6 +48,7 @@ WITHOUT_A_CALL = {
     "experiments.stopped_autoencoder": NAMED_RUN,
     "experiments.trained_autoencoder": NAMED_RUN,
     "experiments.trained_by": NAMED_RUN,
+    "finite_data.trained_on": NAMED_RUN,
     "frequencies_experiments.unequal_autoencoder": NAMED_RUN,
     "gated_experiments.other_marginal": NAMED_RUN,
     "gated_experiments.trained_fields": NAMED_RUN,

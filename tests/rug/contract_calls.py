@@ -15,6 +15,8 @@ from superposition.rug import (
     decoders,
     dense_training,
     diagnosis,
+    dictionaries,
+    dictionary_training,
     drop,
     exact_losses,
     feature_laws,
@@ -60,6 +62,8 @@ CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
 UNEQUAL = np.array([0.5, 0.2, 0.1])
 DRAWS = {"samples": 4, "seed": 0}
+TRUTH = dictionaries.dictionary(8, 4)
+SEEN_FEATURES, ACTIVATIONS = TRUTH.activations(3, seed=0)
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
 
 
@@ -98,6 +102,16 @@ def last_of(steps):
     return run
 
 
+def first_of(train):
+    """Directions of the first of what was trained."""
+
+    @wraps(train)
+    def trained(**arguments):
+        return train(**arguments)[0].W_dec
+
+    return trained
+
+
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
@@ -115,6 +129,20 @@ CALLS = [
     (feature_laws.uniform_nodes, {"p": 0.05}),
     (feature_laws.gaussian_loss, {"a": 1.2, "b": -0.4, "s": 0.3, "nodes": feature_laws.uniform_nodes(0.05)}),
     (feature_laws.rug_optimum, {"law": feature_laws.uniform_law(0.1), "r": 0.2}),
+    (dictionaries.dictionary, {"ns": 8, "nd": 4, "kind": "rug", "p": 0.05, "exponent": 0.5, "seed": 0}),
+    (
+        dictionaries.scores,
+        {"truth": TRUTH, "x": SEEN_FEATURES, "codes": np.eye(3, 5), "directions": np.ones((4, 5)), "threshold": 0.1}
+        | {"offset": np.full(4, 0.1)},
+    ),
+    (
+        dictionaries.nonnegative_lasso,
+        {"hidden": ACTIVATIONS, "directions": TRUTH.directions, "lambda_": 0.1, "iterations": 3},
+    ),
+    (
+        first_of(dictionary_training.train_saes),
+        {"truth": TRUTH, "lambdas": np.array([0.1]), "latents": 3, "steps": 2, "batch": 4, "lr": 0.01, "seed": 0},
+    ),
     (meanfield.loss, POINT),
     (meanfield.loss_grad, POINT),
     (meanfield.noise_std, AT),

@@ -145,6 +145,16 @@ class Frequencies(Chapter):
     seed: Seed = 0
 
 
+class Dictionaries(Chapter):
+    """Parameters of the page on a ground truth for sparse autoencoders."""
+
+    ns: Annotated[Count, Field(ge=32, le=256)] = 64
+    nd: Annotated[Count, Field(ge=8), AfterValidator(UpTo("ns", "ns"))] = 24
+    p: Annotated[Real, Field(ge=0.01, le=0.1)] = 0.05
+    steps: Steps = 1500
+    seed: Seed = 2000
+
+
 class Decoders(Chapter):
     """Parameters of the page on decoders."""
 
