@@ -174,7 +174,17 @@ def test_the_book_has_formulas_and_figures(site):
 CHAPTERS = [page for page in PAGES if page.startswith("ch")]
 # Pages to be worked on, with what was measured: least share of prose, formulas and figures, most code, greatest height.
 # A page may only get better, and leaves the list when it is good.
-STILL = {}
+STILL = {
+    "ch1.html": (0.72, 0.11, 22_200),
+    "ch2.html": (0.79, 0.02, 17_100),
+    "ch3.html": (0.70, 0.12, 24_900),
+    "ch3-beyond.html": (0.74, 0.09, 19_700),
+    "ch3-best.html": (0.75, 0.05, 24_400),
+    "ch4.html": (0.71, 0.06, 25_800),
+    "ch5.html": (0.69, 0.08, 24_700),
+    "ch6.html": (0.67, 0.10, 32_600),
+    "ch6-gates.html": (0.71, 0.10, 24_800),
+}
 
 
 @pytest.mark.parametrize("page", CHAPTERS)
