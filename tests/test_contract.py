@@ -35,6 +35,8 @@ WITHOUT_A_CALL = {
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoder_experiments.antipodal_ladder": NAMED_RUN,
+    "decoder_experiments.ladder": NAMED_RUN,
     "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
@@ -93,6 +95,7 @@ WITHOUT_A_CALL = {
     "predicted.best_field": STEPS,
     "predicted.descend": STEPS,
     "predicted.starting_fields": STEPS,
+    "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
@@ -111,6 +114,7 @@ WITHOUT_A_CALL = {
     "training.evaluate": TENSORS,
     "training.forward": TENSORS,
     "training.initial_weights": TENSORS,
+    "weights.fitting": "takes a mapping, in test_weights",
     "weights.load": "takes a path, in test_weights",
 }
 

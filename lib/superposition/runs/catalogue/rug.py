@@ -89,16 +89,6 @@ RUNS = (
         hardware="one CPU core",
     ),
     Run(
-        name="rug-half",
-        feeds="The Persian Rug, Figures 6 and 7: two more seeds of run rug-grid at ns = 512 and r = 1/2",
-        function=_TRAINED,
-        point=TrainedPoint,
-        small=_TINY,
-        full=({"ns": (512,), "p": (0.05,), "r": (0.5,), **_USUAL, "steps": (3000,), "seed": (1, 2)},),
-        hours={"small": _TINY_HOURS, "full": 0.1},
-        hardware="one CPU core",
-    ),
-    Run(
         name="rug-budget",
         feeds="what half or twice the training steps change in run rug-grid, at ns = 256",
         function=_TRAINED,
