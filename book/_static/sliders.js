@@ -976,7 +976,7 @@ document.addEventListener("DOMContentLoaded", () => {
           const kept = range(n).filter(i => W[i][i] > 0.25).length;
           return {height: stacked ? side + 220 : side + 44, parts: [group, matrix, names, chart.group],
             label: `Five features in two dimensions at sparsity ${number(S.value)}, after ${model.step} steps: ${kept} are kept.`,
-            below: `<p>After ${model.step} steps: <b>${kept} of 5</b> features kept, loss <b>${number(value, 2)}</b> of that of the best linear model, ` +
+            below: `<p>After ${model.step} steps: <b>${kept} of 5</b> features kept, loss <b>${number(value)}</b> of that of the best linear model, ` +
               `which keeps two. Move <i>S</i> while it trains.</p>`};
         };
       });
