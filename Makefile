@@ -7,16 +7,17 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh clean
+.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh packages archive pdf figures manifest release clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
 
-# Files side by side, at most eight, the longest first. One after the other: pytest --nbval
+# Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
+# After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
 test: .venv/.ready
-	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(TESTFLAGS)
+	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:
@@ -45,19 +46,42 @@ lock:
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	"$(PYTHON)" -m venv "$$dir/venv"; \
 	echo "torch==$(TORCH)" > "$$dir/held.txt"; \
-	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check -c "$$dir/held.txt" -e '.[book]'; \
+	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check -c "$$dir/held.txt" -e '.[book,release]'; \
 	"$$dir/venv/bin/pip" freeze --exclude-editable > "$$dir/frozen.txt"; \
 	sed 's/+cpu$$//' "$$dir/frozen.txt" > constraints.txt
 	@echo "constraints.txt: $$(wc -l < constraints.txt) pins"
 
-clean:
-	rm -rf _build
+# What a reader takes away, in dist/: wheel and sdist, the built book in one archive, its pages in one PDF
+packages: .venv/.release
+	$(RUN) python scripts/take_away.py packages
 
-.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py
+archive: book
+	$(RUN) python scripts/take_away.py archive
+
+pdf: book .venv/.release
+	$(RUN) python scripts/take_away.py pdf
+
+figures manifest: .venv/.ready
+	$(RUN) python scripts/take_away.py $@
+
+release:
+	.ci/run
+	$(MAKE) packages archive pdf figures
+	@$(RUN) python scripts/take_away.py by_hand
+
+clean:
+	rm -rf _build dist
+
+.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py scripts/jupyter/labconfig/*.json
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@echo "Setting up .venv: a minute or two, about 1.5 GB"
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'
-	mkdir -p .venv/etc/ipython
+	mkdir -p .venv/etc/ipython .venv/etc/jupyter
 	cp scripts/ipython_kernel_config.py .venv/etc/ipython/
+	cp -r scripts/jupyter/labconfig .venv/etc/jupyter/
+	@touch $@
+
+.venv/.release: .venv/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[release]'
 	@touch $@

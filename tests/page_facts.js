@@ -46,6 +46,11 @@
     .filter(e => visible(e) && !inside(e, "mjx-assistive-mml") && e.getBoundingClientRect().right > limit && !scrolls(e))
     .map(e => `${e.tagName} ${e.className}: ${short(e.textContent)}`);
 
+  // What has to be pushed to be read; parts that are folded have no width.
+  const scrolling = [...document.querySelectorAll("main article :is(div.math mjx-container, table)")]
+    .filter(e => visible(e) && (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > limit))
+    .map(e => `${e.tagName}: ${short(e.textContent)}`);
+
   return {
     theme: document.documentElement.dataset.theme,
     width: window.innerWidth,
@@ -58,5 +63,6 @@
       i => ({src: i.getAttribute("src"), alt: i.alt, width: i.naturalWidth})),
     texts: read,
     overflowing,
+    scrolling,
   };
 }

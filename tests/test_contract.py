@@ -23,6 +23,7 @@ TENSORS = "takes tensors, settings or models that the library made"
 NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
 WITHOUT_A_CALL = {
     "batched_training.train_many": TENSORS,
+    "bayes.uniform_posterior": STEPS,
     "best_experiments.ablated_autoencoder": NAMED_RUN,
     "best_experiments.led_network": NAMED_RUN,
     "best_experiments.priced_code": NAMED_RUN,
@@ -33,6 +34,9 @@ WITHOUT_A_CALL = {
     "crossings.growth": STEPS,
     "cut_path.solve": STEPS,
     "descent_experiments.descended_and_trained": NAMED_RUN,
+    "decoder_experiments.antipodal_ladder": NAMED_RUN,
+    "decoder_experiments.ladder": NAMED_RUN,
+    "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
     "exact_gradients.prepared": TENSORS,
@@ -44,6 +48,8 @@ WITHOUT_A_CALL = {
     "experiments.stopped_autoencoder": NAMED_RUN,
     "experiments.trained_autoencoder": NAMED_RUN,
     "experiments.trained_by": NAMED_RUN,
+    "finite_data.trained_on": NAMED_RUN,
+    "frequencies_experiments.unequal_autoencoder": NAMED_RUN,
     "gated_experiments.other_marginal": NAMED_RUN,
     "gated_experiments.trained_fields": NAMED_RUN,
     "gated_training.relu_with_linear_pathway": STEPS,
@@ -81,7 +87,6 @@ WITHOUT_A_CALL = {
     "moments.moment_tail": STEPS,
     "moments.piecewise": STEPS,
     "moments.ramp_moment": STEPS,
-    "bayes.uniform_posterior": STEPS,
     "noise_experiments.description": TENSORS,
     "noise_experiments.example": TENSORS,
     "noise_experiments.trained_under_noise": NAMED_RUN,
@@ -90,7 +95,9 @@ WITHOUT_A_CALL = {
     "predicted.best_field": STEPS,
     "predicted.descend": STEPS,
     "predicted.starting_fields": STEPS,
+    "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
+    "protocol_experiments.tried_protocol": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
     "tile_search.descend": TENSORS,
@@ -108,6 +115,7 @@ WITHOUT_A_CALL = {
     "training.evaluate": TENSORS,
     "training.forward": TENSORS,
     "training.initial_weights": TENSORS,
+    "weights.fitting": "takes a mapping, in test_weights",
     "weights.load": "takes a path, in test_weights",
 }
 

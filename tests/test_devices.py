@@ -1,6 +1,7 @@
 """Where training runs, and what is said where torch is missing."""
 
 import ast
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -59,3 +60,20 @@ def test_devices_by_name():
 def test_what_is_not_there_is_refused(device):
     with pytest.raises(ValueError, match="device = .* is not on this machine; allowed: auto, cpu"):
         resolve_device(device)
+
+
+# What a chapter runs in its first two cells, and what the command's workers run: OpenMP says what it was told.
+CHAPTER = "from superposition.book import parameters; from superposition.rug import training"
+COMMAND = """
+import subprocess, sys, superposition.cli
+print(subprocess.run([sys.executable, "-c", "import torch; torch.ones(9).sum()"], check=True))
+"""
+
+
+@pytest.mark.parametrize("code", [CHAPTER, COMMAND])
+@pytest.mark.parametrize(("set_by_user", "policy"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])
+def test_threads_that_wait_do_not_spin(code, set_by_user, policy):
+    inherited = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
+    environment = {**inherited, "OMP_DISPLAY_ENV": "true", **set_by_user}
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, env=environment)
+    assert f"OMP_WAIT_POLICY = '{policy}'" in done.stderr

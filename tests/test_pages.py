@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -21,6 +22,7 @@ TOC = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
 
 # Runs in the page and returns facts; the tests judge them.
 FACTS = (Path(__file__).parent / "page_facts.js").read_text()
+SHARES = (Path(__file__).parent / "page_shares.js").read_text()
 
 
 def toc_files(entry):
@@ -33,27 +35,30 @@ def toc_files(entry):
     return []
 
 
-# sphinx-thebe, always loaded by jupyter-book 1, writes the same constant twice into every page. Nothing uses it.
-NOT_OURS = "Identifier 'THEBE_JS_URL' has already been declared"
-
 PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Build the book into a fresh folder and return the folder of its pages."""
-    out = tmp_path_factory.mktemp("site")
+    """Build the book once for all workers, into a fresh folder, and return the folder of its pages."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    log = shared / "site.log"
     command = [Path(sys.executable).parent / "jupyter-book", "build", "book", "-W", "-n", "--keep-going", "--all"]
-    done = subprocess.run(
-        [*command, "--path-output", out],
-        cwd=ROOT,
-        env=os.environ | {"NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    return out / "_build" / "html"
+    with FileLock(shared / "site.lock"):
+        if not log.exists():
+            done = subprocess.run(
+                [*command, "--path-output", shared / "site"],
+                cwd=ROOT,
+                env=os.environ | {"NO_COLOR": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            log.write_text(f"{done.returncode}\n{done.stdout}", encoding="utf-8")
+    code, said = log.read_text(encoding="utf-8").split("\n", 1)
+    assert code == "0", said[-5000:]
+    return shared / "site" / "_build" / "html"
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -61,7 +66,6 @@ def opened(request, browser, site):
     """Open one page, and give it with its messages; `view` changes width and theme in place."""
     context = browser.new_context(viewport={"width": 1300, "height": 1400}, color_scheme="light")
     context.set_default_timeout(120_000)  # a long page on a busy machine
-    context.add_init_script("localStorage.setItem('mode', 'auto'); localStorage.setItem('theme', 'light')")
     context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
     page = context.new_page()
     messages = []
@@ -136,7 +140,7 @@ def test_images_are_loaded_and_described(view):
 def test_no_console_error(view):
     # A request to the network, which is cut here, is no error of the page: it must do without.
     errors = [(text, url) for kind, text, url in view["messages"] if kind == "error"]
-    assert [e for e in errors if e[0] != NOT_OURS and not e[1].startswith(("http:", "https:"))] == []
+    assert [e for e in errors if not e[1].startswith(("http:", "https:"))] == []
 
 
 def test_nothing_overflows(view, width):
@@ -149,15 +153,59 @@ def test_text_is_readable(view):
     assert faint == []
 
 
-def test_figures_keep_a_light_background(view):
-    # Axes and labels are dark; on the dark theme's page they would vanish.
+def test_formulas_and_tables_fit_a_phone(view):
+    assert view["scrolling"] == []
+
+
+def test_figures_have_the_background_of_their_page(view, theme):
     for png in view["figures"]:
         picture = Image.open(io.BytesIO(png)).convert("RGB")
-        # At this luminance black text has a contrast of 7 or more.
-        assert luminance(picture.getpixel((3, picture.height - 4))) > 0.3
+        corner = luminance(picture.getpixel((3, picture.height - 4)))
+        # On the one axes and words are black, on the other nearly white: a contrast of 7 or more.
+        assert corner > 0.3 if theme == "light" else corner < 0.02
 
 
 def test_the_book_has_formulas_and_figures(site):
     pages = [(site / name).read_text(encoding="utf-8") for name in PAGES]
     assert sum(page.count('class="math notranslate') for page in pages) > 0
     assert sum(page.count("<figure") for page in pages) > 0
+
+
+CHAPTERS = [page for page in PAGES if page.startswith("ch")]
+# Pages to be worked on, with what was measured: least share of prose, formulas and figures, most code, greatest height.
+# A page may only get better, and leaves the list when it is good.
+STILL = {
+    "ch1.html": (0.72, 0.11, 22_200),
+    "ch2.html": (0.79, 0.02, 17_100),
+    "ch3.html": (0.70, 0.12, 24_900),
+    "ch3-beyond.html": (0.74, 0.09, 19_700),
+    "ch3-best.html": (0.75, 0.05, 24_400),
+    "ch4.html": (0.71, 0.06, 25_800),
+    "ch5.html": (0.69, 0.08, 24_700),
+    "ch6.html": (0.67, 0.10, 32_600),
+    "ch6-gates.html": (0.71, 0.10, 24_800),
+}
+
+
+@pytest.mark.parametrize("page", CHAPTERS)
+def test_a_chapter_is_read_and_not_scrolled_through(page, browser, site):
+    tab = browser.new_page(viewport={"width": 1300, "height": 1400})
+    tab.goto((site / page).as_uri(), wait_until="load")
+    tab.evaluate("window.MathJax?.startup?.promise")
+    tab.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
+    tab.wait_for_function("[...document.images].every(i => i.complete)")
+    found = tab.evaluate(SHARES)
+    tab.close()
+    read = sum(found["shares"].get(kind, 0) for kind in ("prose", "formula", "figure"))
+    code, height = found["shares"].get("code", 0), found["height"]
+    good = read >= 0.6 and code <= 0.15 and height <= 16_000
+    if page not in STILL:
+        assert good, (read, code, height)
+    else:
+        assert not good, "take it out of the list"
+        least, most, greatest = STILL[page]
+        assert (read > least - 0.005, code < most + 0.005, height <= greatest) == (True, True, True), (
+            read,
+            code,
+            height,
+        )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
     from scipy.sparse import csr_array
 
+_SURELY = 40.0  # -log of the smallest probability that a feature of p = 1 is off: 4e-18
+
 
 @dataclass(frozen=True)
 class Estimate:
@@ -272,5 +274,88 @@ def sample(
         row_starts = np.searchsorted(flat, np.arange(batch + 1) * ns)
         return csr_array((values, flat % ns, row_starts), shape=(batch, ns))
     x = np.zeros((batch, ns))
+    x.flat[flat] = values
+    return x
+
+
+def nonzeros_each(
+    p: ArrayLike, batch: int, *, seed: int | np.random.Generator
+) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
+    """Draw a batch of vectors whose features are on with probabilities of their own, as a list of what is on.
+
+    Points fall on a line on which each feature has a piece of length -log(1 - p_i): it is on where at
+    least one point falls on its piece. The cost is proportional to what is on.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    batch : int
+        Number of feature vectors, at least 1.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    flat : numpy.ndarray of int64, shape (k,)
+        Increasing positions ``row * ns + column`` of the entries that are on.
+    values : numpy.ndarray of float64, shape (k,)
+        Their values, uniform in [0, 1).
+
+    Raises
+    ------
+    ValueError
+        If `p` is no vector, one of it is outside (0, 1], or `batch` is below 1.
+
+    Notes
+    -----
+    Source: ours. `nonzeros` is for one p for all features, and keeps its own numbers.
+
+    Examples
+    --------
+    >>> flat, values = nonzeros_each([1, 0.5, 0.001], 3, seed=0)
+    >>> flat
+    array([0, 3, 4, 6])
+    """
+    p, batch = checks.of_shape("p", probability(p), ("ns",)), checks.whole("batch", batch, 1)
+    rng = checks.generator("seed", seed)
+    with np.errstate(divide="ignore"):
+        ends = np.cumsum(np.minimum(-np.log1p(-p), _SURELY))
+    points = rng.poisson(ends[-1] * batch)
+    rows, columns = rng.integers(batch, size=points), np.searchsorted(ends, ends[-1] * rng.random(points), "right")
+    flat = np.unique(rows * len(p) + np.minimum(columns, len(p) - 1))
+    return flat, rng.random(flat.size)
+
+
+def sample_each(p: ArrayLike, batch: int, *, seed: int | np.random.Generator) -> Float[np.ndarray, "batch ns"]:
+    """Draw a batch of feature vectors whose features are on with probabilities of their own.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    batch : int
+        Number of feature vectors, at least 1.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from; the same numbers as `nonzeros_each`.
+
+    Returns
+    -------
+    numpy.ndarray, shape (batch, ns)
+        Values in [0, 1), float64.
+
+    Raises
+    ------
+    ValueError
+        If `p` is no vector, one of it is outside (0, 1], or `batch` is below 1.
+
+    Examples
+    --------
+    >>> sample_each([1, 0.5, 0.001], 2, seed=0).round(2)
+    array([[0.59, 0.55, 0.  ],
+           [0.81, 0.  , 0.  ]])
+    """
+    flat, values = nonzeros_each(p, batch, seed=seed)
+    x = np.zeros((checks.whole("batch", batch, 1), len(np.asarray(p))))
     x.flat[flat] = values
     return x

@@ -91,6 +91,28 @@ def test_code_loss_against_simulation_of_a_random_code():
     assert exact_losses.code_loss(W, b, 0.02) == pytest.approx(exact_losses.code_loss(W, b, 0.02, rtol=0), rel=1e-4)
 
 
+def test_huge_negative_weights_only_silence():
+    """Up to the largest weights of a fan the loss is that of the limit, and a silenced output hears nobody."""
+    for ratio in (1e6, 1e16, 1e27):
+        fan = codes.priority_fan(10, ratio)
+        rest = 10 / ratio  # neighbours answer each other by 1 / ratio
+        assert exact_losses.code_loss(fan.W, fan.b, 0.05, rtol=0) == pytest.approx(
+            codes.fan_loss(0.05, 10), rel=rest + 1e-9
+        )
+    heard = 0.1 * 0.9 / 3  # E x^2 while the one with the huge weight is off
+    for weight in (1e30, 1e60, 1e99, 1e300):
+        assert exact_losses.output_moments([-weight, 0.0], 1.0, 0.0, 0.1, rtol=0) == pytest.approx(
+            (heard, heard), rel=1e-12
+        )
+
+
+@pytest.mark.parametrize("weight", [1e10, 1e40, 1e75])
+def test_huge_positive_weights(weight):
+    overlap, power = exact_losses.output_moments([weight], 1.0, 0.0, 0.1, rtol=0)
+    assert overlap == pytest.approx(0.1 * 0.1 * weight / 4, rel=1e-8)  # E u E u' / 4, and terms of order 1
+    assert power == pytest.approx(0.1 * weight**2 / 3, rel=1e-8)
+
+
 def test_code_loss_against_a_grid():
     W, b = np.array([[1.1, -2.0], [-0.3, 0.9]]), np.array([-0.05, 0.02])
     u = (np.arange(2000) + 0.5) / 2000
@@ -119,6 +141,8 @@ REFUSED = [
     (lambda: exact_losses.code_loss(np.ones((2, 3)), np.zeros(2), 0.1), r"W has shape \(2, 3\); allowed: \(B, B\)"),
     (lambda: exact_losses.code_loss(np.ones((60, 60)), np.zeros(60), 0.5), "allowed: 3000000"),
     (lambda: codes.fan_loss(0, 10), "p = 0"),
+    (lambda: exact_losses.output_moments([1e76], 1, 0, 0.1), "others = .*e.76 is out of range"),
+    (lambda: exact_losses.code_loss([[1e80]], [0], 0.1), "W = .*e.80 is out of range"),
 ]
 
 

@@ -70,7 +70,7 @@ def _block(name: str, rows: Sequence[Row]) -> str:
     """The form for people: place and statement, then the verdict and its decisive number, which unfold the rows."""
     claim = declared()[name]
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
-    summary = f"<summary><b>{_verdict(rows)}</b>: {_text(_decisive(rows))}; {count}</summary>"
+    summary = f"<summary><b>{_verdict(rows)}</b>: {_text(decisive(rows))}; {count}</summary>"
     ours = f"\n\n*Ours:* {claim.right}\n" if claim.right else ""
     return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
 
@@ -81,8 +81,19 @@ def _verdict(rows):
     return f"undecided in this run ({undecided} of {len(rows)})" if undecided else rows[0].verdict
 
 
-def _decisive(rows):
-    """The number on which the verdict stands: where the text's own form is excluded, the widest gap; else the first."""
+def decisive(rows: Sequence[Row]) -> str:
+    """The number on which a verdict stands: where the text's own form is excluded, the widest gap; else the first.
+
+    Parameters
+    ----------
+    rows : sequence of Row
+        The checks of one claim, at least one.
+
+    Returns
+    -------
+    str
+        Measured and predicted, in words.
+    """
     row = next((row for row in rows if row.printed), rows[0])
     gaps = [abs(printed - measured) for printed, measured in zip(row.printed, row.measured, strict=False)] or [0.0]
     i = gaps.index(max(gaps))

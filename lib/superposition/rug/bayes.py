@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from superposition import features
+from superposition import checks, features
 from superposition.rug import ranges
 from superposition.rug.moments import REACH, gauss_legendre
 
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from superposition.checks import Floats
+
+
+LARGEST = 1e100  # of pre-activations: over the least sigma their squares are still finite
 
 
 def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
@@ -79,21 +82,77 @@ def _posterior_error(y, sigma, p):
     return density * (spread + doubt * centre**2)
 
 
+def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
+    """What a pre-activation says of its feature: posterior mean and variance of x given y = x + nu.
+
+    Parameters
+    ----------
+    y : array_like
+        Pre-activation in units of the gain, without the mean of the interference.
+    sigma : array_like
+        Standard deviation of the interference, sigma > 0.
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    mean : numpy.ndarray
+        E[x | y], in [0, 1], shape of the broadcast arguments.
+    variance : numpy.ndarray
+        Var[x | y]; its mean over y is `bayes_loss`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 26, without the text's restriction to features that are on.
+
+    Examples
+    --------
+    >>> mean, variance = bayes_decoder([0.1, 0.4, 0.9], sigma=0.1, p=0.05)
+    >>> mean.round(3)
+    array([0.002, 0.39 , 0.871])
+    """
+    sigma = checks.real("sigma", sigma, 1 / ranges.LARGEST, ranges.LARGEST)
+    y, sigma, p = np.broadcast_arrays(checks.real("y", y, -LARGEST, LARGEST), sigma, features.probability(p))
+    density, centre, spread = uniform_posterior(y, sigma)
+    off = (1 - p) * np.exp(-((y / sigma) ** 2) / 2) / np.sqrt(2 * np.pi) / sigma
+    seen = p * density + off
+    on = np.where(seen > 0, p * density / np.where(seen > 0, seen, 1), y > 0.5)
+    centre = np.clip(centre, 0, 1)
+    return (on * centre)[()], (on * np.maximum(spread, 0) + on * (1 - on) * centre**2)[()]
+
+
 def uniform_posterior(y: np.ndarray, sigma: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Density of y = u + nu, and mean and variance of u given y (The Persian Rug, eq. 26)."""
+    y, sigma = np.broadcast_arrays(y, sigma)
+    found, narrow = np.empty((3, *y.shape)), sigma < 1
+    for chosen, form in ((narrow, _truncated_normal), (~narrow, _nearly_uniform)):
+        if chosen.any():
+            found[:, chosen] = form(y[chosen], sigma[chosen])
+    return tuple(found)
+
+
+def _truncated_normal(y, sigma):
+    """The same in closed form, where differences of the normal distribution do not cancel."""
+    left, right = -y / sigma, (1 - y) / sigma
+    flip = y > 0.5
+    density = ndtr(np.where(flip, right, -left)) - ndtr(np.where(flip, left, -right))
+    safe = np.where(density > 0, density, 1)
+    height = np.exp(-(np.stack([left, right]) ** 2) / 2) / np.sqrt(2 * np.pi) / safe
+    lean = height[0] - height[1]
+    return density, y + sigma * lean, sigma**2 * (1 + left * height[0] - right * height[1] - lean**2)
+
+
+def _nearly_uniform(y, sigma):
+    """The same by quadrature, where the interference is wide."""
     u, weights = gauss_legendre(24)
     weight = np.exp(-(((y[..., None] - u) / sigma[..., None]) ** 2) / 2) * weights
     mass = weight.sum(axis=-1)
     mass = np.where(mass > 0, mass, 1)
     centre = (weight * u).sum(axis=-1) / mass
     spread = (weight * (u - centre[..., None]) ** 2).sum(axis=-1) / mass
-    wide = (mass / np.sqrt(2 * np.pi) / sigma, centre, spread)
-
-    left, right = -y / sigma, (1 - y) / sigma  # a truncated normal, where it is narrow
-    flip = y > 0.5
-    density = ndtr(np.where(flip, right, -left)) - ndtr(np.where(flip, left, -right))
-    safe = np.where(density > 0, density, 1)
-    height = np.exp(-(np.stack([left, right]) ** 2) / 2) / np.sqrt(2 * np.pi) / safe
-    lean = height[0] - height[1]
-    narrow = (density, y + sigma * lean, sigma**2 * (1 + left * height[0] - right * height[1] - lean**2))
-    return tuple(np.where(sigma < 0.25, n, w) for n, w in zip(narrow, wide, strict=True))
+    return mass / np.sqrt(2 * np.pi) / sigma, centre, spread

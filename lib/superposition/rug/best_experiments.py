@@ -70,7 +70,7 @@ def searched_tile(
 def ablated_autoencoder(
     *, ns: int, p: float, r: float, steps: int, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float | int]:
-    """Train one autoencoder by the recipe, describe W, and take its structure away piece by piece.
+    """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece.
 
     Parameters
     ----------
@@ -102,7 +102,7 @@ def ablated_autoencoder(
         If an argument is outside its range.
     """
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, seed=seed, device=device)
+    model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
     rug = float(meanfield.optimum(p, nd / ns).loss)
     losses = ablations(W, p, samples=samples, seed=seed)
@@ -213,7 +213,7 @@ def led_network(
         One of `superposition.rug.dense_training.METHODS`, or "blocks": ten blocks imposed, the best of sixteen random
         starts in all that are of one size.
     ratio : float
-        Loudness of a feature over the next one's where the method is "fans"; not used otherwise.
+        Loudness of a feature over the next one's where the method is "fans" or "cones"; not used otherwise.
     ns, nd : int
         Features and dimensions.
     p : float
@@ -237,7 +237,7 @@ def led_network(
     """
     if method == "blocks":
         return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
-    lr = 3e-4 if method == "fans" else 3e-3
+    lr = 3e-4 if method in ("fans", "cones") else 3e-3
     return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
 
 

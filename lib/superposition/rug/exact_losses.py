@@ -1,7 +1,6 @@
 """The loss of a code from exact integrals over every set of active features, and its best bias and gain.
 
-Weights may span many orders of magnitude, as in a loud and quiet code: up to about 1e45 the integrals keep their
-digits, from 1e55 on they lose them all.
+Weights may span many orders of magnitude, as in a loud and quiet code.
 Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
 """
 
@@ -18,7 +17,9 @@ from scipy.stats import binom
 from superposition import checks, features, relu_integrals
 from superposition.features import Estimate
 
-LARGEST = 1e300  # weights of a fan reach 1e250
+LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
+LOUDEST = 1e75  # of positive weights and biases
+SILENCING = 1e25  # a weight so many times below all that is positive shuts the output, as any below it
 LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
 
 
@@ -36,7 +37,7 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
     Parameters
     ----------
     W : array_like, shape (B, B)
-        Weights from -1e45 to 1e45; huge negative ones silence an output.
+        Weights from -1e300 to 1e75; huge negative ones silence an output.
     b : array_like, shape (B,)
         Bias.
     p : float
@@ -76,7 +77,7 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
     Parameters
     ----------
     others : array_like, shape (k,)
-        Weights of the other features, finite; zeros cost nothing.
+        Weights of the other features, from -1e300 to 1e75; zeros cost nothing.
     own : float
         Weight of the output's own feature.
     b : float
@@ -107,11 +108,12 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
     >>> np.round(output_moments([], 1.0, 0.0, 0.3), 6)
     array([0.1, 0.1])
     """
-    others = checks.real("others", others, -LARGEST, LARGEST).ravel()
-    own, b = (checks.number(name, value, -LARGEST, LARGEST) for name, value in (("own", own), ("b", b)))
+    others = checks.real("others", others, -LARGEST, LOUDEST).ravel()
+    own, b = (checks.number(name, value, -LOUDEST, LOUDEST) for name, value in (("own", own), ("b", b)))
     p, rtol = features.one_probability(p), checks.number("rtol", rtol, 0, 1)
-    values, counts = np.unique(others[others != 0], return_counts=True)
-    n, highest = int(counts.sum()), max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
+    highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
+    values, counts = np.unique(np.maximum(others[others != 0], -SILENCING * highest), return_counts=True)
+    n = int(counts.sum())
     overlap, power = 0.0, 0.0
     for k in range(n + 1):
         slopes, ways = _sets(values, counts, k)
@@ -211,8 +213,8 @@ def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, s
 
 
 def _block(W, b, p):
-    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LARGEST)
-    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LARGEST, LARGEST), features.one_probability(p)
+    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LOUDEST)
+    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST), features.one_probability(p)
 
 
 def _sets(values, counts, k):

@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from superposition import checks, devices
-from superposition.rug import meanfield, partners, training
+from superposition.rug import meanfield, partners, protocols, training
 from superposition.rug.gaussian_training import continue_training, train_on_samples
 from superposition.rug.stopping import first_below, first_pause
 from superposition.rug.walsh_descent import descend
@@ -68,7 +68,7 @@ def descended_rug(
 def gaussian_autoencoder(
     *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by the recipe with Gaussian interference by decree.
+    """Train one autoencoder by the earlier protocol with Gaussian interference by decree.
 
     Parameters
     ----------
@@ -106,7 +106,7 @@ def gaussian_autoencoder(
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "recipe", seed, device)
+    settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
     model = train_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
     theory = float(meanfield.optimum(p, nd / ns).loss)
@@ -202,7 +202,7 @@ def _mean_and_spread(name, values):
 def trained_autoencoder(
     *, ns: int, p: float, r: float, steps: int, full_rate_from: float, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by the recipe, slower for rare features, and describe it beside the theory.
+    """Train one autoencoder by the earlier protocol, slower for rare features, and describe it beside the theory.
 
     Parameters
     ----------
@@ -215,7 +215,7 @@ def trained_autoencoder(
     steps : int
         Training steps, at least 1.
     full_rate_from : float
-        Smallest p at which the recipe's learning rate is right, in (0, 1]. Below it the rate
+        Smallest p at which the protocol's learning rate is right, in (0, 1]. Below it the rate
         falls in proportion to p: each feature is then seen in few vectors of a batch, and the
         full rate kills features.
     seed : int
@@ -248,8 +248,8 @@ def trained_autoencoder(
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     nd = max(1, round(r * ns))
     rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
-    lr = training.default_lr(ns) * min(1.0, p / rarity)
-    model = training.train(ns, nd, p, steps=steps, lr=lr, gradients="automatic", seed=seed, device=device)
+    how: dict[str, Any] = {"protocol": "earlier", "lr": protocols.protocol("earlier", ns, p).lr * min(1.0, p / rarity)}
+    model = training.train(ns, nd, p, steps=steps, gradients="automatic", seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
     return {
@@ -283,7 +283,8 @@ def trained_by(
     r : float
         Compression ratio, in (0, 1); nd = max(1, round(r ns)).
     protocol : {"recipe", "text", "unstopped"}
-        Ours, the text's, or the text's constant learning rate for all `steps`, without its stopping rule.
+        Under "recipe" the tables of this function have what `superposition.rug.protocols.protocol` calls "earlier";
+        "text" is the text's, and "unstopped" its learning rate and start for all `steps`, without its stopping rule.
     steps : int
         Training steps, at least 1; under the text's protocol an upper limit.
     seed : int
@@ -312,9 +313,10 @@ def trained_by(
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    checks.one_of("protocol", protocol, (*training.PROTOCOLS, "unstopped"))
-    slow = {"lr": training.default_lr(ns, "text"), "schedule": "constant"}
-    how: dict[str, Any] = slow if protocol == "unstopped" else {"protocol": protocol}
+    checks.one_of("protocol", protocol, ("recipe", "text", "unstopped"))
+    how: dict[str, Any] = {"protocol": "text" if protocol == "text" else "earlier"}
+    if protocol == "unstopped":
+        how |= {"lr": protocols.protocol("text", ns, p).lr, "schedule": "constant"}
     model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows

@@ -130,7 +130,7 @@ def train(settings: Settings, progress: Callable[[int, int], None] | None = None
 
 
 def train_on_samples(settings: Settings, progress: Callable[[int, int], None] | None = None) -> TrainedModel:
-    """The same by the recipe: batches of feature vectors, and a fresh Gaussian for every interference.
+    """The same from samples: batches of feature vectors, and a fresh Gaussian for every interference.
 
     Parameters
     ----------
@@ -279,7 +279,7 @@ def _rows(W_in, W_out, p):
 
 
 def _start(settings, dtype):
-    """The initial weights of the recipe; the bias is then the effective one."""
+    """The initial weights of ordinary training; the bias is then the effective one."""
     init_rng = np.random.default_rng(np.random.SeedSequence(settings.seed).spawn(3)[0])
     weights = training.initial_weights(settings, init_rng, torch.device(settings.device))
     return [w.detach().to(dtype).requires_grad_() for w in weights]
@@ -358,4 +358,4 @@ def train_meanfield(
     Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
     """
     lr, steps = 1e-2 if lr is None else lr, checks.whole("steps", steps, 1)
-    return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "recipe", seed, device), progress)
+    return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "earlier", seed, device), progress)

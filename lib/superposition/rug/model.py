@@ -48,7 +48,7 @@ class RowStatistics:
 
 @dataclass(frozen=True)
 class Settings:
-    """How a model was trained: sizes, law of the features, optimiser and seed."""
+    """How a model was trained: sizes, law of the features, optimiser, seed and start."""
 
     ns: int
     nd: int
@@ -61,6 +61,7 @@ class Settings:
     seed: int
     device: str
     products: str = "float32"
+    start: str = "independent"
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ class TrainedModel:
 
     ``W_in`` (nd, ns), ``W_out`` (ns, nd), ``bias`` (ns,) in float32; ``loss_history``, one
     batch loss a step; ``loss`` on fresh feature vectors with its standard error ``loss_se``;
-    ``stopped``, whether the text's stopping rule fired (False under the recipe).
+    ``stopped``, whether the text's stopping rule fired (False under any other protocol).
     """
 
     settings: Settings

@@ -14,47 +14,17 @@ import numpy as np
 
 from superposition import checks, features, optimise
 from superposition.devices import resolve_device, torch
-from superposition.rug import exact_gradients, ranges
+from superposition.rug import exact_gradients, protocols, ranges
 from superposition.rug.model import Settings, TrainedModel
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-PROTOCOLS = ("recipe", "text")
 SCHEDULES = ("cosine", "constant")
 GRADIENTS = ("exact", "automatic")
 WINDOW = 100  # batches in a window of the text's stopping rule
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
-
-
-def default_lr(ns: int, protocol: str = "recipe") -> float:
-    """Learning rate of a protocol at a given size.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 2.
-    protocol : {"recipe", "text"}
-        The recipe takes 1e-2 up to ns = 256 and then falls as 1 / ns, because a larger rate
-        collapses to an all-zero output at large ns; the text takes 3e-3 / sqrt(ns).
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `ns` is below 2 or `protocol` is unknown.
-
-    Notes
-    -----
-    Source: the text's rate is that of the public code of The Persian Rug.
-    """
-    ns = checks.whole("ns", ns, 2)
-    checks.one_of("protocol", protocol, PROTOCOLS)
-    return 3e-3 / ns**0.5 if protocol == "text" else 1e-2 * min(1.0, 256 / ns)
 
 
 def train(
@@ -63,9 +33,10 @@ def train(
     p: float,
     *,
     steps: int | None = None,
-    batch: int = 1024,
+    batch: int | None = None,
     lr: float | None = None,
     schedule: str | None = None,
+    start: str | None = None,
     protocol: str = "recipe",
     seed: int = 0,
     device: str = "auto",
@@ -76,7 +47,8 @@ def train(
 ) -> TrainedModel:
     """Train one autoencoder on sparse features and evaluate it on fresh ones.
 
-    Weights start uniform within 1 / sqrt(fan-in), the bias at zero.
+    Weights start uniform within 1 / sqrt(fan-in), the bias at zero. What is not given of steps, batch, lr,
+    schedule and start is that of `superposition.rug.protocols.protocol`.
 
     Parameters
     ----------
@@ -85,17 +57,18 @@ def train(
     p : float
         Probability that a feature is on, in (0, 1].
     steps : int, optional
-        Adam steps; 2000 under the recipe, an upper limit of 100000 under the text's protocol.
-    batch : int
+        Adam steps; an upper limit under the text's protocol.
+    batch : int, optional
         Feature vectors a step.
     lr : float, optional
-        Learning rate, `default_lr` if not given.
+        First learning rate.
     schedule : {"cosine", "constant"}, optional
-        Cosine to zero, or constant; the protocol's own if not given.
-    protocol : {"recipe", "text"}
-        "recipe" runs all its steps, cosine to zero. "text" keeps the rate constant and stops
-        when the mean loss of the last 100 batches is not below that of the 100 before, looking
-        every 100 batches.
+        Cosine to zero, or constant.
+    start : {"tied", "independent"}, optional
+        Whether the decoder starts as the encoder's transpose, scaled to its own range, or with numbers of its own.
+    protocol : {"recipe", "earlier", "text"}
+        "recipe" and "earlier" run all their steps. "text" stops when the mean loss of the last 100
+        batches is not below that of the 100 before, looking every 100 batches.
     seed : int
         Seed of the initial weights, the training data and the evaluation, in streams of its own each.
     device : str
@@ -103,9 +76,9 @@ def train(
     eval_samples : int, optional
         Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
     products : {"float32", "bfloat16"}
-        What the large products of the recipe's step are rounded to; the text's protocol takes float32.
+        What the large products of a step are rounded to; the text's protocol takes float32.
     gradients : {"exact", "automatic"}
-        Written down under the recipe, which is faster, or by automatic differentiation, as stored
+        Written down, which is faster, or by automatic differentiation, as stored
         tables have it; other last bits. The text's protocol is always automatic.
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
@@ -126,7 +99,7 @@ def train(
     -----
     Source: The Persian Rug, section 2; the recipe is ours.
     """
-    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products)
+    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start)
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
@@ -247,33 +220,35 @@ def checked_settings(
     nd: int,
     p: float,
     steps: int | None,
-    batch: int,
+    batch: int | None,
     lr: float | None,
     schedule: str | None,
     protocol: str,
     seed: int,
     device: str,
     products: str = "float32",
+    start: str | None = None,
 ) -> Settings:
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
-    ns = checks.whole("ns", ns, 2, LIMIT)
-    is_text = checks.one_of("protocol", protocol, PROTOCOLS) == "text"
-    schedule = ("constant" if is_text else "cosine") if schedule is None else schedule
-    checks.one_of("schedule", schedule, SCHEDULES)
+    ns, p = checks.whole("ns", ns, 2, LIMIT), features.one_probability(p)
+    usual = protocols.protocol(protocol, ns, p)
+    schedule = checks.one_of("schedule", usual.schedule if schedule is None else schedule, SCHEDULES)
+    is_text = protocol == "text"
     if is_text and schedule != "constant":
         raise ValueError(f"schedule = {schedule!r} does not go with protocol 'text'; allowed: constant")
     return Settings(
         ns=ns,
         nd=checks.whole("nd", nd, 1, ns),
-        p=features.one_probability(p),
-        steps=checks.whole("steps", (100_000 if is_text else 2000) if steps is None else steps, 1),
-        batch=checks.whole("batch", batch, 1),
-        lr=default_lr(ns, protocol) if lr is None else ranges.rate(lr),
-        schedule=schedule,
+        p=p,
+        steps=checks.whole("steps", usual.steps if steps is None else steps, 1),
+        batch=checks.whole("batch", usual.batch if batch is None else batch, 1),
+        lr=usual.lr if lr is None else ranges.rate(lr),
+        schedule=schedule,  # pyrefly: ignore[bad-argument-type]: the usual one where it was None
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
         device=str(resolve_device(device)),
         products=checks.one_of("products", products, ("float32",) if is_text else tuple(exact_gradients.PRODUCTS)),
+        start=checks.one_of("start", usual.start if start is None else start, protocols.STARTS),
     )
 
 
@@ -282,8 +257,12 @@ def initial_weights(
 ) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
     """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
     ns, nd = settings.ns, settings.nd
+    # half of the W_ii of an independent start are negative
     W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
-    W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
+    if settings.start == "tied":
+        W_out = np.ascontiguousarray(W_in.T) * np.sqrt(ns / nd)
+    else:
+        W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
     return tuple(  # pyrefly: ignore[bad-return]: three
         torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
     )

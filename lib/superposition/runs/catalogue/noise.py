@@ -132,6 +132,29 @@ RUNS = (
         hardware="one core of a busy two-core machine",
     ),
     Run(
+        name="noise-rate",
+        feeds="Incidental Polysemanticity, section 3: what the noise of the steps costs, by learning rate",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=tuple(
+            {**_FIG, "sigma": (0.2,), "eta": (eta,), "steps": (round(80 / eta),), "instances": (512,), "seed": seeds}
+            for eta, seeds in ((0.0025, (2,)), (0.005, (1, 2)), (0.01, (1, 2)), (0.02, (1, 2)))
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-rows",
+        feeds="Incidental Polysemanticity, Figure 6: near-simplices at another seed, and a size not seen before",
+        function=_NOISE,
+        point=NoisePoint,
+        small=_QUICK,
+        full=tuple({**_COUNTED, "n": (n,), "m": (m,), "seed": (1,)} for n, m in ((8, 8), (8, 16), (10, 20), (12, 24))),
+        hours={"small": _TINY_HOURS, "full": 0.03},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
         name="noise-sixth",
         feeds="Incidental Polysemanticity, section 3: laws of one kurtosis and different sixth cumulants",
         function=_NOISE,
@@ -160,6 +183,16 @@ RUNS = (
             for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.1, 0.02, 250.0))
         ),
         hours={"small": _TINY_HOURS, "full": 0.04},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-descent-more",
+        feeds="the same at another size of the noise",
+        function="superposition.incidental.descent_experiments:descended_and_trained",
+        point=DescentPoint,
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
+        full=({**_DESCENT, "n": (8,), "m": (16,), "sigma": (0.12,), "until": (150.0,), "instances": (12,)},),
+        hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="one core of a busy two-core machine",
     ),
 )  # fmt: skip

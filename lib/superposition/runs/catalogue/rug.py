@@ -30,6 +30,17 @@ class ProtocolPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class TriedPoint(Point):
+    """One autoencoder to try a protocol on: what `superposition.rug.protocol_experiments.tried_protocol` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    protocol: Literal["recipe", "earlier", "text"]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
 _TRAINED = "superposition.rug.experiments:trained_autoencoder"
@@ -38,7 +49,10 @@ _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives eve
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
 _BY = "superposition.rug.experiments:trained_by"
-_RECIPE, _TEXT = {"protocol": ("recipe",)}, {"protocol": ("text",), "steps": (100_000,)}
+_TRIED = "superposition.rug.protocol_experiments:tried_protocol"
+_RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
+_TEXT = {"protocol": ("text",), "steps": (100_000,)}
+_FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}
 _TWO = {"p": (0.05,), "r": (0.2, 0.5)}
 _THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
 
@@ -101,6 +115,23 @@ RUNS = (
         hardware="two CPU cores",
     ),
     Run(
+        name="rug-recipe",
+        feeds="the recipe over sizes and sparsities, beside the protocol of older tables at the same steps",
+        function=_TRIED,
+        point=TriedPoint,
+        small=({"ns": (32,), "p": (0.05,), "r": (0.2,), **_BOTH, "steps": (50,), "seed": (0,)},),
+        full=(
+            {"ns": (64,), "p": _FROM_RARE, "r": (0.2, 0.9), **_RECIPE, "steps": (1000,), **_FIVE},
+            {"ns": (64,), "p": _FROM_RARE, "r": (0.2, 0.9), **_EARLIER, "steps": (1000,), "seed": (2, 3)},
+            {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_RECIPE, "steps": (400,), **_FIVE},
+            {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_EARLIER, "steps": (400,), "seed": (2, 3)},
+            {"ns": (1024,), "p": _FROM_RARE[::2], "r": (0.2, 0.9), **_RECIPE, "steps": (300,), "seed": (2,)},
+            {"ns": (4096,), "p": _FROM_RARE[::2], "r": (0.2,), **_RECIPE, "steps": (60,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.25},
+        hardware="one CPU core",
+    ),
+    Run(
         name="rug-sizes",
         feeds="The Persian Rug, Figure 2: trained loss against ns, the sizes and seeds that other runs lack",
         function=_BY,
@@ -114,6 +145,19 @@ RUNS = (
             {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (4,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-sizes-recipe",
+        feeds="The Persian Rug, Figure 2: trained loss against ns by the recipe",
+        function=_TRIED,
+        point=TriedPoint,
+        small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
+        full=(
+            {"ns": (64, 128, 256), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
+            {"ns": (512,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), **_FIVE},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.1},
         hardware="one CPU core",
     ),
     Run(

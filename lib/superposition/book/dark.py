@@ -1,0 +1,163 @@
+"""A Sphinx extension for the form of pages: every figure in a light and a dark variant, and no script nobody uses.
+
+Notebooks hold one variant of a figure, the light one. When the book is built its grey colours are turned around, white
+becoming the page and black the ink; colours stay what they are, so that a caption is true in both themes. What is drawn
+on a picture (a matrix, a map) keeps its colours too, as the picture below it does.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+from xml.etree.ElementTree import Element
+
+PAGE, INK = (0x12, 0x12, 0x12), (0xCE, 0xD6, 0xDD)  # background and text of the theme's dark pages
+DARKEST = 0.14  # relative luminance of a colour on a dark page: a contrast of 3 or more, as WCAG asks of graphics
+SVG = "http://www.w3.org/2000/svg"
+_COLOUR = re.compile("#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})")
+_PLACE = re.compile(r"(?:translate\(|M )(-?[\d.]+) (-?[\d.]+)")
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx, which calls this.
+
+    Parameters
+    ----------
+    app : sphinx.application.Sphinx
+        The builder's application.
+
+    Returns
+    -------
+    dict
+        That pages may be read side by side.
+    """
+    app.connect("doctree-read", _add_variants, priority=400)  # before Sphinx collects the images
+    app.connect("html-page-context", _leave_out_thebe, priority=900)
+    return {"parallel_read_safe": True}
+
+
+def darkened(svg: str) -> str:
+    """Turn a figure of matplotlib into its variant for a dark page.
+
+    Parameters
+    ----------
+    svg : str
+        The light figure.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> print(darkened('<svg xmlns="http://www.w3.org/2000/svg"><path style="fill: #ffffff; stroke: #d55e00"/></svg>'))
+    <svg xmlns="http://www.w3.org/2000/svg" fill="#ced6dd"><path style="fill: #121212; stroke: #d55e00" /></svg>
+    """
+    for name, address in (("", SVG), ("xlink", "http://www.w3.org/1999/xlink")):
+        ElementTree.register_namespace(name, address)
+    root = ElementTree.fromstring(svg)
+    root.set("fill", turned("#000000"))  # matplotlib does not write what is black
+    _recolour(root)
+    return ElementTree.tostring(root, encoding="unicode")
+
+
+def turned(colour: str) -> str:
+    """A colour on a dark page: grey is turned around, a dark colour becomes lighter, any other one stays.
+
+    Parameters
+    ----------
+    colour : str
+        "#rrggbb", in lower case.
+
+    Returns
+    -------
+    str
+
+    Examples
+    --------
+    >>> turned("#ffffff"), turned("#000000"), turned("#e69f00"), turned("#440154")
+    ('#121212', '#ced6dd', '#e69f00', '#875c91')
+    """
+    red, green, blue = (int(part, 16) for part in _COLOUR.fullmatch(colour).groups())  # type: ignore[union-attr]
+    if red == green == blue:
+        mixed = [ink + (page - ink) * red / 255 for ink, page in zip(INK, PAGE, strict=True)]
+    else:
+        mixed, white = [red, green, blue], 0
+        while _luminance(mixed) < DARKEST:
+            white += 1 / 64
+            mixed = [part + (255 - part) * white for part in (red, green, blue)]
+    return "#" + "".join(f"{round(part):02x}" for part in mixed)
+
+
+def _luminance(colour):
+    linear = [
+        part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in (c / 255 for c in colour)
+    ]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def _recolour(element: Element) -> None:
+    if "style" in element.attrib:
+        element.set("style", _COLOUR.sub(lambda found: turned(found[0]), element.get("style", "")))
+    box = _pictured(element)
+    for child in element:
+        if box and _lies_in(child, box):
+            child.set("fill", "#000000")
+        else:
+            _recolour(child)
+
+
+def _pictured(element):
+    """The box of axes that hold a picture: left, top, right and bottom."""
+    if not element.get("id", "").startswith("axes_"):
+        return None
+    drawn = [part for child in element if "axis" not in child.get("id", "") for part in child.iter()]
+    if not any(part.tag.endswith("}image") or part.get("id", "").startswith("QuadMesh") for part in drawn):
+        return None
+    corners = re.findall(r"(-?[\d.]+) (-?[\d.]+)", element.find(f".//{{{SVG}}}path").get("d"))
+    x, y = zip(*((float(a), float(b)) for a, b in corners), strict=True)
+    return min(x), min(y), max(x), max(y)
+
+
+def _lies_in(child, box):
+    """Whether a part of axes belongs to the picture: it is cut off at its edge, or it starts inside, as words do."""
+    if "axis" in child.get("id", ""):
+        return False
+    if any("clip-path" in part.attrib for part in child.iter()):
+        return True
+    places = (_PLACE.search(part.get("transform", "")) for part in child.iter() if "text" not in part.tag)
+    place = next(filter(None, places), None)
+    if place is None:  # spines, and the background of the axes, which shows where a picture has a hole
+        return child.get("id") == "patch_2" or "fill: #ffffff" in "".join(
+            part.get("style", "") for part in child.iter()
+        )
+    x, y = float(place[1]), float(place[2])
+    return box[0] < x < box[2] and box[1] < y < box[3]
+
+
+def _add_variants(app: Any, doctree: Any) -> None:
+    from docutils import nodes
+
+    for light in list(doctree.findall(nodes.image)):
+        if not light["uri"].endswith(".svg"):
+            continue
+        source = Path(app.srcdir, light["uri"].lstrip("/"))
+        text = darkened(source.read_text(encoding="utf-8"))
+        file = Path(app.doctreedir, "dark", f"{sha256(text.encode()).hexdigest()}.svg")
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text, encoding="utf-8")
+        dark = light.deepcopy()
+        dark["uri"] = "/" + Path(os.path.relpath(file, app.srcdir)).as_posix()
+        for image, time in ((light, "by-day"), (dark, "by-night")):
+            image["classes"] = [*image["classes"], "dark-light", time]  # the theme leaves "dark-light" alone
+        light.parent.insert(light.parent.index(light) + 1, dark)
+
+
+def _leave_out_thebe(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Drop the scripts of sphinx-thebe, which jupyter-book loads always: the book uses them nowhere."""
+    scripts = context.get("script_files", [])
+    context["script_files"] = [one for one in scripts if "thebe" not in f"{one.filename}{one.attributes}".lower()]

@@ -1,0 +1,355 @@
+"""How far any decoder can go: one element-wise step, many of them, and the thresholds.
+
+A decoder sees the hidden vector h = W_in x and knows W_in and the law of x. The ladder begins with the element-wise
+Bayes decoder and iterates it: orthogonal or vector approximate message passing, whose loss follows a recursion of one
+number, its state evolution. Everything holds for tight frames (rugs) as ns -> infinity.
+Source: ours, beyond The Persian Rug, section 5.2.2; the recursion is that of Ma and Ping (2017) and of Rangan,
+Schniter and Fletcher (2019) for a projector without noise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from superposition import checks, features
+from superposition.rug import meanfield, ranges
+from superposition.rug.bayes import bayes_decoder, bayes_loss
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
+    from superposition.rug.rugs import Rug
+
+LEAST_NOISE = 1e-9  # below it, rounding errors of y would be taken for features
+FLATTEST = 1e-6  # least diagonal of the projector; a feature that is written nowhere has 0
+
+
+@dataclass(frozen=True)
+class Evolution:
+    """Interference ``sigma`` that each iteration meets and ``loss`` that it leaves, shape (..., iterations).
+
+    Examples
+    --------
+    >>> state_evolution(0.05, 0.2, 3).sigma.round(3)
+    array([0.253, 0.179, 0.124])
+    """
+
+    sigma: np.ndarray
+    loss: np.ndarray
+
+
+def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
+    """Loss of the iterated Bayes decoder on a rug, as ns -> infinity.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    r : array_like
+        Compression ratio nd / ns, in (0, 1].
+    iterations : int
+        At least 1; the first is the best element-wise decoder.
+
+    Returns
+    -------
+    Evolution
+        Fields ``sigma`` and ``loss``, of the broadcast shape and one more axis for the iterations.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Ma and Ping (2017), section IV, for a projector without noise: v = `bayes_loss` (p, sigma),
+    tau = 1 / (1 / v - 1 / sigma^2), next sigma^2 = tau (1 / r - 1), from tau = Var[x].
+
+    Examples
+    --------
+    >>> (state_evolution(0.05, 0.2, 4).loss / 0.007427).round(3)  # in units of the best ReLU
+    array([0.956, 0.465, 0.202, 0.077])
+    """
+    p, r = np.broadcast_arrays(features.probability(p), meanfield.checked_ratio(r))
+    sigma, found = meanfield.noise_std(p, r), []
+    for _ in range(checks.whole("iterations", iterations, 1)):
+        v = bayes_loss(p, sigma)
+        found.append((sigma, v))
+        sigma = np.sqrt(extrinsic(v, sigma) * (1 - r) / r)
+    return Evolution(*(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
+
+
+def extrinsic(v: ArrayLike, sigma: ArrayLike) -> Floats:
+    """Variance of what a Bayes decoder adds to its input: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0.
+
+    Parameters
+    ----------
+    v : array_like
+        Loss of the decoder, from 0 to below sigma^2.
+    sigma : array_like
+        Standard deviation of its input's error, sigma >= 0.
+
+    Returns
+    -------
+    numpy.ndarray
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> float(extrinsic(0.5, 1.0))
+    1.0
+    """
+    v, sigma = np.broadcast_arrays(checks.real("v", v, 0, ranges.LARGEST), ranges.spreads(sigma))
+    gain = sigma**2 - v
+    if np.any((gain <= 0) & (v > 0)):
+        raise ValueError(f"v = {v[(gain <= 0) & (v > 0)].flat[0]:g} is out of range; allowed: [0, sigma^2)")
+    return np.where(v > 0, v * (sigma**2 / np.where(v > 0, gain, 1)), 0.0)[()]
+
+
+def recovery_ratio(p: ArrayLike) -> Floats:
+    """The ratio above which the iterated Bayes decoder recovers every feature of a rug, as ns -> infinity.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        max over sigma of `bayes_loss` (p, sigma) / sigma^2, between p and 1.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: Donoho, Maleki and Montanari (2009) for the argument. A fixed point of `state_evolution` is a sigma with
+    bayes_loss = r sigma^2, and all of them lie below its start. As p -> 0 it is 2/3 p ln(1/p).
+
+    Examples
+    --------
+    >>> float(recovery_ratio(0.05).round(4))
+    0.1122
+    """
+    return _hardest(features.probability(p))[0]
+
+
+def final_loss(p: float, r: float) -> float:
+    """Where `state_evolution` ends: what no number of iterations takes away from a rug.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    r : float
+        Compression ratio, in (0, 1].
+
+    Returns
+    -------
+    float
+        r sigma^2 at the largest sigma with bayes_loss = r sigma^2; 0 above `recovery_ratio`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> round(final_loss(0.05, 0.1) / 0.01222, 2), final_loss(0.05, 0.2)  # in units of the best ReLU
+    (0.8, 0.0)
+    """
+    from scipy.optimize import brentq
+
+    p, r = features.one_probability(p), checks.number("r", meanfield.checked_ratio(r))
+    ratio, hardest = _hardest(np.asarray(p))
+    if r > ratio:
+        return 0.0
+
+    def excess(log_sigma):
+        return bayes_loss(p, np.exp(log_sigma)) / np.exp(2 * log_sigma) - r
+
+    start = np.log(meanfield.noise_std(p, r))  # no fixed point lies above; between the two the share only falls
+    place = brentq(excess, hardest, start, xtol=1e-13) if excess(hardest) > 0 else hardest
+    return float(r * np.exp(2 * place))
+
+
+def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20) -> Float[np.ndarray, "... ns"]:
+    """Estimate feature vectors from hidden vectors by the iterated Bayes decoder.
+
+    Parameters
+    ----------
+    hidden : array_like, shape (..., nd)
+        Hidden vectors W_in x, without noise or bias.
+    W_in : array_like, shape (nd, ns)
+        Encoder. Only its row space counts; the decoder is best where that is a tight frame without coherence (a rug),
+        and no more than a good guess where features share directions.
+    p : float
+        Probability that a feature is on, in (0, 1]; its values are uniform on [0, 1].
+    iterations : int
+        At least 1; the first is the element-wise Bayes decoder. A vector whose own estimate of its error has stopped
+        falling keeps its best.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., ns)
+        Posterior means, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: Ma and Ping (2017); Rangan, Schniter and Fletcher (2019). `decode_rug` is the fast form for rugs.
+
+    Examples
+    --------
+    >>> from superposition.features import sample
+    >>> x = sample(400, 0.05, 20, seed=0)
+    >>> W_in = np.random.default_rng(1).standard_normal((160, 400))
+    >>> bool(np.mean((decode(x @ W_in.T, W_in, 0.05) - x) ** 2) < 1e-6)
+    True
+    """
+    W_in = checks.array("W_in", W_in, "nd ns")
+    hidden = checks.real("hidden", checks.array("hidden", hidden, "... nd"), -ranges.LARGEST, ranges.LARGEST)
+    if hidden.shape[-1] != len(W_in):
+        raise ValueError(f"hidden has shape {hidden.shape}; allowed: (..., {len(W_in)})")
+    inverse = np.linalg.pinv(W_in)
+    P = inverse @ W_in
+    diagonal = np.clip(np.diag(P), FLATTEST, 1)
+    R = P / diagonal[:, None]
+    readout = (hidden @ inverse.T).reshape(-1, W_in.shape[1]) / diagonal
+    steps = _steps_to_x(readout, lambda v: v @ R.T, diagonal, p, iterations)
+    return _last(steps).reshape(*hidden.shape[:-1], W_in.shape[1])
+
+
+def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) -> Iterator[np.ndarray]:
+    """Give the estimates of the iterated Bayes decoder on a rug, one after each iteration.
+
+    Parameters
+    ----------
+    readout : array_like, shape (batch, ns)
+        R x, which is what the hidden vectors say.
+    rug : Rug
+        The matrix R.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    iterations : int
+        At least 1.
+
+    Returns
+    -------
+    iterator of numpy.ndarray, shape (batch, ns)
+        Posterior means; the same memory each time.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: as `decode`, at a cost of two fast transforms an iteration.
+
+    Examples
+    --------
+    >>> from superposition.features import sample
+    >>> from superposition.rug import Rug
+    >>> rug, x = Rug(4096, 1229), sample(4096, 0.05, 4, seed=0)
+    >>> losses = [np.mean((estimate - x) ** 2) for estimate in decode_rug(rug.apply(x), rug, 0.05, iterations=4)]
+    >>> [f"{loss:.0e}" for loss in losses]
+    ['4e-03', '9e-04', '2e-04', '3e-05']
+    """
+    readout = checks.real("readout", checks.array("readout", readout, "batch ns"), -ranges.LARGEST, ranges.LARGEST)
+    if readout.shape[1] != rug.ns:
+        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
+    return _steps_to_x(readout, rug.apply, np.full(1, rug.nd / rug.ns), p, iterations)
+
+
+def iterates(
+    readout: np.ndarray,
+    apply: Callable[[np.ndarray], np.ndarray],
+    diagonal: np.ndarray,
+    denoise: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
+    prior: tuple[float, float],
+    iterations: int,
+) -> Iterator[np.ndarray]:
+    """Iterate any element-wise posterior.
+
+    Parameters
+    ----------
+    readout : numpy.ndarray, shape (batch, n)
+        R x, where R = D^-1 P is a projector P divided by its diagonal D.
+    apply : callable
+        Multiplies vectors by R.
+    diagonal : numpy.ndarray, shape (n,) or (1,)
+        D.
+    denoise : callable
+        Gives posterior mean and variance of ``denoise(y, sigma)``, y = x + sigma times a normal variable.
+    prior : tuple of float
+        Mean and variance before anything is seen.
+    iterations : int
+        At least 1.
+
+    Yields
+    ------
+    numpy.ndarray, shape (batch, n)
+        Estimates; the same memory each time.
+    """
+    s, tau = np.full_like(readout, prior[0]), np.full((len(readout), 1), prior[1])
+    estimate, doubt = s.copy(), np.full((len(readout), 1), np.inf)
+    for k in range(iterations):
+        rest = readout - apply(s)
+        if k:  # the error of s that the hidden vector shows is a fair sample of all of it
+            tau = np.mean((diagonal * rest) ** 2, axis=1, keepdims=True) / diagonal.mean()
+        sigma = np.maximum(np.sqrt(tau * (1 / diagonal - 1)), LEAST_NOISE)
+        y = s + rest
+        mean, variance = denoise(y, sigma)
+        v = variance.mean(axis=1, keepdims=True)
+        better = v < doubt
+        estimate[:], doubt = np.where(better, mean, estimate), np.where(better, v, doubt)
+        yield estimate
+        slope = np.minimum(np.mean(variance / sigma**2, axis=1, keepdims=True), 0.999)
+        s = np.where(better, (mean - slope * y) / (1 - slope), s)
+
+
+def _hardest(p):
+    """The largest share bayes_loss / sigma^2, and the logarithm of the sigma that has it."""
+    from scipy.optimize.elementwise import find_minimum
+
+    def share(log_sigma, p):
+        return -bayes_loss(p, np.exp(log_sigma)) * np.exp(-2 * log_sigma)
+
+    grid = np.linspace(np.log(1e-6), np.log(3), 120)
+    middle = np.clip(np.argmin(share(grid, p[..., None]), axis=-1), 1, grid.size - 2)
+    found = find_minimum(share, tuple(grid[middle + step] for step in (-1, 0, 1)), args=(p,))
+    place = np.where(found.success, found.x, grid[middle - 1])  # at p = 1 it rises to the end of the grid
+    return np.clip(-share(place, p), p, 1)[()], place[()]
+
+
+def _steps_to_x(readout, apply, diagonal, p, iterations):
+    """The iterates for the features themselves."""
+    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
+    prior = float(features.mean(p)), float(features.variance(p))
+    return iterates(readout, apply, diagonal, lambda y, sigma: bayes_decoder(y, sigma, p), prior, iterations)
+
+
+def _last(steps):
+    for estimate in steps:
+        last = estimate
+    return last

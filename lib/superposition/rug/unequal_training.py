@@ -1,0 +1,209 @@
+"""Autoencoders trained on features that are not equally frequent, or not equally important.
+
+Few features are on at once here, so vectors without any are common. All of them have the same output: it is
+computed once, and counted as often as it occurs. The model is ReLU(W_out W_in x + b), or ReLU(W^T W x + b) if tied.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from superposition import checks, features, optimise
+from superposition.devices import resolve_device, torch
+from superposition.rug import ranges
+
+AT_ONCE = 64  # batches drawn at once
+EVALUATED = 64  # batches of the evaluation, from whose spread the standard error comes
+
+
+class UnequalModel(NamedTuple):
+    """A trained autoencoder: weights in float32, what it costs on fresh vectors, and the losses of its training.
+
+    ``W_in`` (nd, ns), ``W_out`` (ns, nd) and ``bias`` (ns,); ``losses`` (ns,), the mean squared error of each
+    feature; ``loss``, their sum weighted by importance, and its standard error ``loss_se``; ``history``, a loss a step.
+    """
+
+    W_in: np.ndarray
+    W_out: np.ndarray
+    bias: np.ndarray
+    losses: np.ndarray
+    loss: float
+    loss_se: float
+    history: np.ndarray
+
+
+def train_unequal(
+    p: ArrayLike,
+    nd: int,
+    *,
+    importance: ArrayLike = 1.0,
+    tied: bool = False,
+    steps: int = 4000,
+    batch: int = 512,
+    lr: float = 1e-2,
+    seed: int = 0,
+    device: str = "auto",
+    eval_samples: int = 2**18,
+    progress: Callable[[int, int], None] | None = None,
+) -> UnequalModel:
+    """Train one autoencoder on features with probabilities and importances of their own.
+
+    Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero. Adam, with a cosine
+    to zero.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    nd : int
+        Hidden dimensions, 1 to ns.
+    importance : array_like
+        Weight of each feature's squared error, above 0: one number, or shape (ns,).
+    tied : bool
+        Whether W_out is the transpose of W_in.
+    steps : int
+        Adam steps.
+    batch : int
+        Feature vectors a step.
+    lr : float
+        First learning rate, above 0.
+    seed : int
+        Seed of the initial weights, the training data and the evaluation, in streams of its own each.
+    device : str
+        See `superposition.devices.resolve_device`.
+    eval_samples : int
+        Fresh feature vectors for the evaluated loss, rounded up to a multiple of 64.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after each step.
+
+    Returns
+    -------
+    UnequalModel
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: the tied model is that of Liu, Liu and Gore (arXiv 2505.10465), without their weight decay.
+
+    Examples
+    --------
+    >>> model = train_unequal([0.5, 0.2, 0.1, 0.1], 2, steps=300, batch=64, eval_samples=640)
+    >>> model.W_in.shape, model.losses.shape
+    ((2, 4), (4,))
+    """
+    p, weight = _laws(p, importance)
+    nd, on = checks.whole("nd", nd, 1, len(p)), resolve_device(device)
+    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
+    samples, lr = checks.whole("eval_samples", eval_samples, 1), ranges.rate(lr)
+    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(3)
+    init_rng, data_rng, eval_rng = (np.random.default_rng(stream) for stream in streams)
+    weights = _start(len(p), nd, checks.flag("tied", tied), init_rng, on)
+    gradient, history = _gradient(weights, p, weight, batch, data_rng), torch.zeros(steps)
+    for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
+        history[done - 1] = loss
+        if progress is not None:
+            progress(done, steps)
+    encoder, decoder, bias = (w.detach() for w in _three(weights))
+    losses, totals = _evaluated((encoder, decoder, bias), p, weight, -(-samples // EVALUATED), eval_rng)
+    arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
+    return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())
+
+
+def _laws(p, importance):
+    p = checks.of_shape("p", features.probability(p), ("ns",))
+    importance = checks.real("importance", importance, 0, ranges.LARGEST, open_low=True)
+    if importance.shape not in ((), p.shape):
+        raise ValueError(f"importance has shape {importance.shape}; allowed: one number, or one for each p: {p.shape}")
+    return p, np.broadcast_to(importance, p.shape)
+
+
+def _start(ns, nd, tied, rng, on):
+    """The encoder (ns, nd), the decoder unless tied, and the bias."""
+    encoder = rng.standard_normal((ns, nd)) / np.sqrt(nd)
+    arrays = (encoder, np.zeros(ns)) if tied else (encoder, encoder, np.zeros(ns))
+    return [torch.tensor(w, dtype=torch.float32, device=on, requires_grad=True) for w in arrays]
+
+
+def _three(weights):
+    return weights if len(weights) == 3 else (weights[0], *weights)
+
+
+class _Batch(NamedTuple):
+    """What is on: the vectors that have a feature on, numbered; its column; its value; and how many have none."""
+
+    rows: torch.Tensor
+    columns: torch.Tensor
+    values: torch.Tensor
+    filled: int
+    empty: int
+
+
+def _drawn(p, batch, rng, on):
+    """One batch after the other, many drawn at once."""
+    while True:
+        flat, values = features.nonzeros_each(p, batch * AT_ONCE, seed=rng)
+        vectors, columns = np.divmod(flat, len(p))
+        first = np.append(True, np.diff(vectors) > 0)  # the first that is on in each vector
+        ends = np.searchsorted(vectors, batch * np.arange(AT_ONCE + 1))
+        numbers = np.append(0, first.cumsum())
+        for start, end in zip(ends[:-1], ends[1:], strict=True):
+            rows = numbers[start + 1 : end + 1] - numbers[start] - 1
+            arrays = rows, columns[start:end], values[start:end].astype(np.float32)
+            filled = int(numbers[end] - numbers[start])
+            yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)
+
+
+def _passed(weights, x, buffer):
+    """Hidden layer; error that reaches the pre-activations; and what outputs that stay at zero have missed."""
+    encoder, decoder, bias = weights
+    hidden = torch.zeros(x.filled, encoder.shape[1], device=encoder.device)
+    hidden.index_add_(0, x.rows, encoder[x.columns] * x.values[:, None])
+    error = torch.mm(hidden, decoder.T, out=buffer[0, : x.filled]).add_(bias).relu_()
+    at = x.rows * len(bias) + x.columns
+    seen = error.view(-1)[at]
+    error.view(-1)[at] = torch.where(seen > 0, seen - x.values, 0)
+    return hidden, error, torch.where(seen > 0, 0, x.values)
+
+
+def _gradient(weights, p, importance, batch, rng):
+    """As `superposition.optimise.adam` wants them; of the mean over features, which the learning rate is used to."""
+    on, tied = weights[0].device, len(weights) == 2
+    importance = torch.tensor(importance, dtype=torch.float32, device=on)
+    batches, buffer = _drawn(p, batch, rng, on), torch.empty(2, batch, len(p), device=on)
+
+    @torch.no_grad()
+    def gradient():
+        x, (encoder, decoder, bias) = next(batches), _three(weights)
+        hidden, error, missed = _passed((encoder, decoder, bias), x, buffer)
+        weighted = torch.mul(error, importance, out=buffer[1, : x.filled])
+        silent = x.empty * torch.relu(bias) * importance
+        back = (weighted @ decoder)[x.rows] * x.values[:, None]
+        on_encoder = torch.zeros_like(encoder).index_add_(0, x.columns, back)
+        on_decoder = weighted.T @ hidden
+        grads = [on_encoder + on_decoder] if tied else [on_encoder, on_decoder]
+        for place, grad in zip(weights, [*grads, weighted.sum(0) + silent], strict=True):
+            place.grad = grad.mul_(2 / (batch * len(p)))
+        unheard = torch.dot(missed.square(), importance[x.columns]) + torch.dot(silent, torch.relu(bias))
+        return (torch.dot(error.view(-1), weighted.view(-1)) + unheard) / batch
+
+    return gradient
+
+
+@torch.no_grad()
+def _evaluated(weights, p, importance, batch, rng):
+    """Loss of each feature on fresh vectors, and the weighted sums of batches."""
+    on, bias = weights[0].device, weights[2]
+    losses, buffer = [], torch.empty(1, batch, len(p), device=on)
+    for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on), strict=False):
+        _, error, missed = _passed(weights, x, buffer)
+        total = error.square_().sum(0) + x.empty * torch.relu(bias).square()
+        losses.append(total.index_add_(0, x.columns, missed.square()).double().cpu().numpy() / batch)
+    return np.mean(losses, axis=0), np.array(losses) @ importance

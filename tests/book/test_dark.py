@@ -1,0 +1,47 @@
+"""Figures on dark pages: axes and words turn, colours stay, and what lies on a picture is left alone."""
+
+import io
+import re
+
+import matplotlib as mpl
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+from superposition.book import dark
+
+mpl.use("agg")
+
+
+def drawn(make):
+    """Return a figure as it stands in a notebook, and its dark variant."""
+    figure, ax = plt.subplots()
+    make(ax)
+    sink = io.StringIO()
+    figure.savefig(sink, format="svg")
+    plt.close(figure)
+    return sink.getvalue(), dark.darkened(sink.getvalue())
+
+
+def test_words_and_axes_turn_and_colours_stay():
+    _, svg = drawn(lambda ax: (ax.plot([0, 1], color="#d55e00"), ax.plot([1, 0], color="black")))
+    assert "#000000" not in svg and "#ffffff" not in svg
+    assert svg.count("#d55e00") == 1
+    assert 'fill="#ced6dd"' in svg[:400]
+
+
+@pytest.mark.parametrize("kind", ["imshow", "pcolormesh"])
+def test_a_word_or_line_on_a_picture_keeps_its_colour_and_a_title_does_not(kind):
+    def kept(*more):
+        svg = drawn(lambda ax: (getattr(ax, kind)(np.eye(2)), *(one(ax) for one in more)))[1]
+        return len(re.findall('<g id="(?:text|line2d)_[^>]* fill="#000000"', svg))
+
+    assert kept() == 0
+    assert kept(lambda ax: ax.text(0.6, 0.6, "on")) == 1
+    assert kept(lambda ax: ax.plot([0, 1], color="black")) == 1
+    assert kept(lambda ax: ax.set_title("title"), lambda ax: ax.set_xlabel("label")) == 0
+
+
+@pytest.mark.parametrize("colour", ["#000000", "#440154", "#0072b2", "#3d0a12", "#00007f"])
+def test_every_colour_can_be_told_from_the_page(colour):
+    rgb = [int(dark.turned(colour)[i : i + 2], 16) for i in (1, 3, 5)]
+    assert (dark._luminance(rgb) + 0.05) / (dark._luminance(dark.PAGE) + 0.05) > 3

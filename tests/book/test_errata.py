@@ -1,0 +1,30 @@
+"""Errata are made of the declared claims: each that goes against the text stands there once, with its evidence."""
+
+import pytest
+from superposition.book import claims, declarations, errata
+
+
+def test_every_claim_that_a_text_should_change_is_in_one_chapter_and_one_letter(tmp_path):
+    wrong = [
+        c for c in declarations.declared().values() if c.verdict in (*declarations.AGAINST_THE_TEXT, errata.CONDITION)
+    ]
+    pages = {claim.chapter for claim in declarations.declared().values()}
+    assert sum(len(errata.of_chapter(page).rows) for page in pages) == len(wrong)
+    assert sum(len(errata.of_text(text, {}).rows) for text in declarations.TEXTS) == len(wrong)
+
+
+def test_errors_come_before_conditions():
+    kinds = ["condition" in row[0] for row in errata.of_chapter("ch2").rows]
+    assert kinds == sorted(kinds) and True in kinds and False in kinds
+
+
+def test_a_letter_shows_the_number_that_decides(monkeypatch):
+    row = claims.check("rug.hadamard", 64, 64, printed=1, label="rank")
+    monkeypatch.setattr(errata.ledger, "records", lambda path: [row])
+    evidence = [cells[-1] for cells in errata.of_text("rug", {"ch2": "ch2.ipynb"}).rows if "parity" in cells[2]]
+    assert evidence == ["measured 64, predicted 64, the text's own form 1 [ch2](ch2.ipynb)"]
+
+
+def test_a_page_without_claims_is_refused():
+    with pytest.raises(ValueError, match="pages = 'ch9'"):
+        errata.of_chapter("ch9")

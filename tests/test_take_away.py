@@ -1,0 +1,36 @@
+"""What a reader takes away: the manifest of figures and tables is complete, and archives are looked into."""
+
+import runpy
+import tarfile
+import zipfile
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+TAKE_AWAY = runpy.run_path(str(ROOT / "scripts" / "take_away.py"))
+
+
+def test_manifest_lists_every_figure_and_table_with_its_command():
+    listed = yaml.safe_load((ROOT / "codecheck.yml").read_text())["manifest"]
+    assert listed == TAKE_AWAY["manifest_items"](), "run `make manifest`"
+    assert len({item["file"] for item in listed}) == len(listed)
+
+
+def packed(path, name):
+    """Return a package with one file in it."""
+    if path.suffix == ".whl":
+        with zipfile.ZipFile(path, "w") as wheel:
+            wheel.writestr(name, "")
+    else:
+        with tarfile.open(path, "w:gz") as sdist:
+            sdist.add(__file__, f"superposition-1/{name}")
+    return path
+
+
+@pytest.mark.parametrize(("package", "top"), [("a.whl", ""), ("a.tar.gz", "lib/")])
+def test_a_package_without_a_table_is_noticed(tmp_path, package, top):
+    table = f"{top}superposition/data/rug-grid.csv"
+    missing = TAKE_AWAY["missing_tables"](packed(tmp_path / package, table))
+    assert table not in missing and table.replace("grid", "sizes") in missing
