@@ -67,3 +67,7 @@ def test_csr_costs_what_is_on():
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
         features.sample(**({"ns": 4, "p": 0.5, "batch": 2, "seed": 0} | arguments))
+
+
+def test_one_vector_of_one_feature():
+    assert features.sample(1, 1.0, 1, seed=0).shape == (1, 1)

@@ -96,3 +96,7 @@ def test_the_smallest_sixth_cumulant_is_the_law_on_three_points():
     ]:
         with pytest.raises(ValueError, match=message):
             laws.four_point(k, kappa6, 0.1)
+
+
+def test_the_smallest_kurtosis_is_two_points():
+    assert laws.discrete(0.1, -2).points == laws.bipolar(0.1).points == (-1.0, 1.0)

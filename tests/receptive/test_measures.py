@@ -50,3 +50,11 @@ def test_power_counts_both_signs_of_a_frequency_but_not_the_two_ends_twice():
     x = np.arange(8)
     np.testing.assert_allclose(measures.power(1 + 2**0.5 * np.cos(2 * np.pi * x / 8)), [0.5, 0.5, 0, 0, 0], atol=1e-15)
     np.testing.assert_allclose(measures.power(1.0 + (-1.0) ** x), [0.5, 0, 0, 0, 0.5], atol=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6, 7])
+def test_power_is_that_of_both_signs_in_the_whole_transform(n):
+    w = np.random.default_rng(n).standard_normal((4, n))
+    whole = np.abs(np.fft.fft(w, axis=-1)) ** 2
+    both = [whole[:, sorted({k, -k % n})].sum(axis=1) for k in range(n // 2 + 1)]
+    np.testing.assert_allclose(measures.power(w), np.transpose(both) / whole.sum(axis=1, keepdims=True), atol=1e-15)

@@ -76,3 +76,11 @@ def test_lock_is_held_by_one_process_only(tmp_path):
         assert ours
         assert subprocess.run(other, capture_output=True, text=True, check=True).stdout == "False\n"
     assert subprocess.run(other, capture_output=True, text=True, check=True).stdout == "True\n"
+
+
+def test_a_result_under_the_name_of_another_is_refused(tmp_path):
+    folder = store.prepare(tmp_path)
+    store.write(folder, "one", {"values": {"x": 1.0}})
+    (folder / "one.json").rename(folder / "other.json")
+    with pytest.raises(store.ResultError, match="other.json is damaged: it holds the result of another point"):
+        store.read(folder, "other")
