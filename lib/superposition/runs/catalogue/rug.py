@@ -126,6 +126,7 @@ RUNS = (
             {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_RECIPE, "steps": (400,), **_FIVE},
             {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_EARLIER, "steps": (400,), "seed": (2, 3)},
             {"ns": (1024,), "p": _FROM_RARE[::2], "r": (0.2, 0.9), **_RECIPE, "steps": (300,), "seed": (2,)},
+            {"ns": (1024,), "p": (0.002,), "r": (0.2,), **_EARLIER, "steps": (300,), "seed": (2,)},
             {"ns": (4096,), "p": _FROM_RARE[::2], "r": (0.2,), **_RECIPE, "steps": (60,), "seed": (2,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.25},
