@@ -25,7 +25,7 @@ def test_first_step_has_the_sign_of_the_gradient(tied, importance):
     x = torch.tensor(batch, dtype=torch.float32)
     error = torch.relu(x @ W.T @ D.T + b) - x
     loss = (error**2 * torch.tensor(np.broadcast_to(importance, 12).copy(), dtype=torch.float32)).sum(1).mean()
-    assert float(loss) == pytest.approx(float(after.history[0]), rel=1e-5)
+    assert loss.item() == pytest.approx(float(after.history[0]), rel=1e-5)
     loss.backward()
     on_W, on_D = (W.grad + D.grad.T, W.grad.T + D.grad) if tied else (W.grad, D.grad)
     for weights, before, slope in ((after.W_in, start.W_in, on_W), (after.W_out, start.W_out, on_D)):
