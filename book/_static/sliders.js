@@ -11,7 +11,7 @@ document.addEventListener("DOMContentLoaded", () => {
 
   // ---------------------------------------------------------------- numbers
 
-  const {abs, sqrt, exp, log, log10, sin, cos, asin, atan2, PI, min, max, floor, round, sign, hypot} = Math;
+  const {abs, sqrt, exp, log, log10, sin, cos, asin, atan2, PI, min, max, floor, round, hypot} = Math;
   const clip = (x, low, high) => min(max(x, low), high);
   const sum = (values, of = x => x) => values.reduce((total, value, i) => total + of(value, i), 0);
   const range = count => Array.from({length: count}, (_, i) => i);
@@ -608,7 +608,7 @@ document.addEventListener("DOMContentLoaded", () => {
   /**
    * The frame of every slider: inputs above, one drawing, a table or sentence below.
    *
-   * `draw(width)` returns {height, parts, label, below}; `narrow` says that panels must stand one below the other.
+   * `build` makes the inputs and returns a function of the width that gives {height, parts, label, below}.
    */
   function frame(place, title, build) {
     const inputs = element("div", {class: "inputs"}), drawing = shape("svg", {role: "img"});
@@ -665,14 +665,6 @@ document.addEventListener("DOMContentLoaded", () => {
     add(element("div", {class: "input"}, name, input, output));
     return made;
   }
-  function choice({add, redraw}, label, options) {
-    const id = `slider-${++count}`, select = element("select", {id}), name = element("label", {for: id});
-    name.innerHTML = html(label);
-    options.forEach(([value, text]) => select.add(new Option(text, value)));
-    select.addEventListener("change", redraw);
-    add(element("div", {class: "input"}, name, select));
-    return select;
-  }
   function button({add}, text, act) {
     const made = element("button", {type: "button"}, text);
     made.addEventListener("click", act);
@@ -714,6 +706,10 @@ document.addEventListener("DOMContentLoaded", () => {
             [best.loss, "var(--vermilion)"]].filter(([value]) => value >= bottom);
           marks.forEach(([value, fill]) => chart.group.append(
             shape("circle", {cx: chart.toX(x), cy: chart.toY(value), r: 5, fill, stroke: "var(--paper)"})));
+          const named = [["linear", 0.45, linearLoss(q, 0.45), -8], ["Persian rug", 0.68, optimum(q, 0.68).loss, -8],
+            ["antipodal rug", 0.44, antipodalOptimum(q, 0.44).loss, 0], ["best known", 0.68, mixture(hull, 0.68).loss, 18]];
+          if (width > 500) named.filter(([,, value]) => value > 2 * bottom).forEach(([name, at, value, lift]) => chart.group.append(
+            words(name, chart.toX(at) + 4, chart.toY(value) + lift, {anchor: lift > 0 ? "end" : "start"})));
           const unit = here.rug.loss, row = (mark, name, value, a, b) => [mark + name, number(value), number(value / unit, 3), a, b];
           const parts = [...best.parts].map(([name, share]) => share > 0.995 ? name : `${round(100 * share)} % ${name}`).join(" and ");
           const antipodalRow = here.antipodal ? [number(here.antipodal.a), number(here.antipodal.b - here.antipodal.a * q / 2)] : [];
@@ -765,7 +761,7 @@ document.addEventListener("DOMContentLoaded", () => {
           });
           const top = stacked ? 2 * radius + 62 : 24, height = stacked ? 150 : 2 * radius - 22, limit = max(1, ...y) * 1.05;
           const chart = axes({left: (stacked ? 0 : side + 20) + 46, top, width: side - 56, height,
-            x: {limits: [0.4, size + 0.6], ticks: range(size).map(t => t + 1), label: "feature, the loudest first"},
+            title: "input (wide) and answer", x: {limits: [0.4, size + 0.6], ticks: range(size).map(t => t + 1), label: "feature, the loudest first"},
             y: {limits: [0, limit], ticks: limit > 1.6 ? [0, 1, floor(limit)] : [0, 0.5, 1], label: "", room: 32}});
           const step = chart.toX(2) - chart.toX(1), bars = (values, share, fill) => values.forEach((value, t) =>
             chart.group.append(shape("rect", {x: chart.toX(t + 1) - share * step / 2, y: chart.toY(value),
@@ -933,9 +929,10 @@ document.addEventListener("DOMContentLoaded", () => {
       frame(place, "Five features, two dimensions: train it", panel => {
         const n = 5, S = slider(panel, "sparsity *S*", {low: 0, high: 0.97, value: 0.9, step: 0.01});
         const decay = slider(panel, "importance *I_i* = decay to the power *i*", {low: 0.5, high: 1, value: 0.9, step: 0.05});
+        const LAST = 3000;
         let seed = 1, model = toyModel(n, seed), running = 0, history = [];
         const start = button(panel, "Train", () => {
-          if (!running && model.step >= 6000) renew();
+          if (!running && model.step >= LAST) renew();
           running = running ? 0 : requestAnimationFrame(go);
           start.textContent = running ? "Pause" : "Train";
         });
@@ -952,9 +949,9 @@ document.addEventListener("DOMContentLoaded", () => {
           return toyLoss(model.weights, vectors, importance())[0] / (variance(p) * sum(importance().slice(2)));
         };
         function go() {
-          for (let i = 0; i < 8; i++) toyStep(model, S.value, importance());
+          for (let i = 0; i < 4; i++) toyStep(model, S.value, importance());
           history.push([model.step, measure()]);
-          running = running && model.step < 6000 ? requestAnimationFrame(go) : 0;
+          running = running && model.step < LAST ? requestAnimationFrame(go) : 0;
           if (!running) start.textContent = "Train";
           panel.redraw();
         }
@@ -971,15 +968,15 @@ document.addEventListener("DOMContentLoaded", () => {
           W.forEach((row, j) => row.forEach((value, i) => matrix.append(
             shape("rect", {x: left + i * cell, y: top + j * cell, width: cell, height: cell, ...tint(value, 1.2)}))));
           const names = shape("g", {}, words("directions *W*ᵢ", cx, side + 16), words("overlaps *W*ⱼ · *W*ᵢ", left + 2.5 * cell, side + 16));
-          const high = stacked ? 130 : side - 24, chart = axes({left: stacked ? 52 : 2 * side + 56, top: stacked ? side + 40 : 20, height: high,
-            width: stacked ? width - 70 : width - 2 * side - 72, x: {limits: [0, 6000], ticks: [0, 3000, 6000], label: "training step"},
+          const far = max(1000, model.step), high = stacked ? 130 : side - 24, chart = axes({left: stacked ? 52 : 2 * side + 56, top: stacked ? side + 40 : 20, height: high,
+            width: stacked ? width - 74 : width - 2 * side - 76, x: {limits: [0, far], ticks: [0, 500, 1000, 2000, 3000].filter(tick => tick <= far && (tick !== 500 || far < 1500)), label: "training step"},
             y: {limits: [0, 1.5], ticks: [0, 0.5, 1, 1.5], label: "loss / linear", room: 34}});
-          chart.group.append(line(chart.toX(0), chart.toY(1), chart.toX(6000), chart.toY(1), {"stroke-dasharray": "2 4"}));
+          chart.group.append(line(chart.toX(0), chart.toY(1), chart.toX(far), chart.toY(1), {"stroke-dasharray": "2 4"}));
           if (history.length) chart.line(history, {stroke: "var(--vermilion)"});
           const kept = range(n).filter(i => W[i][i] > 0.25).length;
           return {height: stacked ? side + 220 : side + 44, parts: [group, matrix, names, chart.group],
             label: `Five features in two dimensions at sparsity ${number(S.value)}, after ${model.step} steps: ${kept} are kept.`,
-            below: `<p>After ${model.step} steps: <b>${kept} of 5</b> features kept, loss <b>${number(value, 2)}</b> of that of the best linear model, ` +
+            below: `<p>After ${model.step} steps: <b>${kept} of 5</b> features kept, loss <b>${number(value)}</b> of that of the best linear model, ` +
               `which keeps two. Move <i>S</i> while it trains.</p>`};
         };
       });

@@ -3,9 +3,9 @@
 from functools import wraps
 
 import numpy as np
-import torch
 from superposition.rug import (
     ablations,
+    allocations,
     bayes,
     best_map,
     budgets,
@@ -20,6 +20,8 @@ from superposition.rug import (
     drop,
     exact_losses,
     feature_laws,
+    few_active,
+    frequencies,
     gaussian_training,
     graphs,
     index_sets,
@@ -44,6 +46,7 @@ from superposition.rug import (
     tile_search,
     tiles,
     training,
+    unequal_training,
     walsh_descent,
 )
 
@@ -57,6 +60,7 @@ SEEN = {"y": 0.4, "sigma": 0.1}
 SIZES = {"ns": 6, "nd": 3}
 CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
+UNEQUAL = np.array([0.5, 0.2, 0.1])
 DRAWS = {"samples": 4, "seed": 0}
 TRUTH = dictionaries.dictionary(8, 4)
 SEEN_FEATURES, ACTIVATIONS = TRUTH.activations(3, seed=0)
@@ -68,6 +72,8 @@ def seeded(function):
 
     @wraps(function)
     def drawn(**arguments):
+        import torch
+
         return function(**arguments, generator=torch.Generator().manual_seed(0))
 
     return drawn
@@ -237,6 +243,19 @@ CALLS = [
     (mixtures.hull(0.05, points=10).parts, {"r": 0.2}),
     (RUG.apply, {"x": np.ones(8)}),
     (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
+    (frequencies.power_law, {"ns": 4, "exponent": 1.5, "total": 0.5}),
+    (frequencies.shares, {"W_in": np.array([[1.0, 0.5, 0.2], [0.1, -0.4, 0.3]]), "p": UNEQUAL}),
+    (frequencies.tied_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.even_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.rug_losses, {"p": 0.1, "share": 0.4}),
+    (frequencies.unequal_rug, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), "seed": 0}),
+    (few_active.crowd, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (few_active.few_active_losses, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (allocations.allocate, {"p": UNEQUAL, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
+    (
+        loss_of(unequal_training.train_unequal),
+        {"p": UNEQUAL, "nd": 2, "importance": 2.0, "steps": 1, "batch": 2, "lr": 0.01, "seed": 0, "eval_samples": 64},
+    ),
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
@@ -272,6 +291,7 @@ CALLS = [
     (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
     (graphs.graph_code, {"tile": TILE, "p": 0.1}),
     (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (budgets.takeovers, {"kinds": ["fan", "rug"], "strengths": [1.0, 2.0], "costs": [0.4, 1.0]}),
     (conflict_search.lowest, {"score": np.sum, "n": 3, "m": 2, "tries": 1, "seed": 0}),
     (conflict_search.charged_cost, {"W": SQUARE}),
     (conflict_search.fewest_conflicts, {"dots": SQUARE, "order": [0, 1]}),
