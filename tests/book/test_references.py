@@ -1,0 +1,46 @@
+"""The bibliography: every work can be found, every key that is cited is there, every entry is cited."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+ENTRY = re.compile(r"^@\w+\{([\w-]+),\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
+ENTRIES = dict(ENTRY.findall((BOOK / "references.bib").read_text(encoding="utf-8")))
+IDENTIFIED = re.compile(r'doi\s*=\s*[{"]10\.\d{4,9}/|(arXiv:|eprint\s*=\s*[{"])([a-z-]+/\d{7}|\d{4}\.\d{4,5})')
+CITED = {
+    key.strip()
+    for page in BOOK.rglob("*.md")
+    for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", page.read_text(encoding="utf-8"))
+    for key in keys.split(",")
+}
+# What has neither a DOI nor an arXiv number, or none that could be looked up: an address instead, where there is one.
+WITHOUT = {
+    "bricken2023monosemanticity": "published by its authors on a page of their own",
+    "guo2002asymptotic": "its DOI could not be looked up",
+    "henighan2023superposition": "published by its authors on a page of their own",
+    "sharkey2022taking": "a post in a forum",
+    "turan1941extremal": "an old journal",
+    "waldron2018introduction": "a book; its DOI could not be looked up",
+    "xia2005achieving": "its DOI could not be looked up",
+}
+
+
+def test_every_entry_is_read():
+    text = (BOOK / "references.bib").read_text(encoding="utf-8")
+    assert len(ENTRIES) == text.count("\n@") + text.startswith("@") > 30  # an open brace would swallow the next entry
+
+
+@pytest.mark.parametrize("key", ENTRIES)
+def test_every_work_can_be_found(key):
+    if key in WITHOUT:
+        assert not IDENTIFIED.search(ENTRIES[key]), "it has a number now: strike it from the list"
+        assert re.search(r"(url|note)\s*=\s*\{", ENTRIES[key])
+    else:
+        assert IDENTIFIED.search(ENTRIES[key])
+
+
+def test_every_key_that_is_cited_exists_and_every_entry_is_cited():
+    assert CITED - {*ENTRIES} == set()
+    assert {*ENTRIES} - CITED == set()
