@@ -14,9 +14,10 @@ book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
 
-# Files side by side, at most eight, the longest first. One after the other: pytest --nbval
+# Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
+# After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
 test: .venv/.ready
-	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(TESTFLAGS)
+	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:

@@ -202,3 +202,31 @@ def test_all_commands_take_the_full_grid_by_default(call):
 def test_empty_results_folder_is_refused(command):
     done = CliRunner().invoke(cli.main, ["runs", command, "fast", "--results", ""])
     assert done.exit_code == 2 and "results = '' names no folder; allowed: a folder" in done.stderr
+
+
+def diagnosed(*arguments):
+    return CliRunner().invoke(cli.main, ["diagnose", *map(str, arguments)])
+
+
+def test_a_diagnosis_is_a_report_and_a_picture(tmp_path):
+    save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
+    done = diagnosed(tmp_path / "digon", "--p", 0.3, "--samples", 1000, "--figure", tmp_path / "digon.svg")
+    assert done.exit_code == 0
+    assert done.stdout.startswith("size      2 features in 1 dimensions, r = 0.5, p = 0.3\n")
+    assert "loss      0.015 exact; " in done.stdout and f"drew {tmp_path / 'digon.svg'}\n" in done.stdout
+    assert "1000/1000" in done.stderr, "no progress"
+    assert (tmp_path / "digon.svg").read_text().startswith("<?xml")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["nowhere", "--p", 0.1], "path = nowhere is no file"),
+        (["nowhere", "--p", 2], "path = nowhere is no file"),
+        (["nowhere", "--p", 0.1, "--figure", "a.xyz"], "figure = a.xyz has an unknown ending; allowed: "),
+    ],
+)
+def test_a_bad_diagnosis_ends_with_one_sentence(arguments, said):
+    done = diagnosed(*arguments)
+    assert done.exit_code == 2 and done.stdout == ""
+    assert said in done.stderr and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,19 +40,25 @@ PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Build the book into a fresh folder and return the folder of its pages."""
-    out = tmp_path_factory.mktemp("site")
+    """Build the book once for all workers, into a fresh folder, and return the folder of its pages."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    log = shared / "site.log"
     command = [Path(sys.executable).parent / "jupyter-book", "build", "book", "-W", "-n", "--keep-going", "--all"]
-    done = subprocess.run(
-        [*command, "--path-output", out],
-        cwd=ROOT,
-        env=os.environ | {"NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    return out / "_build" / "html"
+    with FileLock(shared / "site.lock"):
+        if not log.exists():
+            done = subprocess.run(
+                [*command, "--path-output", shared / "site"],
+                cwd=ROOT,
+                env=os.environ | {"NO_COLOR": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            log.write_text(f"{done.returncode}\n{done.stdout}", encoding="utf-8")
+    code, said = log.read_text(encoding="utf-8").split("\n", 1)
+    assert code == "0", said[-5000:]
+    return shared / "site" / "_build" / "html"
 
 
 @pytest.fixture(scope="module", params=PAGES)

@@ -64,3 +64,8 @@ def test_refused_texts(text):
 def test_weights_that_do_not_fit_are_not_packed(fan):
     with pytest.raises(ValueError, match="weights has shapes"):
         weights.packed(fan.W_in, fan.W_in, fan.b)
+
+
+def test_what_does_not_fit_together_is_refused_by_name(fan):
+    with pytest.raises(ValueError, match="mine has shapes W_in"):
+        weights.fitting({"W_in": fan.W_in, "W_out": fan.W_in, "b": fan.b}, "mine")

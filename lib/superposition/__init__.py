@@ -7,6 +7,8 @@ Four wings, one a text, each with its theory on its face:
 * `superposition.incidental`: Incidental Polysemanticity
 * `superposition.receptive`: localization in gated linear networks
 
+`superposition.diagnose` measures an autoencoder of yours against the theory.
+
 Training is imported by its own name (`superposition.rug.training`) and needs torch, the extra ``train``.
 
 Examples
@@ -25,12 +27,14 @@ __version__ = version("superposition")
 
 
 def __getattr__(name):
-    """Import a wing when it is first asked for."""
+    """Import a wing, or `diagnose`, when it is first asked for."""
     if name in WINGS:
         return import_module(f"superposition.{name}")
+    if name == "diagnose":
+        return import_module("superposition.rug").diagnose
     raise AttributeError(f"module 'superposition' has no attribute {name!r}; its wings: {', '.join(WINGS)}")
 
 
 def __dir__():
-    """List the wings and the version."""
-    return ["__version__", *WINGS]
+    """List the wings, `diagnose` and the version."""
+    return ["__version__", "diagnose", *WINGS]

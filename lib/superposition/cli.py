@@ -167,6 +167,43 @@ def check_record(file, p):
         click.echo(records.check(found["W"], found["b"], p, nd=nd))
 
 
+@main.command()
+@click.argument("file")
+@click.option("--p", type=float, required=True, help="Probability that a feature is on, between 0 and 1.")
+@click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
+@click.option("--samples", type=int, metavar="N", help="Feature vectors to simulate; by default a few seconds of them.")
+@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the feature vectors.")
+def diagnose(file, p, figure, samples, seed):
+    """Measure the autoencoder in FILE: noise, partners, loudness, loss, and how far it is from the best.
+
+    FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
+    """
+    with _refusals():
+        from superposition.rug import diagnosis
+
+        path = None if figure is None else _drawable(figure)
+        with _bar("simulation", "vector") as progress:
+            found = diagnosis.diagnose(file, p=p, samples=samples, seed=seed, progress=progress)
+        click.echo(found)
+        if path is not None:
+            from superposition.rug import placing
+
+            placing.draw(found).savefig(path, dpi=150)
+            click.echo(f"drew {path}")
+
+
+def _drawable(path):
+    """The path of a picture, or a refusal before anything has been computed."""
+    import matplotlib as mpl
+    from matplotlib.figure import Figure
+
+    mpl.use("Agg")
+    allowed = sorted(Figure().canvas.get_supported_filetypes())
+    if path.rpartition(".")[2] not in allowed:
+        raise ValueError(f"figure = {path} has an unknown ending; allowed: {', '.join(allowed)}")
+    return path
+
+
 def _say_certified(report):
     if not report.commit:
         click.echo(f"{report.run}: valid already, nothing to replay")
@@ -224,14 +261,14 @@ def _swept(run, grid, folder, device, workers, dask):
 
 
 @contextmanager
-def _bar(name):
+def _bar(name, unit="point"):
     from tqdm import tqdm
 
     shown = []
 
     def progress(done, total):
         if not shown:  # only now is it clear that there is something to do
-            shown.append(tqdm(desc=name, unit="point", smoothing=0, mininterval=1, dynamic_ncols=True))
+            shown.append(tqdm(desc=name, unit=unit, smoothing=0, mininterval=1, dynamic_ncols=True))
         shown[0].total = total
         shown[0].update(done - shown[0].n)
 
@@ -267,7 +304,8 @@ def _refusals():
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("superposition"):
             raise
-        click.echo(f"Error: this needs {error.name}; pip install 'superposition[train]' brings it", err=True)
+        extra = "book" if error.name == "matplotlib" else "train"
+        click.echo(f"Error: this needs {error.name}; pip install 'superposition[{extra}]' brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt as stop:
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)

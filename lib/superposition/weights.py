@@ -76,7 +76,7 @@ def packed(W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> str:
     from safetensors.numpy import save
 
     given = {"W_in": W_in, "W_out": W_out, "b": b}
-    _fitting(given, "weights")
+    fitting(given, "weights")
     values = {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in given.items()}
     return base64.b64encode(save(values)).decode()
 
@@ -123,11 +123,35 @@ def _read(content, name):
         found = {"b": found.pop("bias"), **{key: value for key, value in found.items() if key != "loss_history"}}
     if set(found) not in ({"W_in", "W_out", "b"}, {"W", "b"}):
         raise ValueError(f"{name} holds {', '.join(sorted(found)) or 'nothing'}; {ALLOWED}")
-    return _fitting(found, name)
+    return fitting(found, name)
 
 
-def _fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64]]:
-    """The weights in float64, and their product."""
+def fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64]]:
+    """The weights in float64, and their product, or a refusal.
+
+    Parameters
+    ----------
+    found : mapping of str to array_like
+        W_in (nd, ns), W_out (ns, nd) and b (ns,); or W (ns, ns) and b.
+    name : str
+        What holds them, for refusals.
+
+    Returns
+    -------
+    dict of str to numpy.ndarray
+        As from `load`.
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit, or a value is not finite.
+
+    Examples
+    --------
+    >>> fitting({"W_in": [[1, -1]], "W_out": [[1], [-1]], "b": [0, 0]}, "mine")["W"]
+    array([[ 1., -1.],
+           [-1.,  1.]])
+    """
     found = {key: checks.real(key, value, open_low=True, open_high=True) for key, value in found.items()}
     shapes = f"{name} has shapes {', '.join(f'{key} {value.shape}' for key, value in found.items())}, which do not fit"
     if "W" not in found:

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from superposition import receptive, rug
 from superposition.book import ledger
+from superposition.rug.collisions import digon_bayes_loss
 from superposition.runs import tables
 from superposition.toy import border
 
@@ -31,13 +32,8 @@ def trained():
     return loss.mean(), 4 * loss.std(ddof=1) / len(loss) ** 0.5
 
 
-def cosine(K):
-    """Return how well the small-bump field fits trained ones at gain 10, over seeds."""
-    return float(tables.load("gated-fields").where(K=K, gain=10.0).columns["cos_ols"].mean())
-
-
 KURTOSIS = "n = 6, four:-1:28, shared, seed 0"
-POLYSEMANTIC = ("ch4", "incidental.polysemantic")
+POLYSEMANTIC = ("ch4-collisions", "incidental.polysemantic")
 NUMBERS = {
     "only for p between {:.3f}": lambda: border.tricritical()[0],
     "and {:.3f}, two numbers": lambda: border.tricritical()[1],
@@ -50,10 +46,12 @@ NUMBERS = {
     "{:.2f} ± {:.2f} for 24": lambda: measured(*POLYSEMANTIC, "constant at n = 24, m = 96"),
     "denser, from f = {:.2f}": lambda: check("ch5", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
     "to {:.3f} ± {:.3f}. A formula": lambda: measured("ch5", "incidental.sec3.kurtosis", KURTOSIS),
+    "the best activation leaves {:.2f} of": lambda: float(rug.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
+    "five iterations of it leave {:.3f},": lambda: float(rug.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
+    "above r = {:.3f} nothing is left": lambda: float(rug.recovery_ratio(0.05)),
+    "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
     "{:.3f} ± {:.3f} measured": lambda: measured("ch6", "gdln.critical", "critical gain, n=40, xi1=2"),
-    "the cosine {:.3f} with the field": lambda: cosine(1),
-    "only {:.2f} with those of twelve": lambda: cosine(12),
 }
 
 

@@ -74,6 +74,20 @@ def test_the_mean_overlap_is_that_of_the_pairs():
     assert constant.mean_overlap(W) == pytest.approx(3 * np.mean(pairs))
 
 
+def test_isotropic_is_the_mean_over_random_orientations():
+    rng = np.random.default_rng(3)
+    W = rng.standard_normal((2, 4, 24))
+    W[0, 1] -= W[0, 0]  # one strongly negative overlap
+    W /= np.linalg.norm(W, axis=2, keepdims=True)
+    turns = np.linalg.qr(rng.standard_normal((3000, 24, 24)))[0]
+    chance = 4 * 3 / (4 * 24)  # n (n - 1) / 4m
+    assert constant.isotropic(W)[0] > 1.1  # chance is 1
+    for network, expected in zip(W, constant.isotropic(W), strict=True):
+        counts = many_networks.opposite_tops(network @ turns) / chance
+        # the sum of m - 1 products is taken as normal: 2 % at m = 8
+        assert expected == pytest.approx(counts.mean(), abs=4 * counts.std() / 3000**0.5 + 0.02)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

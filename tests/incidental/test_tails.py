@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
 from superposition.incidental import laws, tails
 
 
@@ -29,6 +31,14 @@ def test_frequencies_left_out_change_nothing(law, m, monkeypatch):
     np.testing.assert_allclose(short.T, full.T, rtol=1e-14, atol=1e-15)
     np.testing.assert_allclose(short.mixed, full.mixed, rtol=1e-13, atol=1e-15)
     np.testing.assert_allclose(alone, full.T, rtol=1e-14, atol=1e-15)
+
+
+@pytest.mark.parametrize("s", [1e-3, 0.3, 7.0])
+def test_gaussian_moments_by_quadrature(s):
+    for c in s * np.array([-6.0, -1.0, 0.0, 0.4, 5.0]):
+        for q, found in enumerate(tails.gaussian_moments(c, s)):
+            expected = quad(lambda z, q=q, c=c: (c + s * z) ** q * norm.pdf(z), -c / s, 12, epsabs=1e-14)[0]
+            assert found == pytest.approx(expected, rel=1e-8, abs=1e-13 * s**q)
 
 
 @pytest.mark.parametrize("law", [laws.bipolar(0.3), laws.normal(0.3), laws.laplace(0.3), laws.uniform(0.3)])

@@ -96,10 +96,14 @@ def test_huge_negative_weights_only_silence():
     for ratio in (1e6, 1e16, 1e27):
         fan = codes.priority_fan(10, ratio)
         rest = 10 / ratio  # neighbours answer each other by 1 / ratio
-        assert exact_losses.code_loss(fan.W, fan.b, 0.05, rtol=0) == pytest.approx(codes.fan_loss(0.05, 10), rel=rest + 1e-9)
+        assert exact_losses.code_loss(fan.W, fan.b, 0.05, rtol=0) == pytest.approx(
+            codes.fan_loss(0.05, 10), rel=rest + 1e-9
+        )
     heard = 0.1 * 0.9 / 3  # E x^2 while the one with the huge weight is off
     for weight in (1e30, 1e60, 1e99, 1e300):
-        assert exact_losses.output_moments([-weight, 0.0], 1.0, 0.0, 0.1, rtol=0) == pytest.approx((heard, heard), rel=1e-12)
+        assert exact_losses.output_moments([-weight, 0.0], 1.0, 0.0, 0.1, rtol=0) == pytest.approx(
+            (heard, heard), rel=1e-12
+        )
 
 
 @pytest.mark.parametrize("weight", [1e10, 1e40, 1e75])

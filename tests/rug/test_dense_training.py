@@ -26,6 +26,14 @@ def test_a_start_from_fans_is_made_of_fans():
     assert abs(found["loss"] - expected) < 4 * found["loss_se"] + 0.02 * expected
 
 
+def test_a_start_from_cones_is_made_of_cones():
+    found = dense_training.train_dense(35, 7, 0.1, "cones", steps=1, lr=1e-12, ratio=2.0, fresh=200_000)
+    cone = codes.cone(15, 2.0)
+    exact = exact_losses.simulated_code_loss(cone.W, cone.b, 0.1, samples=200_000, seed=3)
+    expected = (30 * exact.mean + 5 * 0.1 / 3) / 35
+    assert abs(found["loss"] - expected) < 4 * (found["loss_se"] + exact.se) + 0.02 * expected
+
+
 def test_random_tiles_and_blocks():
     generator = torch.Generator().manual_seed(0)
     tiles = dense_training.random_tiles(2, 6, 0.1, 3, steps=5, generator=generator)

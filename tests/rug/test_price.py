@@ -14,6 +14,14 @@ def test_weights_stay_within_the_bound():
         np.testing.assert_allclose(even.W, code.W, atol=1e-9 * np.abs(code.W).max())
 
 
+def test_a_bounded_fan_is_worth_its_bound():
+    """With more room the loss falls, from that of single digons to that of the fan without a bound."""
+    found = [price.bounded_fan(0.1, 5, largest) for largest in (2.0, 30.0, 1e6)]
+    assert [one.loss for one in found] == sorted((one.loss for one in found), reverse=True)
+    assert all(one.costs <= largest for one, largest in zip(found, (2.0, 30.0, 1e6), strict=True))
+    assert found[-1].loss == pytest.approx(codes.fan_loss(0.1, 5), rel=2e-3)
+
+
 def test_norm_cost_is_the_least_sum_of_squares():
     rng = np.random.default_rng(0)
     W_out, W_in = rng.standard_normal((6, 2)), rng.standard_normal((2, 6))

@@ -95,6 +95,29 @@ def test_loss_approaches_the_drop_function():
     assert worst[0] > worst[1] > worst[2] and worst[2] < 0.01
 
 
+def test_bayes_approaches_its_drop_function_and_not_that_of_relu():
+    kappa = np.array([0.9, 1.5, 3.0])
+    limit, away = scaling.drop_bayes(kappa), []
+    for p in (1e-12, 1e-24, 1e-48, 1e-100):  # in 1 / ln(1/p), like the ReLU
+        away.append(bayes.bayes_loss(p, meanfield.noise_std(p, scaling.drop_ratio(p, kappa))) / p - limit)
+    assert np.all(np.diff(away, axis=0) < 0) and np.all(away[-1] > 0) and np.all(away[-1] < 0.005)
+    assert np.all(scaling.drop_loss(kappa) - limit > 0.018)
+
+
+@pytest.mark.parametrize(("p", "t"), [(0.05, 1.5), (0.5, -1.0), (1e-3, 3.0)])
+def test_no_room_gain_minimises_the_loss_up_to_order_one_over_sigma(p, t):
+    miss = []
+    for sigma in (1e2, 1e3):
+        gain = float(scaling.no_room_gain(p, t, sigma))
+        around = np.log(gain) + np.array([-0.5, 0.0, 0.5])
+        best = optimize.minimize_scalar(
+            lambda log_a: float(meanfield.loss(np.exp(log_a), -t * np.exp(log_a) * sigma, sigma, p)),  # noqa: B023
+            bracket=tuple(around), tol=1e-8,
+        ).x  # fmt: skip
+        miss.append(np.exp(best) / gain - 1)
+    assert abs(miss[0]) < 0.03 and miss[0] / miss[1] == pytest.approx(10, rel=0.1)
+
+
 def test_short_search_finds_the_optimum():
     kappa = np.array([0.2, 0.6, 0.9, 1.5, 4.0])
     for p in (0.1, 1e-3, 1e-9):

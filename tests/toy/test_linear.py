@@ -118,6 +118,8 @@ def test_what_must_be_above_zero():
     W, importance = np.eye(2), np.ones(2)
     with pytest.raises(ValueError, match="^rate = 0 "):
         linear.descend(W, importance, 0.3, rate=0, steps=1, batch=1, seed=0)
+    with pytest.raises(ValueError, match="^rate = inf "):
+        linear.descend(W, importance, 0.3, rate=np.inf, steps=1, batch=1, seed=0)
     with pytest.raises(ValueError, match="^rtol = 0 "):
         linear.flow(W, importance, 0.3, [1.0], rtol=0)
     with pytest.raises(ValueError, match="^rtol = 1 "):

@@ -135,11 +135,48 @@ class BestCodes(Chapter):
     seed: Seed = 0
 
 
+class Frequencies(Chapter):
+    """Parameters of the page on features that are not equally frequent."""
+
+    ns: Annotated[Count, Field(ge=200, le=4000)] = 1000
+    exponent: Annotated[Real, Field(ge=0, le=3)] = 1.5
+    nd: Annotated[Count, Field(ge=10, le=100)] = 32
+    samples: Annotated[Count, Field(ge=400, le=10**6)] = 4000
+    seed: Seed = 0
+
+
+class Dictionaries(Chapter):
+    """Parameters of the page on a ground truth for sparse autoencoders."""
+
+    ns: Annotated[Count, Field(ge=32, le=256)] = 64
+    nd: Annotated[Count, Field(ge=8), AfterValidator(UpTo("ns", "ns"))] = 24
+    p: Annotated[Real, Field(ge=0.01, le=0.1)] = 0.05
+    steps: Steps = 1500
+    seed: Seed = 2000
+
+
+class Decoders(Chapter):
+    """Parameters of the page on decoders."""
+
+    p: Annotated[Real, Field(ge=0.005, le=0.3)] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.5)] = 0.2
+    ns: Annotated[Count, Field(ge=2**10, le=2**20)] = 2**16
+    samples: Annotated[Count, Field(ge=4, le=10**4)] = 16
+    iterations: Annotated[Count, Field(ge=3, le=30)] = 6
+    seed: Seed = 0
+
+
 class Sparsification(Chapter):
-    """Parameters of chapter 4."""
+    """Parameters of chapter 4, first half."""
 
     m: Annotated[Count, Field(ge=2, le=10**8)] = 100_000
     lambda_: Annotated[Real, Field(ge=1e-9, le=0.3)] = 1e-5
+    seed: Seed = 0
+
+
+class Collisions(Chapter):
+    """Parameters of chapter 4, second half."""
+
     n: Annotated[Count, Field(ge=2, le=256)] = 48
     neurons: Annotated[Count, Field(ge=2, le=4096)] = 96
     strength: Annotated[Real, Field(ge=1e-3, le=0.1)] = 0.01

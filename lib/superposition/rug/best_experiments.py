@@ -213,7 +213,7 @@ def led_network(
         One of `superposition.rug.dense_training.METHODS`, or "blocks": ten blocks imposed, the best of sixteen random
         starts in all that are of one size.
     ratio : float
-        Loudness of a feature over the next one's where the method is "fans"; not used otherwise.
+        Loudness of a feature over the next one's where the method is "fans" or "cones"; not used otherwise.
     ns, nd : int
         Features and dimensions.
     p : float
@@ -237,7 +237,7 @@ def led_network(
     """
     if method == "blocks":
         return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
-    lr = 3e-4 if method == "fans" else 3e-3
+    lr = 3e-4 if method in ("fans", "cones") else 3e-3
     return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
 
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.rug import meanfield, partners
@@ -163,6 +163,45 @@ def best_codes(
     largest = checks.whole("largest_fan", largest_fan, 4)
     points = [*_points(p, largest), *_more(also)]
     return lower_hull(sorted(points, key=lambda point: point[1:]))
+
+
+def along(
+    p: float, r: ArrayLike, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
+) -> tuple[NDArray[np.float64], list[str]]:
+    """The best known loss at many ratios of one probability, and what each is made of.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1).
+    r : array_like, shape (k,)
+        Compression ratios, in (0, 1].
+    largest_fan : int
+        Most features of a fan, at least 4.
+    also : iterable of tuple
+        More codes, as (name, ratio, loss).
+
+    Returns
+    -------
+    losses : numpy.ndarray, shape (k,)
+    phases : list of str
+        "fan + own dimension" say; fans of all sizes have one name.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> along(0.01, [0.3, 0.7])[1]
+    ['fan', 'digon + own dimension']
+    """
+    r = checks.real("r", checks.of_shape("r", r, ("k",)), 0, 1, open_low=True)
+    names, corners, losses = zip(*best_codes(p, largest_fan=largest_fan, also=also), strict=True)
+    kinds = ["fan" if name.startswith("fan ") else name for name in names]
+    right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)
+    return np.interp(r, corners, losses), [" + ".join(sorted({kinds[k - 1], kinds[k]})) for k in right]
 
 
 def dropped(size: int, p: float) -> Code:

@@ -1,12 +1,12 @@
-"""Attack on the conjecture about codes of infinite ratio: annealing over vectors with small whole numbers.
+"""Attacks on the lower bounds: descent on the factors of W, and annealing over codes of infinite ratio.
 
-Entries are whole, so zeros are exact and a conflict is a conflict.
+In the annealing entries are small whole numbers, so zeros are exact and a conflict is a conflict.
 Source: ours, against The Persian Rug, section 4.2.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import product
 
 import numpy as np
@@ -14,8 +14,80 @@ from numpy.typing import ArrayLike
 
 from superposition import checks
 from superposition.ranges import LARGEST_SEED, MOST_STEPS
+from superposition.rug.lower_bound import conflict_cost
 
+CHARGE = 100.0  # on the square of a positive entry, so that the cost of conflicts is what descent can win
 IMPOSSIBLE = 10**9  # more conflicts than any code has: some feature has no reader
+
+
+def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0) -> float:
+    """Least score of a matrix with a unit diagonal and rank m that descent from random factors finds.
+
+    Parameters
+    ----------
+    score : callable
+        Takes an array of shape (n, n) with a diagonal of 1 and returns a number.
+    n, m : int
+        Features, at least 1, and dimensions, from 1 to n.
+    tries : int
+        Random starts, at least 1.
+    seed : int
+        Seed of the starts.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> round(lowest(lambda W: (W**2).sum(), 4, 2), 3)  # at least n^2 / m
+    8.0
+    """
+    from scipy.optimize import minimize
+
+    n = checks.whole("n", n, 1)
+    m, tries = checks.whole("m", m, 1, n), checks.whole("tries", tries, 1)
+    rng = np.random.default_rng(checks.whole("seed", seed, 0, LARGEST_SEED))
+
+    def value(flat):
+        W = flat[: n * m].reshape(n, m) @ flat[n * m :].reshape(m, n)
+        diagonal = np.diag(W)
+        return score(W / diagonal[:, None]) if np.abs(diagonal).min() > 1e-6 else 1e6
+
+    starts = rng.standard_normal((tries, 2 * n * m))
+    return float(min(minimize(value, start, method="L-BFGS-B", options={"maxiter": 60}).fun for start in starts))
+
+
+def charged_cost(W: ArrayLike) -> float:
+    """What the conflicts of a code cost, for each feature, and a charge on positive entries off the diagonal.
+
+    Parameters
+    ----------
+    W : array_like, shape (n, n)
+        Finite weights; the diagonal does not count.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If `W` is not square or not finite.
+
+    Examples
+    --------
+    >>> round(charged_cost([[1, -1], [-1, 1]]), 4)  # a digon: 1 / 6
+    0.1667
+    """
+    W = checks.array("W", W, "n n")
+    off = W - np.diag(np.diag(W))
+    return float(conflict_cost(np.maximum(-off, 0)).sum() / len(W) + CHARGE * np.mean(np.maximum(off, 0) ** 2))
 
 
 def fewest_conflicts(dots: ArrayLike, order: Iterable[int]) -> int:

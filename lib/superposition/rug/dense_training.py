@@ -15,11 +15,13 @@ from superposition.devices import torch
 from superposition.ranges import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
 from superposition.rug import meanfield, ranges
 from superposition.rug.best_map import dropped, side_by_side
-from superposition.rug.codes import Code, priority_fan
+from superposition.rug.codes import Code, cone, priority_fan
 from superposition.rug.tile_search import SMALLEST_P, descend, draw, first_weights, measured_loss
 
-METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "shared blocks", "fans")
-FAN = 10  # features of a fan that a network starts from
+METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "pruned", "growing", "shared blocks", "fans",
+           "cones", "tiles")  # fmt: skip
+FAN, CONE, TILE = 10, 15, (4, 20)  # features of a fan or cone that a network starts from; dimensions and features
+GROUPS, KEPT, LOOK = 5, 4, 25  # groups that join when growing; dimensions kept when pruned; steps between two prunings
 
 
 def train_dense(
@@ -48,15 +50,19 @@ def train_dense(
         "plain"; "loudness": every feature has a log loudness as a parameter; "unequal": that, and loudness drawn from
         a log-normal law of width 1 at the start; "softplus": that of "loudness", with a softplus that sharpens to the
         ReLU over the first half; "sparse encoder": that of "loudness", with an l1 term on the encoder that fades over
-        the first half; "shared blocks": that of "loudness", with blocks of four dimensions imposed, a control; "fans":
-        that of "loudness", from fans of ten features side by side, and noise that makes
-        interference of no more than a hundredth.
+        the first half; "pruned": that of "loudness", and each feature keeps the dimensions where encoder times decoder
+        is largest, all at first and four from six tenths of the time on; "growing": that of "loudness", with features
+        and dimensions that join in five groups; the older features start with no weight in new dimensions, and the
+        learning rate starts again; "shared blocks": that of "loudness", with blocks of four dimensions imposed, a
+        control; "fans", "cones", "tiles": that of "loudness", from fans of ten features side by side, from cones of
+        fifteen, or from the best of eight random tiles of twenty features in four dimensions, which is trained first
+        for twice the steps; and noise that makes interference of no more than a hundredth.
     steps, batch : int
         Steps of Adam and feature vectors a step, at least 1.
     lr : float
         Learning rate at the start, above 0.
     ratio : float
-        Loudness of a feature over the next one's in the fans of the method "fans", at least 1.
+        Loudness of a feature over the next one's in the fans and cones of these methods, at least 1.
     fresh : int
         Feature vectors that measure the loss.
     seed : int
@@ -90,13 +96,16 @@ def train_dense(
     steps, batch = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("batch", batch, 1, MOST_STEPS)
     fresh, lr = checks.whole("fresh", fresh, 2), ranges.rate(lr)
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED - 1))
-    weights, mask = _from_fans(ns, nd, ratio, generator) if method == "fans" else _start(ns, nd, method, generator)
+    weights, mask = _first(ns, nd, p, method, ratio, steps, generator)
     optimiser = torch.optim.Adam(weights, lr=lr)
-    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    schedule = _schedule(optimiser, method, steps)
     for step in range(steps):
-        x, share = draw(ns, p, batch, generator)
+        if method == "pruned" and step % LOOK == 0:
+            mask = _strongest(weights, mask, step / steps)
+        part, shown = _taking_part(weights, mask, method, step / steps)
+        x, share = draw(len(part[2]), p, batch, generator)
         left = max(0.0, 1 - 2 * step / steps)
-        loss = _loss(weights, mask, x, share, 0.3 * left if method == "softplus" else 0.0) / p**2
+        loss = _loss(part, shown, x, share, 0.3 * left if method == "softplus" else 0.0) / p**2
         if method == "sparse encoder":
             loss = loss + 0.3 * left * weights[0].abs().mean()
         optimiser.zero_grad()
@@ -208,9 +217,50 @@ def train_blocks(
     return _report(side_by_side(found), p, fresh, seed, nd)
 
 
+def _first(ns, nd, p, method, ratio, steps, generator):
+    """The weights that training starts from, and which of them there are."""
+    if method == "fans":
+        return _from_code(priority_fan(FAN, ratio), ns, nd, 0.01 / ratio ** (FAN - 1), generator)
+    if method == "cones":
+        return _from_code(cone(CONE, ratio), ns, nd, 0.01 / ratio ** (CONE - 1), generator)
+    if method == "tiles":
+        codes = random_tiles(*TILE, p, 8, steps=2 * steps, generator=generator)
+        best = min(codes, key=lambda code: measured_loss(*code, p, samples=20_000, seed=0)[0])
+        loud = np.linalg.norm(best.W_in, axis=0)
+        return _from_code(best, ns, nd, 0.01 * loud.min() / loud.max(), generator)
+    return _start(ns, nd, method, generator)
+
+
+def _schedule(optimiser, method, steps):
+    if method == "growing":
+        return torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, max(1, steps // GROUPS))
+    return torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+
+
+def _strongest(weights, mask, done):
+    """The mask of the dimensions that each feature keeps; their number falls from all to KEPT, in equal ratios."""
+    nd = len(mask)
+    kept = nd * (min(KEPT, nd) / nd) ** np.clip(2 * done - 0.2, 0, 1)
+    size = (weights[0] * weights[1].T).abs() * mask
+    return (size.argsort(dim=0, descending=True).argsort(dim=0) < round(kept)).float()
+
+
+def _taking_part(weights, mask, method, done):
+    """The weights of the features and dimensions that have joined: all of them, but when growing."""
+    if method != "growing":
+        return weights, mask
+    groups, (nd, ns) = min(GROUPS, int(GROUPS * done) + 1), mask.shape
+    n, m = ns * groups // GROUPS, max(1, nd * groups // GROUPS)
+    W_in, W_out, b, loud = weights
+    return [W_in[:m, :n], W_out[:n, :m], b[:n], loud[:n]], mask[:m, :n]
+
+
 def _start(ns, nd, method, generator):
     W_in = torch.randn(nd, ns, generator=generator) / nd**0.5
     mask = torch.ones(nd, ns)
+    if method == "growing":
+        for groups in range(1, GROUPS):
+            W_in[nd * groups // GROUPS :, : ns * groups // GROUPS] = 0
     if method == "shared blocks":
         mask = (torch.arange(nd)[:, None] * (nd // 4) // nd == torch.arange(ns) * (nd // 4) // ns).float()
         W_in = W_in * mask * (nd / 4) ** 0.5
@@ -222,18 +272,19 @@ def _start(ns, nd, method, generator):
     return weights[: 3 if method == "plain" else 4], mask
 
 
-def _from_fans(ns, nd, ratio, generator):
-    """Fans side by side, what is left over dropped, every weight a little off; the loudness of each feature apart."""
-    fan = priority_fan(FAN, ratio)
-    count = min(ns // FAN, nd // 2)
-    code = side_by_side([*[fan] * count, *([dropped(ns - count * FAN, 0.5)] if ns > count * FAN else [])])
+def _from_code(block, ns, nd, noise, generator):
+    """Blocks side by side, what is left over dropped, every weight a little off; the loudness of each feature apart."""
+    m, B = block.W_in.shape
+    count = min(ns // B, nd // m)
+    code = side_by_side([*[block] * count, *([dropped(ns - count * B, 0.5)] if ns > count * B else [])])
     loud = np.linalg.norm(code.W_in, axis=0)
     loud[loud == 0] = 1
     values = [np.zeros((nd, ns)), np.zeros((ns, nd)), np.zeros(ns), np.log(loud)]
-    values[0][: 2 * count], values[1][:, : 2 * count] = code.W_in / loud, code.W_out * loud[:, None]
+    values[0][: m * count], values[1][:, : m * count] = code.W_in / loud, code.W_out * loud[:, None]
+    values[2][: B * count] = code.b[: B * count]
     weights = [torch.tensor(value, dtype=torch.float32) for value in values]
     for value in weights[:2]:
-        value += 0.01 / ratio ** (FAN - 1) * torch.randn(value.shape, generator=generator)
+        value += noise * torch.randn(value.shape, generator=generator)
     return [value.requires_grad_() for value in weights], torch.ones(nd, ns)
 
 

@@ -19,7 +19,7 @@ from superposition.features import Estimate
 
 LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
 LOUDEST = 1e75  # of positive weights and biases
-SILENCING = 1e25  # a weight so many times below all that is positive shuts the output; below it more makes no difference
+SILENCING = 1e25  # a weight so many times below all that is positive shuts the output, as any below it
 LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
 
 

@@ -16,6 +16,7 @@ from superposition import checks, features, optimise
 from superposition.devices import resolve_device, torch
 from superposition.rug import ranges
 
+AT_ONCE = 64  # batches drawn at once
 EVALUATED = 64  # batches of the evaluation, from whose spread the standard error comes
 
 
@@ -146,47 +147,52 @@ class _Batch(NamedTuple):
 
 
 def _drawn(p, batch, rng, on):
-    flat, values = features.nonzeros_each(p, batch, seed=rng)
-    used, rows = np.unique(flat // len(p), return_inverse=True)
-    rows, columns, values = (torch.from_numpy(a).to(on) for a in (rows, flat % len(p), values.astype(np.float32)))
-    return _Batch(rows, columns, values, len(used), batch - len(used))
+    """One batch after the other, many drawn at once."""
+    while True:
+        flat, values = features.nonzeros_each(p, batch * AT_ONCE, seed=rng)
+        vectors, columns = np.divmod(flat, len(p))
+        first = np.append(True, np.diff(vectors) > 0)  # the first that is on in each vector
+        ends = np.searchsorted(vectors, batch * np.arange(AT_ONCE + 1))
+        numbers = np.append(0, first.cumsum())
+        for start, end in zip(ends[:-1], ends[1:], strict=True):
+            rows = numbers[start + 1 : end + 1] - numbers[start] - 1
+            arrays = rows, columns[start:end], values[start:end].astype(np.float32)
+            filled = int(numbers[end] - numbers[start])
+            yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)
 
 
-def _passed(weights, x):
+def _passed(weights, x, buffer):
     """Hidden layer; error that reaches the pre-activations; and what outputs that stay at zero have missed."""
     encoder, decoder, bias = weights
     hidden = torch.zeros(x.filled, encoder.shape[1], device=encoder.device)
     hidden.index_add_(0, x.rows, encoder[x.columns] * x.values[:, None])
-    error = torch.addmm(bias, hidden, decoder.T).relu_()
+    error = torch.mm(hidden, decoder.T, out=buffer[0, : x.filled]).add_(bias).relu_()
     at = x.rows * len(bias) + x.columns
     seen = error.view(-1)[at]
     error.view(-1)[at] = torch.where(seen > 0, seen - x.values, 0)
     return hidden, error, torch.where(seen > 0, 0, x.values)
 
 
-def _squares(error, missed, x, bias):
-    """Squared error of each feature, summed over a batch."""
-    total = torch.linalg.vector_norm(error, dim=0).square() + x.empty * torch.relu(bias).square()
-    return total.index_add_(0, x.columns, missed.square())
-
-
 def _gradient(weights, p, importance, batch, rng):
     """As `superposition.optimise.adam` wants them; of the mean over features, which the learning rate is used to."""
     on, tied = weights[0].device, len(weights) == 2
     importance = torch.tensor(importance, dtype=torch.float32, device=on)
-    scale = 2 / (batch * len(p)) * importance
+    batches, buffer = _drawn(p, batch, rng, on), torch.empty(2, batch, len(p), device=on)
 
     @torch.no_grad()
     def gradient():
-        x, (encoder, decoder, bias) = _drawn(p, batch, rng, on), _three(weights)
-        hidden, error, missed = _passed((encoder, decoder, bias), x)
-        back = (error @ (decoder * scale[:, None]))[x.rows] * x.values[:, None]
+        x, (encoder, decoder, bias) = next(batches), _three(weights)
+        hidden, error, missed = _passed((encoder, decoder, bias), x, buffer)
+        weighted = torch.mul(error, importance, out=buffer[1, : x.filled])
+        silent = x.empty * torch.relu(bias) * importance
+        back = (weighted @ decoder)[x.rows] * x.values[:, None]
         on_encoder = torch.zeros_like(encoder).index_add_(0, x.columns, back)
-        on_decoder = (error.T @ hidden) * scale[:, None]
+        on_decoder = weighted.T @ hidden
         grads = [on_encoder + on_decoder] if tied else [on_encoder, on_decoder]
-        for place, grad in zip(weights, [*grads, (error.sum(0) + x.empty * torch.relu(bias)) * scale], strict=True):
-            place.grad = grad
-        return torch.dot(_squares(error, missed, x, bias), importance) / batch
+        for place, grad in zip(weights, [*grads, weighted.sum(0) + silent], strict=True):
+            place.grad = grad.mul_(2 / (batch * len(p)))
+        unheard = torch.dot(missed.square(), importance[x.columns]) + torch.dot(silent, torch.relu(bias))
+        return (torch.dot(error.view(-1), weighted.view(-1)) + unheard) / batch
 
     return gradient
 
@@ -194,9 +200,10 @@ def _gradient(weights, p, importance, batch, rng):
 @torch.no_grad()
 def _evaluated(weights, p, importance, batch, rng):
     """Loss of each feature on fresh vectors, and the weighted sums of batches."""
-    losses = []
-    for _ in range(EVALUATED):
-        x = _drawn(p, batch, rng, weights[0].device)
-        _, error, missed = _passed(weights, x)
-        losses.append(_squares(error, missed, x, weights[2]).double().cpu().numpy() / batch)
+    on, bias = weights[0].device, weights[2]
+    losses, buffer = [], torch.empty(1, batch, len(p), device=on)
+    for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on), strict=False):
+        _, error, missed = _passed(weights, x, buffer)
+        total = error.square_().sum(0) + x.empty * torch.relu(bias).square()
+        losses.append(total.index_add_(0, x.columns, missed.square()).double().cpu().numpy() / batch)
     return np.mean(losses, axis=0), np.array(losses) @ importance

@@ -5,6 +5,7 @@ from superposition.runs.catalogue import (
     beyond,
     constant,
     counts,
+    decoders,
     fields,
     frequencies,
     gates,
@@ -14,5 +15,5 @@ from superposition.runs.catalogue import (
     toy,
 )
 
-MODULES = (toy, rug, beyond, best, counts, frequencies, constant, noise, fields, landscape, gates)
+MODULES = (toy, rug, beyond, best, decoders, counts, frequencies, constant, noise, fields, landscape, gates)
 RUNS = {run.name: run for module in MODULES for run in module.RUNS}

@@ -187,6 +187,22 @@ RUNS = (
         hardware="one CPU core",
     ),
     Run(
+        name="rug-crystal-ways",
+        feeds="the same by more ways: pruned and growing dense starts; cones and trained tiles as the start",
+        function=_HERE + "led_network",
+        point=LedPoint,
+        small=({"method": ("growing", "cones"), "ratio": (1,), "ns": (40,), "nd": (20,), "p": (0.05,), "steps": (20,),
+                "seed": (0,)},),
+        full=(
+            {"method": ("cones",), "ratio": (2,), **_LED, "steps": (1000,), **_FIVE},
+            {"method": ("growing",), "ratio": (1,), **_LED, "steps": (2500,), **_FIVE},
+            {"method": ("tiles",), "ratio": (1,), **_LED, "steps": (500,), **_FIVE},
+            {"method": ("pruned",), "ratio": (1,), **_LED, "steps": (1000,), **_FIVE},
+        ),
+        hours={"small": 0.001, "full": 0.2},
+        hardware="one CPU core",
+    ),
+    Run(
         name="rug-records",  # to submit a code: its file into book/data/records, its name here, and this run's table
         feeds="the table of records: codes that beat the best known",
         function=_HERE + "recorded_code",

@@ -138,8 +138,8 @@ RUNS = (
         point=NoisePoint,
         small=_QUICK,
         full=tuple(
-            {**_FIG, "sigma": (0.2,), "eta": (eta,), "steps": (round(80 / eta),), "instances": (512,), "seed": (seed,)}
-            for seed in (1, 2) for eta in (0.0025, 0.005, 0.01, 0.02)
+            {**_FIG, "sigma": (0.2,), "eta": (eta,), "steps": (round(80 / eta),), "instances": (512,), "seed": seeds}
+            for eta, seeds in ((0.0025, (2,)), (0.005, (1, 2)), (0.01, (1, 2)), (0.02, (1, 2)))
         ),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one core of a busy two-core machine",
@@ -180,10 +180,19 @@ RUNS = (
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=tuple(
             {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (12,)}
-            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.12, 0.02, 150.0),
-                                  (0.1, 0.02, 250.0))
+            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.1, 0.02, 250.0))
         ),
         hours={"small": _TINY_HOURS, "full": 0.04},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-descent-more",
+        feeds="the same at another size of the noise",
+        function="superposition.incidental.descent_experiments:descended_and_trained",
+        point=DescentPoint,
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
+        full=({**_DESCENT, "n": (8,), "m": (16,), "sigma": (0.12,), "until": (150.0,), "instances": (12,)},),
+        hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="one core of a busy two-core machine",
     ),
 )  # fmt: skip

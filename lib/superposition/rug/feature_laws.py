@@ -1,0 +1,255 @@
+"""Laws of one feature, the text's and anybody's: mean, variance, and how to draw from it.
+
+Source: The Persian Rug, section 2, takes c u with c ~ Bernoulli(p) and u ~ U[0, 1]. Its formulas for the mean and
+the variance of the interference need no more than those two of the features.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features, minima
+from superposition.rug import ranges
+from superposition.rug.meanfield import THRESHOLDS, Optimum
+from superposition.rug.moments import gauss_legendre, moment
+
+DRAWN = 200_000  # values that stand for a law that is known by its sampler
+CELLS = 512  # parts of those above and below zero, each replaced by its mean
+DOUBT = 6.0  # standard errors by which drawn values may miss the mean and variance that were given
+
+
+class Nodes(NamedTuple):
+    """Values ``x`` of a feature and their ``weight``: a quadrature of its law."""
+
+    x: NDArray[np.float64]
+    weight: NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class FeatureLaw:
+    """The law of one feature, the same for all, each drawn for itself.
+
+    Parameters
+    ----------
+    mean : float
+        Mean of a feature.
+    variance : float
+        Its variance, above 0.
+    sampler : callable
+        ``sampler(generator, shape)`` returns an array of that shape, for a `numpy.random.Generator`.
+
+    Raises
+    ------
+    ValueError
+        If a number is out of range, or the sampler is none, or what it draws has not that mean and variance.
+
+    Examples
+    --------
+    >>> def sampler(rng, shape):
+    ...     return (rng.random(shape) < 0.1) * rng.exponential(size=shape)
+    >>> FeatureLaw(mean=0.1, variance=0.19, sampler=sampler).nodes().x.size
+    513
+    >>> FeatureLaw(mean=0.2, variance=0.19, sampler=sampler)
+    Traceback (most recent call last):
+    ...
+    ValueError: mean = 0.2 is not that of the sampler, 0.1022 in 200000 values; allowed: within 6 standard errors
+    """
+
+    mean: float
+    variance: float
+    sampler: Callable[[np.random.Generator, tuple[int, int]], ArrayLike]
+
+    def __post_init__(self):
+        """Refuse what does not fit together."""
+        mean = checks.number("mean", self.mean, open_low=True, open_high=True)
+        variance = checks.number("variance", self.variance, 0, open_low=True, open_high=True)
+        if not callable(self.sampler):
+            raise ValueError(
+                f"sampler = {checks.shown(self.sampler)} is no function; allowed: sampler(generator, shape)"
+            )
+        x = self._drawn()
+        for name, value, seen in (("mean", mean, x), ("variance", variance, (x - mean) ** 2)):
+            if abs(seen.mean() - value) > DOUBT * seen.std() / np.sqrt(DRAWN) + 1e-9 * abs(value):
+                raise ValueError(
+                    f"{name} = {value:g} is not that of the sampler, {seen.mean():.4g} in {DRAWN} values; "
+                    f"allowed: within {DOUBT:g} standard errors"
+                )
+
+    def draw(self, batch: int, ns: int, seed: int | np.random.Generator) -> NDArray[np.float64]:
+        """Draw feature vectors, shape (batch, ns); an answer of another shape is refused with a ValueError."""
+        batch, ns = checks.whole("batch", batch, 1), checks.whole("ns", ns, 1)
+        return checks.of_shape("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
+
+    def nodes(self) -> Nodes:
+        """A quadrature of the law, from values drawn with a fixed seed: zero for itself, all others in order, in cells.
+
+        Returns
+        -------
+        Nodes
+            Their second moment is exact: where features can be zero, the share of those that are not is set by it.
+        """
+        x = np.sort(self._drawn())
+        on = x[x != 0]
+        cells = np.array_split(on, min(CELLS, on.size))
+        centre, weight = (np.array([part(cell) for cell in cells]) for part in (np.mean, np.size))
+        weight = weight / DRAWN
+        if on.size < DRAWN:
+            weight = weight * (self.variance + self.mean**2) / (weight @ centre**2)
+        return Nodes(np.r_[0.0, centre], np.r_[1 - weight.sum(), weight])
+
+    def _drawn(self):
+        return self.draw(DRAWN, 1, np.random.default_rng(0)).ravel()
+
+
+def uniform_law(p: float) -> FeatureLaw:
+    """The text's law: on with probability p, and then uniform.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    FeatureLaw
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2 (data).
+
+    Examples
+    --------
+    >>> uniform_law(0.5).draw(1, 4, seed=1).round(2)
+    array([[0.  , 0.75, 0.28, 0.  ]])
+    """
+    p = features.one_probability(p)
+
+    def sampler(rng, shape):
+        return features.sample(shape[1], p, shape[0], seed=rng)
+
+    return FeatureLaw(float(features.mean(p)), float(features.variance(p)), sampler)
+
+
+def uniform_nodes(p: float) -> Nodes:
+    """A quadrature of the text's law: zero, and 64 nodes of Gauss and Legendre.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    Nodes
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Examples
+    --------
+    >>> nodes = uniform_nodes(0.3)
+    >>> round(float(nodes.weight @ nodes.x**2), 12)
+    0.1
+    """
+    p, (x, weight) = features.one_probability(p), gauss_legendre(64)
+    return Nodes(np.r_[0.0, x], np.r_[1 - p, p * weight])
+
+
+def gaussian_loss(a: ArrayLike, b: ArrayLike, s: ArrayLike, nodes: Nodes) -> NDArray[np.float64]:
+    """Loss of ReLU(a x + b + s Z), Z standard normal, for any law of x and any sign of the gain.
+
+    Parameters
+    ----------
+    a, b, s : array_like
+        Gain, effective bias, and standard deviation of the interference at the output, s >= 0.
+    nodes : Nodes
+        A quadrature of the law of x.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape of the broadcast arguments.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 5, with its outer average as a sum over nodes.
+
+    Examples
+    --------
+    >>> from superposition.rug import meanfield
+    >>> loss = gaussian_loss(1.2, -0.4, 1.2 * 0.25, uniform_nodes(0.05))
+    >>> bool(np.isclose(loss, meanfield.loss(a=1.2, b=-0.4, sigma=0.25, p=0.05)))
+    True
+    """
+    a, b, s = (
+        checks.real("a", a, -ranges.LARGEST, ranges.LARGEST),
+        ranges.biases(b),
+        checks.real("s", s, 0, ranges.LARGEST),
+    )
+    drive = (a * 1.0)[..., None] * nodes.x + b[..., None]
+    one, two = (moment(k, drive, s[..., None]) for k in (1, 2))
+    return (nodes.x**2 - 2 * nodes.x * one + two) @ nodes.weight
+
+
+def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
+    """The text's theory for another law of the features: best gain and bias at the smallest noise.
+
+    Parameters
+    ----------
+    law : FeatureLaw
+        Law of the features.
+    r : float
+        Compression ratio, in (0, 1].
+
+    Returns
+    -------
+    superposition.rug.meanfield.Optimum
+        All are zero-dimensional.
+
+    Raises
+    ------
+    ValueError
+        If `r` is outside (0, 1].
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 6, eq. 14, eq. 15 and eq. 16 with the law's own variance and averages.
+
+    Examples
+    --------
+    >>> from superposition.rug import meanfield
+    >>> round(float(rug_optimum(uniform_law(0.05), 0.2).loss / meanfield.optimum(0.05, 0.2).loss), 2)
+    1.0
+    """
+    r, nodes = checks.number("r", r, 0, 1, open_low=True), law.nodes()
+    sigma = min(float(np.sqrt(law.variance / r * (1 - r))), ranges.LARGEST)
+    power_of_x = nodes.weight @ nodes.x**2
+    if sigma == 0 and nodes.x.min() >= 0:
+        return Optimum(*map(np.array, (1.0, 0.0, 0.0, 0.0)))
+
+    def profile(z):
+        drive = nodes.x + np.atleast_1d(z)[..., None] * sigma
+        one, two = (moment(k, drive, sigma) @ (nodes.weight * nodes.x ** (2 - k)) for k in (1, 2))
+        gain = np.where(one > 0, one / np.where(two > 0, two, 1), 0.0)
+        return gain, power_of_x - gain * one
+
+    z, lowest = minima.lowest(lambda z, one: profile(z * one)[1], THRESHOLDS, [np.ones(1)])
+    a = profile(z)[0][0]
+    return Optimum(a, a * z[0] * sigma, np.array(sigma), lowest[0])
