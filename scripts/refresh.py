@@ -16,16 +16,16 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
-PICTURE = BOOK / "figures" / "fig-ch3-ratio.svg"
-LAST = "ledger"  # generated from the executed chapters
+PICTURES = BOOK / "figures"  # of the README and the front page
+LAST = ("errata", "ledger")  # generated from the executed chapters
 # What a user's shell may hold and what would then change the stored figures and warnings.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
 
 def chapters():
-    """Return the names of all paired chapters, the ledger last."""
+    """Return the names of all paired chapters, what is made from the others last."""
     names = sorted(path.stem for path in BOOK.glob("*.md") if "\njupytext:" in path.read_text(encoding="utf-8")[:200])
-    return sorted(names, key=lambda name: name == LAST)
+    return sorted(names, key=lambda name: name in LAST)
 
 
 def read(name):
@@ -80,12 +80,13 @@ def write(notebook, name):
     os.replace(new, BOOK / f"{name}.ipynb")
 
 
-def write_readme_picture(notebook):
-    """Keep the picture of the README beside the chapters: the figure of that name, as a vector graphic."""
+def write_pictures(notebook):
+    """Write the pictures of the README and the front page again, as vector graphics: figures that have a file there."""
     for cell in notebook.cells:
-        if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == PICTURE.stem:
-            PICTURE.parent.mkdir(exist_ok=True)
-            PICTURE.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
+        name = cell.metadata.get("mystnb", {}).get("figure", {}).get("name")
+        picture = PICTURES / f"{name}.svg"
+        if picture.exists():
+            picture.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
 
 
 def refresh(name):
@@ -94,7 +95,7 @@ def refresh(name):
     execute(notebook, name)
     clean(notebook)
     write(notebook, name)
-    write_readme_picture(notebook)
+    write_pictures(notebook)
 
 
 def main():

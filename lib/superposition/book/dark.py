@@ -145,7 +145,8 @@ def _add_variants(app: Any, doctree: Any) -> None:
     for light in list(doctree.findall(nodes.image)):
         if not light["uri"].endswith(".svg"):
             continue
-        source = Path(app.srcdir, light["uri"].lstrip("/"))
+        beside = Path(app.srcdir) if light["uri"].startswith("/") else Path(app.env.doc2path(app.env.docname)).parent
+        source = beside / light["uri"].lstrip("/")
         text = darkened(source.read_text(encoding="utf-8"))
         file = Path(app.doctreedir, "dark", f"{sha256(text.encode()).hexdigest()}.svg")
         file.parent.mkdir(parents=True, exist_ok=True)
