@@ -14,9 +14,10 @@ book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
 
-# Files side by side, at most eight, the longest first. One after the other: pytest --nbval
+# Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
+# After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
 test: .venv/.ready
-	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadfile --no-loadscope-reorder $(TESTFLAGS)
+	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:
@@ -71,13 +72,14 @@ release:
 clean:
 	rm -rf _build dist
 
-.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py
+.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py scripts/jupyter/labconfig/*.json
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@echo "Setting up .venv: a minute or two, about 1.5 GB"
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'
-	mkdir -p .venv/etc/ipython
+	mkdir -p .venv/etc/ipython .venv/etc/jupyter
 	cp scripts/ipython_kernel_config.py .venv/etc/ipython/
+	cp -r scripts/jupyter/labconfig .venv/etc/jupyter/
 	@touch $@
 
 .venv/.release: .venv/.ready

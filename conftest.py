@@ -1,9 +1,11 @@
-"""What every test shares: the browser, what `pytest --nbval` compares, the order of files, seconds a page."""
+"""What every test shares: the browser, what `pytest --nbval` compares, the order of groups, seconds a page."""
 
+import csv
 import os
 import re
 import shutil
 from collections import Counter
+from pathlib import Path
 
 import pytest
 
@@ -19,11 +21,14 @@ NOT_COMPARED = (
 # What a user's shell may hold and what would break figure cells or the comparison of outputs.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
-# What takes minutes starts first, so that files side by side end together.
+# What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run, and
+# what it did not have after that, in this order.
+SECONDS = Path(__file__).parent / "tests" / "seconds.csv"
 LONGEST_FIRST = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch2", "test_jupyterlab", "test_pages", "test_notebooks")
 
 
 def pytest_addoption(parser):
+    parser.addoption("--measure", action="store_true", help="write down the seconds of groups of tests side by side")
     parser.addoption("--require-browser", action="store_true", help="fail, rather than skip, without a Chromium")
     parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
 
@@ -42,8 +47,26 @@ def pytest_collectstart(collector):
         collector.skip_compare += NOT_COMPARED
 
 
+@pytest.hookimpl(tryfirst=True)  # before the workers learn the groups
 def pytest_collection_modifyitems(items):
-    items.sort(key=lambda item: next((i for i, f in enumerate(LONGEST_FIRST) if item.path.stem.startswith(f)), 99))
+    taken = dict(csv.reader(SECONDS.open())) if SECONDS.exists() else {}
+    for item in items:
+        item.add_marker(pytest.mark.xdist_group(group(item)))
+    items.sort(key=lambda item: (-float(taken.get(group(item), 0)), untimed(item)))
+
+
+def group(item):
+    """What one worker does in one go: a file, or one page of those that a test opens."""
+    file = item.nodeid.split("::")[0]
+    page = item.callspec.params.get("opened") if hasattr(item, "callspec") else None
+    return f"{file}:{page}" if page else file
+
+
+def untimed(item):
+    """Where an item stands among those that nobody has timed; opened pages last, when the site is built."""
+    if ":" in group(item):
+        return 100
+    return next((i for i, f in enumerate(LONGEST_FIRST) if item.path.stem.startswith(f)), 99)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -67,14 +90,19 @@ def without_failure(report, config, path):
     return report
 
 
-def pytest_terminal_summary(terminalreporter):
-    """Say how many seconds each page took."""
-    seconds = Counter()
+def pytest_terminal_summary(terminalreporter, config):
+    """Say how many seconds each page took, and keep those of all groups if asked to."""
+    seconds, groups = Counter(), Counter()
     for reports in terminalreporter.stats.values():
         for report in reports:
-            file = getattr(report, "nodeid", "").split("::")[0]
-            if file.endswith(".ipynb"):
-                seconds[file] += report.duration
+            node = getattr(report, "nodeid", "")
+            if node.split("::")[0].endswith(".ipynb"):
+                seconds[node.split("::")[0]] += report.duration
+            if "@" in node:
+                groups[node.rpartition("@")[2]] += report.duration
+    if config.getoption("--measure") and groups:
+        with SECONDS.open("w", newline="") as file:
+            csv.writer(file, lineterminator="\n").writerows((name, f"{s:.1f}") for name, s in groups.most_common())
     if seconds:
         terminalreporter.section("seconds a page")
     for file, total in seconds.most_common():

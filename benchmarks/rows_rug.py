@@ -132,7 +132,7 @@ def reaching():
     goal = 1.01 * float(meanfield.optimum(p, nd / ns).loss)
 
     def by_recipe():
-        settings = training.checked_settings(*at, None, 1024, None, None, "recipe", 0, "cpu")
+        settings = training.checked_settings(*at, None, None, None, None, "recipe", 0, "cpu")
         weights = training.initial_weights(settings, np.random.default_rng(0), CPU)
         turned, gradient = exact_gradients.prepared(weights, settings, np.random.default_rng(1))
         steps = optimise.adam(turned, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule)
@@ -143,6 +143,22 @@ def reaching():
 
     name = "training to 1.01 of theory, ns 256, r .2, p .05"
     yield Row(name, "the text's protocol", 1 / 50, by_recipe, by_text)
+
+    def in_few_steps(**evaluation):
+        return training.train(*at, steps=700, seed=0, device="cpu", **evaluation)
+
+    def ends_low():
+        assert in_few_steps().loss <= 0.775 / 1.01 * goal
+
+    by_hand = plain_step(*at, dense_sampling=False)
+    yield Row(
+        "700 steps of the recipe, which end at .775 of theory or below, ns 256, r .2, p .05",
+        "200 steps by automatic differentiation, a tenth of what was usual",
+        2,
+        lambda: in_few_steps(eval_samples=2),
+        lambda: [by_hand() for _ in range(200)],
+        ends_low,
+    )
 
 
 def many():

@@ -52,6 +52,7 @@ SWAPS = {
 
 INDIRECT = {"runs/syntax.py": ["runs/test_fingerprint.py"], "runs/bridge.py": ["book/test_tables.py"]}
 WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
+LONG = 60  # seconds for tests whose time was not kept
 LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
 
 
@@ -179,18 +180,13 @@ def try_module(path, number, seed, known, keep):
     lines = path.read_text().splitlines()
     text = path.read_text() + "".join(test.read_text() for test in tests_of(path))
     version = hashlib.sha256(text.encode()).hexdigest()[:12]
-    name = path.relative_to(LIBRARY).as_posix()
+    name, known = path.relative_to(LIBRARY).as_posix(), [r for r in known if (LIBRARY / r["module"]) == path]
     with tempfile.TemporaryDirectory() as folder:
         copied = Path(folder)
         shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
-        limit = None
-        again = {(r["code"], r["was"], r["now"]) for r in latest(known) if r["module"] == name and lives(r)}
-        decided = {place(r) for r in known if r["module"] == name and r["version"] == version and not lives(r)}
-        chosen = [
-            m for m in mutants(path, number, seed, again) if (m[0].lineno, m[0].col_offset, *m[1:3]) not in decided
-        ]
-        for node, was, now, code in tqdm(chosen, desc=name, unit="mutant"):
-            if limit is None:
+        limit = max((r.get("limit", LONG) for r in known if r["version"] == version), default=0)
+        for node, was, now, code in tqdm(undecided(path, number, seed, version, known), desc=name, unit="mutant"):
+            if not limit:  # these tests were not yet seen to pass without a fault
                 outcome, seconds = run(copied, path, 600)
                 if outcome != "survived":
                     raise SystemExit(f"{name}: its tests fail without a fault: {outcome}")
@@ -208,11 +204,20 @@ def try_module(path, number, seed, known, keep):
                     "code": lines[node.lineno - 1].strip(),
                     "was": was,
                     "now": now,
+                    "limit": limit,
                     "outcome": outcome,
                     "seconds": seconds,
                 }
             )
     return version
+
+
+def undecided(path, number, seed, version, known):
+    """Return the chosen mutants of a module that are not decided, and those that survived before."""
+    again = {(r["code"], r["was"], r["now"]) for r in latest(known) if lives(r)}
+    decided = {place(r) for r in known if r["version"] == version and not lives(r)}
+    found = mutants(path, number, seed, again)
+    return [(node, *rest) for node, *rest in found if (node.lineno, node.col_offset, *rest[:2]) not in decided]
 
 
 def latest(records):

@@ -59,10 +59,17 @@ def execute(notebook, name):
 
 
 def clean(notebook):
-    """Drop what differs from run to run: time stamps and widget state. JupyterLab wants ``language_info`` kept."""
+    """Drop what differs from run to run: time stamps and widget state. JupyterLab wants ``language_info`` kept.
+
+    It knows no tags, so what the book folds is folded for it in its own words, which the text twin leaves out.
+    """
     notebook.metadata.pop("widgets", None)
     for cell in notebook.cells:
         cell.metadata.pop("execution", None)
+        folded = {"source_hidden": {"hide-input", "hide-cell"}, "outputs_hidden": {"hide-output", "hide-cell"}}
+        hidden = {name: True for name, tags in folded.items() if tags & set(cell.metadata.get("tags", []))}
+        if hidden:
+            cell.metadata["jupyter"] = hidden
 
 
 def write(notebook, name):

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from filelock import FileLock
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -39,19 +40,25 @@ PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """Build the book into a fresh folder and return the folder of its pages."""
-    out = tmp_path_factory.mktemp("site")
+    """Build the book once for all workers, into a fresh folder, and return the folder of its pages."""
+    own = tmp_path_factory.getbasetemp()
+    shared = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    log = shared / "site.log"
     command = [Path(sys.executable).parent / "jupyter-book", "build", "book", "-W", "-n", "--keep-going", "--all"]
-    done = subprocess.run(
-        [*command, "--path-output", out],
-        cwd=ROOT,
-        env=os.environ | {"NO_COLOR": "1"},
-        stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout[-5000:]
-    return out / "_build" / "html"
+    with FileLock(shared / "site.lock"):
+        if not log.exists():
+            done = subprocess.run(
+                [*command, "--path-output", shared / "site"],
+                cwd=ROOT,
+                env=os.environ | {"NO_COLOR": "1"},
+                stdout=subprocess.PIPE,
+                stderr=subprocess.STDOUT,
+                text=True,
+            )
+            log.write_text(f"{done.returncode}\n{done.stdout}", encoding="utf-8")
+    code, said = log.read_text(encoding="utf-8").split("\n", 1)
+    assert code == "0", said[-5000:]
+    return shared / "site" / "_build" / "html"
 
 
 @pytest.fixture(scope="module", params=PAGES)
@@ -167,7 +174,17 @@ def test_the_book_has_formulas_and_figures(site):
 CHAPTERS = [page for page in PAGES if page.startswith("ch")]
 # Pages to be worked on, with what was measured: least share of prose, formulas and figures, most code, greatest height.
 # A page may only get better, and leaves the list when it is good.
-STILL = {}
+STILL = {
+    "ch1.html": (0.72, 0.11, 22_200),
+    "ch2.html": (0.79, 0.02, 17_100),
+    "ch3.html": (0.70, 0.12, 24_900),
+    "ch3-beyond.html": (0.74, 0.09, 19_700),
+    "ch3-best.html": (0.75, 0.05, 24_400),
+    "ch4.html": (0.71, 0.06, 25_800),
+    "ch5.html": (0.69, 0.08, 24_700),
+    "ch6.html": (0.67, 0.10, 32_600),
+    "ch6-gates.html": (0.71, 0.10, 24_800),
+}
 
 
 @pytest.mark.parametrize("page", CHAPTERS)

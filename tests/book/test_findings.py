@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 from superposition import receptive, rug
 from superposition.book import ledger
+from superposition.rug.collisions import digon_bayes_loss
 from superposition.runs import tables
 from superposition.toy import border
 
@@ -35,6 +36,10 @@ NUMBERS = {
     "the antipodal rug has {:.2f} of its loss": lambda: float(rug.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
     "trained networks with 256 features have {:.2f}": trained,
     "loud ones hiding quiet ones, has {:.2f}": lambda: float(rug.fan_loss(0.05, 10)) / THE_RUG,
+    "the best activation leaves {:.2f} of": lambda: float(rug.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
+    "five iterations of it leave {:.3f},": lambda: float(rug.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
+    "above r = {:.3f} nothing is left": lambda: float(rug.recovery_ratio(0.05)),
+    "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
     "{:.2f} for two": lambda: measured("ch4-collisions", "incidental.polysemantic", "constant at n = 2, m = 32"),
     "{:.2f} for 24": lambda: measured("ch4-collisions", "incidental.polysemantic", "constant at n = 24, m = 96"),
     "the weights get denser, from f = {:.2f}": lambda: check("ch5", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],

@@ -41,3 +41,11 @@ def test_conflicts_are_blue_where_mutual():
     dots = ax.collections[0]
     np.testing.assert_allclose(dots.get_offsets()[0], [0, 1], atol=1e-12)  # the loudest at the top
     assert dots.get_sizes()[0] == dots.get_sizes().max()
+
+
+def test_the_one_that_is_cut_off_is_red():
+    ax = Figure().add_subplot(projection="3d")
+    maps.cut_off(ax, np.eye(3), 2, (0, 1))
+    tips = {tuple(np.round(np.array(line.get_data_3d())[:, 0], 9)): line.get_color() for line in ax.lines[1::2]}
+    assert tips[0, 0, 1] == style.COLOURS["vermilion"] and tips[1, 0, 0] == style.COLOURS["blue"]
+    assert len(ax.collections) == 1 and not ax.axison

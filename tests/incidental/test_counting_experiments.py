@@ -1,6 +1,7 @@
 """How many neurons end up with two features: what the named runs compute at one point."""
 
 import numpy as np
+import pytest
 from superposition.incidental import collisions, counting_experiments, many_features
 
 
@@ -21,6 +22,12 @@ def test_collision_counts_of_the_run_are_those_of_its_pieces():
     assert 0 < found["first_wins"] < 1
     trained = counting_experiments.by_descent(n=8, m=16, lambda_=0.01, method="adamw", lr=0.01, steps=1500, seed=3)
     assert trained["dead"] == 0 and set(counting_experiments.describe(w0)) <= set(trained)
+
+
+@pytest.mark.parametrize("strength", [0, np.inf])
+def test_a_strength_that_gives_no_time_is_refused_before_it_divides(strength):
+    with pytest.raises(ValueError, match=rf"^lambda_ = {strength} is out of range; allowed: \(0, inf\)"):
+        counting_experiments.by_flow(n=2, m=2, lambda_=strength, step=0.2, seed=0)
 
 
 def test_known_weights_are_counted_one_by_one():

@@ -3,9 +3,9 @@
 from functools import wraps
 
 import numpy as np
-import torch
 from superposition.rug import (
     ablations,
+    allocations,
     bayes,
     best_map,
     budgets,
@@ -15,9 +15,13 @@ from superposition.rug import (
     decoders,
     dense_training,
     diagnosis,
+    dictionaries,
+    dictionary_training,
     drop,
     exact_losses,
     feature_laws,
+    few_active,
+    frequencies,
     gaussian_training,
     graphs,
     index_sets,
@@ -42,6 +46,7 @@ from superposition.rug import (
     tile_search,
     tiles,
     training,
+    unequal_training,
     walsh_descent,
 )
 
@@ -55,7 +60,10 @@ SEEN = {"y": 0.4, "sigma": 0.1}
 SIZES = {"ns": 6, "nd": 3}
 CODE = codes.priority_fan(4, 10.0)
 TILE = graphs.graph_tile("Clebsch", 0.1, inhibition=0.0)
+UNEQUAL = np.array([0.5, 0.2, 0.1])
 DRAWS = {"samples": 4, "seed": 0}
+TRUTH = dictionaries.dictionary(8, 4)
+SEEN_FEATURES, ACTIVATIONS = TRUTH.activations(3, seed=0)
 OUTPUT = {"a": 1.2, "b": -0.4, "p": 0.05}
 
 
@@ -64,6 +72,8 @@ def seeded(function):
 
     @wraps(function)
     def drawn(**arguments):
+        import torch
+
         return function(**arguments, generator=torch.Generator().manual_seed(0))
 
     return drawn
@@ -92,6 +102,16 @@ def last_of(steps):
     return run
 
 
+def first_of(train):
+    """Directions of the first of what was trained."""
+
+    @wraps(train)
+    def trained(**arguments):
+        return train(**arguments)[0].W_dec
+
+    return trained
+
+
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
@@ -109,6 +129,20 @@ CALLS = [
     (feature_laws.uniform_nodes, {"p": 0.05}),
     (feature_laws.gaussian_loss, {"a": 1.2, "b": -0.4, "s": 0.3, "nodes": feature_laws.uniform_nodes(0.05)}),
     (feature_laws.rug_optimum, {"law": feature_laws.uniform_law(0.1), "r": 0.2}),
+    (dictionaries.dictionary, {"ns": 8, "nd": 4, "kind": "rug", "p": 0.05, "exponent": 0.5, "seed": 0}),
+    (
+        dictionaries.scores,
+        {"truth": TRUTH, "x": SEEN_FEATURES, "codes": np.eye(3, 5), "directions": np.ones((4, 5)), "threshold": 0.1}
+        | {"offset": np.full(4, 0.1)},
+    ),
+    (
+        dictionaries.nonnegative_lasso,
+        {"hidden": ACTIVATIONS, "directions": TRUTH.directions, "lambda_": 0.1, "iterations": 3},
+    ),
+    (
+        first_of(dictionary_training.train_saes),
+        {"truth": TRUTH, "lambdas": np.array([0.1]), "latents": 3, "steps": 2, "batch": 4, "lr": 0.01, "seed": 0},
+    ),
     (meanfield.loss, POINT),
     (meanfield.loss_grad, POINT),
     (meanfield.noise_std, AT),
@@ -209,6 +243,19 @@ CALLS = [
     (mixtures.hull(0.05, points=10).parts, {"r": 0.2}),
     (RUG.apply, {"x": np.ones(8)}),
     (index_sets.skewness_spread, {"ns": 8, "nd": 3}),
+    (frequencies.power_law, {"ns": 4, "exponent": 1.5, "total": 0.5}),
+    (frequencies.shares, {"W_in": np.array([[1.0, 0.5, 0.2], [0.1, -0.4, 0.3]]), "p": UNEQUAL}),
+    (frequencies.tied_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.even_shares, {"p": UNEQUAL, "nd": 2}),
+    (frequencies.rug_losses, {"p": 0.1, "share": 0.4}),
+    (frequencies.unequal_rug, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), "seed": 0}),
+    (few_active.crowd, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (few_active.few_active_losses, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (allocations.allocate, {"p": UNEQUAL, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
+    (
+        loss_of(unequal_training.train_unequal),
+        {"p": UNEQUAL, "nd": 2, "importance": 2.0, "steps": 1, "batch": 2, "lr": 0.01, "seed": 0, "eval_samples": 64},
+    ),
     (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
     (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
@@ -244,6 +291,7 @@ CALLS = [
     (graphs.graph_tile, {"name": "Clebsch", "p": 0.01, "inhibition": 0.1}),
     (graphs.graph_code, {"tile": TILE, "p": 0.1}),
     (graphs.best_gain_and_bias, {"off_diagonal": ROW, "p": 0.05}),
+    (budgets.takeovers, {"kinds": ["fan", "rug"], "strengths": [1.0, 2.0], "costs": [0.4, 1.0]}),
     (conflict_search.lowest, {"score": np.sum, "n": 3, "m": 2, "tries": 1, "seed": 0}),
     (conflict_search.charged_cost, {"W": SQUARE}),
     (conflict_search.fewest_conflicts, {"dots": SQUARE, "order": [0, 1]}),

@@ -67,3 +67,11 @@ def test_costs_of_the_decay_are_those_of_the_best_factors():
     assert one.norm == pytest.approx(price.norm_cost(one.code.W)) and one.largest < 1.5
     found = budgets.under_budget("decay", 1e-3, "antipodal", P, samples=2, seed=0)
     assert found.costs == pytest.approx(1e-3 * one.norm) and np.isfinite(found.loss)
+
+
+def test_takeovers_are_where_the_winner_changes():
+    kinds, strengths = ["fan", "rug"] * 4, [2, 2, 1, 1, 4, 4, 3, 3]
+    costs = [0.5, 0.9, 0.4, 0.9, 1.2, 0.9, 1.1, 0.9]  # the rug wins from 3 on
+    assert budgets.takeovers(kinds, strengths, costs) == [2, 7]
+    with pytest.raises(ValueError, match=r"costs has shape \(2,\)"):
+        budgets.takeovers(kinds, strengths, [1, 2])

@@ -149,7 +149,7 @@ def table(*rows: Row) -> Table:
 def _lookup(claim_id):
     if claim_id not in declared():
         near = difflib.get_close_matches(claim_id, declared(), n=1, cutoff=0)
-        raise ValueError(f"claim_id = {claim_id!r} is not declared; nearest: {near[0]}")
+        raise ValueError(f"claim_id = {checks.shown(claim_id)} is not declared; nearest: {near[0]}")
     return declared()[claim_id]
 
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.colorbar import Colorbar
     from matplotlib.typing import ColorType
+    from mpl_toolkits.mplot3d import Axes3D
     from numpy.typing import ArrayLike
 
 # neighbours in this list are easy to tell apart; greys for what is left
@@ -82,12 +83,37 @@ def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
     colours : sequence of colours, n of them
         One for each arrow.
     """
-    W = np.asarray(W, dtype=float)
+    W, paper = np.asarray(W, dtype=float), {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     for k, (w, colour) in enumerate(zip(W.T, colours, strict=True), 1):
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2})
-        ax.text(*(w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))), str(k), ha="center", va="center", fontsize=10)
+        place = w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))
+        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
+
+
+def cut_off(ax: Axes3D, W: ArrayLike, chosen: int, beside: tuple[int, int]) -> None:
+    """Draw the columns of W in space, and the plane through the origin and two of them that cuts one off.
+
+    Parameters
+    ----------
+    ax : mpl_toolkits.mplot3d.Axes3D
+        Where to draw; the axes go.
+    W : array_like, shape (3, n)
+        Columns.
+    chosen : int
+        The one that is cut off; it is red.
+    beside : tuple of int
+        The two in the plane.
+    """
+    W = np.asarray(W, dtype=float)
+    for k, w in enumerate(W.T):
+        colour, width = (COLOURS["vermilion"], 2.2) if k == chosen else (COLOURS["blue"], 1.4)
+        ax.plot(*np.outer(w, [0, 1]), color=colour, linewidth=width)
+        ax.plot(*w[:, None], "o", color=colour, markersize=5)
+    corners = np.c_[np.zeros(3), 1.25 * W[:, list(beside)]]
+    ax.plot_trisurf(*corners, color=COLOURS["orange"], alpha=0.35, linewidth=0)
+    ax.set_axis_off()
 
 
 def conflicts(ax: Axes, hides: ArrayLike, loudness: ArrayLike) -> None:

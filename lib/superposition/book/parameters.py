@@ -135,6 +135,26 @@ class BestCodes(Chapter):
     seed: Seed = 0
 
 
+class Frequencies(Chapter):
+    """Parameters of the page on features that are not equally frequent."""
+
+    ns: Annotated[Count, Field(ge=200, le=4000)] = 1000
+    exponent: Annotated[Real, Field(ge=0, le=3)] = 1.5
+    nd: Annotated[Count, Field(ge=10, le=100)] = 32
+    samples: Annotated[Count, Field(ge=400, le=10**6)] = 4000
+    seed: Seed = 0
+
+
+class Dictionaries(Chapter):
+    """Parameters of the page on a ground truth for sparse autoencoders."""
+
+    ns: Annotated[Count, Field(ge=32, le=256)] = 64
+    nd: Annotated[Count, Field(ge=8), AfterValidator(UpTo("ns", "ns"))] = 24
+    p: Annotated[Real, Field(ge=0.01, le=0.1)] = 0.05
+    steps: Steps = 1500
+    seed: Seed = 2000
+
+
 class Decoders(Chapter):
     """Parameters of the page on decoders."""
 

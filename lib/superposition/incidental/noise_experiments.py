@@ -61,7 +61,7 @@ def law(name: str, sigma: float) -> Law:
         "laplace": laws.laplace,
     }
     if name not in makers:
-        raise ValueError(f"law = {name!r} is unknown; allowed: {', '.join(LAWS)}")
+        raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
     return makers[name](sigma)
 
 

@@ -196,7 +196,7 @@ def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: flo
     n = len(latent)
     pixels = checks.wholes("pixels", pixels, 0, n - 1)
     if len(set(pixels)) != len(pixels) or not pixels:
-        raise ValueError(f"pixels = {pixels} has repetitions or is empty; allowed: different pixels")
+        raise ValueError(f"pixels = {checks.shown(pixels)} has repetitions or is empty; allowed: different pixels")
     q, variance = saturation(gain), normalization(gain) ** 2
     signs = 2 / np.pi * np.arcsin(q * latent) / variance
     K = len(pixels)

@@ -14,6 +14,7 @@ from superposition.rug.best_map import best_known
 from superposition.rug.codes import cone, fan_loss, priority_fan
 from superposition.rug.decoders import decode, decode_rug, final_loss, recovery_ratio, state_evolution
 from superposition.rug.diagnosis import Diagnosis, diagnose
+from superposition.rug.dictionaries import dictionary, nonnegative_lasso, scores
 from superposition.rug.exact_losses import code_loss
 from superposition.rug.feature_laws import FeatureLaw
 from superposition.rug.jumprelu import JumpOptimum, jumprelu_optimum
@@ -40,6 +41,7 @@ __all__ = [
     "decode",
     "decode_rug",
     "diagnose",
+    "dictionary",
     "digon",
     "fan_loss",
     "final_loss",
@@ -49,9 +51,11 @@ __all__ = [
     "loss",
     "loss_grad",
     "noise_std",
+    "nonnegative_lasso",
     "optimum",
     "priority_fan",
     "recovery_ratio",
     "row_loss",
+    "scores",
     "state_evolution",
 ]

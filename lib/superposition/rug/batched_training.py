@@ -1,8 +1,8 @@
 """Many small autoencoders trained side by side: one product for all of them where one by one takes one each.
 
 At few features and small batches a training step is mostly the fixed cost of calls. Models of one size share them
-here; with large batches one by one is faster on a CPU (the page How fast has the ratios). Dimensions that
-a narrower model lacks stay at weight zero, so the ranks may differ.
+here. With large batches there is nothing to share on a CPU, and they are trained one by one (the page How fast has
+the ratios). Dimensions that a narrower model lacks stay at weight zero, so the ranks may differ.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 
 from superposition import checks, optimise
 from superposition.devices import torch
-from superposition.rug import training
+from superposition.rug import exact_gradients, training
 from superposition.rug.model import Settings, TrainedModel
 
 if TYPE_CHECKING:
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 SHARED = ("ns", "batch", "steps", "lr", "schedule", "protocol", "device", "products")
 TOGETHER = 2**19  # numbers in the batches of a group: more leave the cache (measured on one CPU)
+ALONE = 2**15  # numbers in a batch of one model: more cost more than the calls (measured on one CPU)
 
 
 def train_many(
@@ -59,7 +60,7 @@ def train_many(
     [(2, 8), (4, 8)]
     """
     settings = _checked(settings)
-    size, steps = max(1, TOGETHER // (settings[0].batch * settings[0].ns)), settings[0].steps
+    steps, size = settings[0].steps, _group_size(settings[0])
     groups = [settings[start : start + size] for start in range(0, len(settings), size)]
     models = []
     for number, group in enumerate(groups):
@@ -68,8 +69,34 @@ def train_many(
             if progress is not None:
                 progress(before + done, len(groups) * steps)
 
-        models += _trained(group, eval_samples, report)
+        models += _trained(group, eval_samples, report) if size > 1 else _trained_alone(group[0], eval_samples, report)
     return models
+
+
+def _group_size(settings):
+    """How many models share their calls."""
+    numbers = settings.batch * settings.ns
+    return 1 if settings.device == "cpu" and numbers > ALONE else max(1, TOGETHER // numbers)
+
+
+def _trained_alone(settings, eval_samples, report):
+    """A list of one model, trained as one by one is."""
+    streams, on = _streams(settings), torch.device(settings.device)
+    weights, gradient = exact_gradients.prepared(
+        training.initial_weights(settings, streams[0], on), settings, streams[1]
+    )
+    history = torch.zeros(settings.steps, device=on)
+    for done, loss in optimise.adam(
+        weights, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule
+    ):
+        history[done - 1] = loss
+        report(done)
+    encoder, decoder, bias = (weight.detach() for weight in weights)
+    return [_model(settings, [encoder, decoder, bias[None]], history, streams[2], eval_samples)]
+
+
+def _streams(settings):
+    return [np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3)]
 
 
 def _checked(settings):
@@ -87,7 +114,7 @@ def _checked(settings):
 
 def _trained(settings, eval_samples, report):
     first, on = settings[0], torch.device(settings[0].device)
-    streams = [[np.random.default_rng(s) for s in np.random.SeedSequence(one.seed).spawn(3)] for one in settings]
+    streams = [_streams(one) for one in settings]
     starts = [training.initial_weights(one, rng[0], on) for one, rng in zip(settings, streams, strict=True)]
     weights = _side_by_side(starts, max(one.nd for one in settings))
     gradient = _gradient(weights, settings, [rng[1] for rng in streams])

@@ -5,10 +5,12 @@ Source: ours. Where the budget is tight the text's rug is the better code (The P
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from superposition import checks, features
 from superposition.features import Estimate
@@ -91,6 +93,47 @@ def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: 
     if len(offered) > 1:
         best = min(offered, key=lambda one: measure(one.code, p, strength, samples=samples, seed=seed).mean)
     return Priced(best.ratio, measure(best.code, p, strength, samples=samples, seed=seed + 2).mean, 0.0)
+
+
+def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> list[int]:
+    """Where another code starts to be the best, as a budget gets stronger.
+
+    Parameters
+    ----------
+    kinds : iterable of str
+        Kind of each code, k of them.
+    strengths : array_like, shape (k,)
+        How much of the budget, finite.
+    costs : array_like, shape (k,)
+        What each costs there, finite.
+
+    Returns
+    -------
+    list of int
+        Rows, by rising strength: the cheapest at a strength, where its kind is not that of the strength before.
+
+    Raises
+    ------
+    ValueError
+        If the shapes differ or a number is not finite.
+
+    Examples
+    --------
+    >>> takeovers(["fan", "rug", "fan", "rug"], [1, 1, 2, 2], [0.4, 1.0, 1.2, 1.0])
+    [0, 3]
+    """
+    strengths = checks.of_shape("strengths", strengths, ("k",))
+    costs = checks.of_shape("costs", costs, strengths.shape)
+    names = [str(kind) for kind in kinds] if isinstance(kinds, Iterable) else []
+    if len(names) != strengths.size:
+        raise ValueError(f"kinds = {checks.shown(kinds)} does not fit; allowed: {strengths.size} names")
+    found: list[int] = []
+    for strength in np.unique(strengths):
+        here = np.flatnonzero(strengths == strength)
+        best = int(here[np.argmin(costs[here])])
+        if not found or names[best] != names[found[-1]]:
+            found.append(best)
+    return found
 
 
 @lru_cache(maxsize=64)

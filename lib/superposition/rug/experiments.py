@@ -272,7 +272,7 @@ def trained_autoencoder(
 def trained_by(
     *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by one of four protocols and describe it beside the theory.
+    """Train one autoencoder by one of three protocols and describe it beside the theory.
 
     Parameters
     ----------
@@ -282,9 +282,9 @@ def trained_by(
         Probability that a feature is on, in (0, 1].
     r : float
         Compression ratio, in (0, 1); nd = max(1, round(r ns)).
-    protocol : {"recipe", "earlier", "text", "unstopped"}
-        Those of `superposition.rug.protocols.protocol`, or the text's learning rate and start for all `steps`,
-        without its stopping rule.
+    protocol : {"recipe", "text", "unstopped"}
+        Under "recipe" the tables of this function have what `superposition.rug.protocols.protocol` calls "earlier";
+        "text" is the text's, and "unstopped" its learning rate and start for all `steps`, without its stopping rule.
     steps : int
         Training steps, at least 1; under the text's protocol an upper limit.
     seed : int
@@ -313,10 +313,10 @@ def trained_by(
     """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    checks.one_of("protocol", protocol, (*protocols.PROTOCOLS, "unstopped"))
-    how: dict[str, Any] = {"protocol": protocol}
+    checks.one_of("protocol", protocol, ("recipe", "text", "unstopped"))
+    how: dict[str, Any] = {"protocol": "text" if protocol == "text" else "earlier"}
     if protocol == "unstopped":
-        how = {"protocol": "earlier", "lr": protocols.protocol("text", ns, p).lr, "schedule": "constant"}
+        how |= {"lr": protocols.protocol("text", ns, p).lr, "schedule": "constant"}
     model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows

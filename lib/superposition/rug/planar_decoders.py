@@ -36,7 +36,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> 
         Encoder, B at least 3; two features may share a line in opposite directions, not more, and not in one. The
         loudest may be 1e10 times as long as the quietest: beyond, rounding hides the one behind the other.
     p : float
-        Probability that a feature is on, in (0, 1).
+        Probability that a feature is on, in [1e-100, 1).
     samples : int
         Feature vectors with two or more features on, at least 2.
     seed : int
@@ -66,7 +66,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> 
     (0.00041, 0.00041)
     """
     W_in = checks.of_shape("W_in", W_in, (2, "B"))
-    p, samples = checks.number("p", p, 0, 1, open_low=True, open_high=True), checks.whole("samples", samples, 2)
+    p, samples = checks.number("p", p, 1e-100, 1, open_high=True), checks.whole("samples", samples, 2)
     if W_in.shape[1] < 3:
         raise ValueError(f"W_in has shape {W_in.shape}; allowed: (2, B) with B of 3 or more")
     B, lines = W_in.shape[1], _lines(W_in)

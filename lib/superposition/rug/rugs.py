@@ -381,14 +381,18 @@ def _given(ns, nd, indices, antipodal):
     if indices.shape != (nd,) or not np.issubdtype(indices.dtype, np.integer):
         raise ValueError(f"indices of shape {indices.shape} are no index set; allowed: nd = {nd} whole numbers")
     if indices.min() < 0 or indices.max() >= ns or len(np.unique(indices)) < nd:
-        raise ValueError(f"indices = {indices} are no index set; allowed: each once, from 0 to {ns - 1}")
+        raise ValueError(f"{_shown(indices)} are no index set; allowed: each once, from 0 to {ns - 1}")
     kept = np.zeros(ns)
     kept[indices] = 1
     if not _is_power_of_two(ns) and np.any(kept[1:] != kept[:0:-1]):
-        raise ValueError(f"indices = {indices} hold a frequency k without ns - k; allowed: pairs, as ns = {ns}")
+        raise ValueError(f"{_shown(indices)} hold a frequency k without ns - k; allowed: pairs, as ns = {ns}")
     if antipodal and not np.all(indices >= ns // 2 if _is_power_of_two(ns) else indices % 2):
         raise ValueError(
-            f"indices = {indices} make no antipodal rug; allowed: "
+            f"{_shown(indices)} make no antipodal rug; allowed: "
             + (f"from {ns // 2}" if _is_power_of_two(ns) else "odd frequencies")
         )
     return kept
+
+
+def _shown(indices):
+    return f"indices = {checks.shown(indices.tolist())}"

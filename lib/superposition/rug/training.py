@@ -243,7 +243,7 @@ def checked_settings(
         steps=checks.whole("steps", usual.steps if steps is None else steps, 1),
         batch=checks.whole("batch", usual.batch if batch is None else batch, 1),
         lr=usual.lr if lr is None else ranges.rate(lr),
-        schedule=schedule,
+        schedule=schedule,  # pyrefly: ignore[bad-argument-type]: the usual one where it was None
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
         device=str(resolve_device(device)),

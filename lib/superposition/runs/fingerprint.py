@@ -22,6 +22,7 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
+from superposition import checks
 from superposition.runs import syntax
 from superposition.runs.syntax import Node
 
@@ -85,7 +86,7 @@ def _start(function: str) -> Node:
     """The definition behind "module:name", wherever it comes from."""
     module, name = function.split(":")
     if _source(module) is None:
-        raise ValueError(f"function = {function!r} does not exist: there is no module {module!r}")
+        raise ValueError(f"function = {checks.shown(function)} does not exist: there is no such module")
     return _found(f"{module}.{name}", module.split(".")[0])[0]
 
 

@@ -69,7 +69,7 @@ def find(name: str) -> Run:
     """
     if name not in RUNS:
         nearest = difflib.get_close_matches(name, RUNS, n=1, cutoff=0)[0]
-        raise ValueError(f"run = {name!r} is unknown; nearest: {nearest}; all: {', '.join(RUNS)}")
+        raise ValueError(f"run = {checks.shown(name)} is unknown; nearest: {nearest}; all: {', '.join(RUNS)}")
     return RUNS[name]
 
 

@@ -19,6 +19,8 @@ from pathlib import Path
 import platformdirs
 from filelock import FileLock, Timeout
 
+from superposition import checks
+
 FORMAT = 1  # of the folder and its files
 MARKER = "format.json"
 _UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)  # what a file can do that is none of ours
@@ -100,7 +102,7 @@ def check(folder: str | Path) -> bool:
         raise ResultError(f"{folder / MARKER} is damaged; allowed: {json.dumps({'format': FORMAT})}") from None
     if found != FORMAT:
         raise ResultError(
-            f"results = {folder} has format {found!r}, this version reads and writes {FORMAT}; "
+            f"results = {folder} has format {checks.shown(found)}, this version reads and writes {FORMAT}; "
             "allowed: another folder, or the version that wrote this one"
         )
     return True

@@ -47,8 +47,8 @@ RUNS = (
         function=_HERE + "antipodal_ladder",
         point=LadderPoint,
         small=(_SMALL,),
-        full=(_FULL | {"p": (0.05,), "iterations": (8,)},),
-        hours={"small": 0.001, "full": 0.03},
+        full=(_FULL | {"ns": (16_384,), "r": (0.2, 0.3, 0.5), "p": (0.05,), "iterations": (8,)},),
+        hours={"small": 0.001, "full": 0.01},
         hardware="one CPU core",
     ),
 )

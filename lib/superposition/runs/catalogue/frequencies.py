@@ -7,6 +7,8 @@ from pydantic import Field
 from superposition.inputs import Count, Real
 from superposition.runs.point import Point, Run
 
+_FUNCTION = "superposition.rug.frequencies_experiments:unequal_autoencoder"
+
 
 class UnequalPoint(Point):
     """What `superposition.rug.frequencies_experiments.unequal_autoencoder` takes."""
@@ -21,20 +23,33 @@ class UnequalPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
-_WIDTHS, _EXPONENTS = (10, 18, 32, 56, 100), (1.0, 1.25, 1.5, 1.75, 2.0)
-_POWER = {"ns": (1000,), "nd": _WIDTHS, "exponent": _EXPONENTS, "steps": (2000,), "batch": (512,), "lr": (0.01,)}
-_TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.5,), "steps": (300,)}
+_WIDTHS, _THREE, _FIVE = (10, 18, 32, 56, 100), (1.0, 1.5, 2.0), (1.0, 1.25, 1.5, 1.75, 2.0)
+_POWER = {"ns": (1000,), "nd": _WIDTHS, "steps": (2000,), "batch": (512,), "lr": (0.01,)}
 _BOTH = {"decoder": ("tied", "free")}
+_TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.5,), **_BOTH, "steps": (300,), "batch": (64,), "lr": (0.01,)}
 
 RUNS = (
     Run(
         name="rug-frequencies",
-        feeds="loss against width for features whose frequency falls as a power of their rank",
-        function="superposition.rug.frequencies_experiments:unequal_autoencoder",
+        feeds="loss against width for features whose frequency falls as a power of their rank, one seed",
+        function=_FUNCTION,
         point=UnequalPoint,
-        small=({**_TINY, **_BOTH, "batch": (64,), "lr": (0.01,), "seed": (0,)},),
-        full=({**_POWER, "decoder": ("tied",), "seed": (0, 1, 2)},),
-        hours={"small": 0.002, "full": 0.4},
+        small=({**_TINY, "seed": (0,)},),
+        full=({**_POWER, "exponent": _THREE, "decoder": ("tied",), "seed": (0,)},),
+        hours={"small": 0.002, "full": 0.05},
         hardware="one CPU core",
+    ),
+    Run(
+        name="rug-frequencies-seeds",
+        feeds="the same at five frequency exponents, for tied and free decoders, with three seeds",
+        function=_FUNCTION,
+        point=UnequalPoint,
+        small=({**_TINY, "seed": (0, 1)},),
+        full=(
+            {**_POWER, "exponent": _FIVE, **_BOTH, "seed": (0, 1, 2)},
+            {**_POWER, "nd": (32,), "exponent": (1.0, 2.0), **_BOTH, "steps": (8000,), "seed": (0,)},
+        ),
+        hours={"small": 0.004, "full": 0.5},
+        hardware="one CPU core (an estimate: not run yet)",
     ),
 )

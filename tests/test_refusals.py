@@ -1,0 +1,43 @@
+"""Refusals are one short sentence, however long what was refused."""
+
+import numpy as np
+import pytest
+from superposition import runs
+from superposition.book import claims
+from superposition.incidental import noise_experiments
+from superposition.receptive import gates
+from superposition.rug import rugs
+from superposition.runs import fingerprint, store
+
+LONG = "x" * 5000
+
+
+def mark_of_another_format(folder):
+    (folder / store.MARKER).write_text('{"format": "' + LONG + '"}')
+    store.check(folder)
+
+
+@pytest.mark.parametrize(
+    ("call", "begins"),
+    [
+        (lambda _: rugs.Rug(2**13, 4000, indices=[3] * 4000), r"indices = \[3, 3, .*… are no index set; allowed: "),
+        (
+            lambda _: rugs.Rug(5001, 4000, indices=range(1, 4001)),
+            "indices = .*… hold a frequency k without ns - k; allow",
+        ),
+        (
+            lambda _: rugs.Rug(2**13, 4000, indices=range(4000), antipodal=True),
+            "indices = .*… make no antipodal rug; al",
+        ),
+        (lambda _: gates.small_bump_second_moment([0] * 4000, np.eye(3), 1.0), r"pixels = \[0, 0, .*… has repetitions"),
+        (lambda _: claims.check(LONG, 1, 1), "claim_id = 'xxx.*… is not declared; nearest: "),
+        (lambda _: runs.find(LONG), "run = 'xxx.*… is unknown; nearest: "),
+        (lambda _: noise_experiments.law(LONG, 0.1), "law = 'xxx.*… is unknown; allowed: "),
+        (lambda _: fingerprint.of(f"superposition.{LONG[:200]}:f"), "function = 'superposition.xxx.*… does not exist"),
+        (mark_of_another_format, "results = .* has format 'xxx.*…, this version reads and writes "),
+    ],
+)
+def test_a_long_value_is_cut(tmp_path, call, begins):
+    with pytest.raises(ValueError, match=f"^{begins}") as refusal:
+        call(tmp_path)
+    assert len(str(refusal.value)) < 1000 and LONG[:100] not in str(refusal.value)
