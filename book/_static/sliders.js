@@ -524,9 +524,8 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   window.superposition = {
-    erf, erfc, variance, noiseStd, linearLoss, loss, optimum, partnerLoss, antipodalOptimum, bestDigon, fanLoss,
-    bestKnown, fan, cone, codeLoss, fourPoint, push, turningDepth, criticalGain, covarianceRow, nlgpSample, fieldTask,
-    minusLogScore, bestField, nIpr, generator, normals, toyModel, toyStep, toyLoss, featureVectors, atProbability,
+    erf, erfc, linearLoss, loss, optimum, antipodalOptimum, bestDigon, fanLoss, bestKnown, fan, cone, codeLoss, fourPoint,
+    push, turningDepth, criticalGain, covarianceRow, fieldTask, bestField, nIpr, generator, normals, toyModel, toyStep, toyLoss,
   };
 
   // ---------------------------------------------------------------- drawing
@@ -699,7 +698,7 @@ document.addEventListener("DOMContentLoaded", () => {
           chart.line(inside(antipodal.map(at => [at.r, at.loss])), dashed);
           chart.line(inside(many.map(at => [at, mixture(hull, max(at, 1e-6)).loss])), known);
           fans.forEach(({r: at, loss: value}) => {
-            if (value >= bottom) dots.append(shape("circle", {cx: chart.toX(at), cy: chart.toY(value), r: 2.6}));
+            if (value >= bottom && value <= variance(q)) dots.append(shape("circle", {cx: chart.toX(at), cy: chart.toY(value), r: 2.6}));
           });
           chart.group.append(dots, line(chart.toX(x), 12, chart.toX(x), 282, {"stroke-dasharray": "1 3"}));
           const marks = [[here.linear, "var(--ink)"], [here.rug.loss, "var(--blue)"], [here.antipodal?.loss, "var(--purple)"],
@@ -708,7 +707,8 @@ document.addEventListener("DOMContentLoaded", () => {
             shape("circle", {cx: chart.toX(x), cy: chart.toY(value), r: 5, fill, stroke: "var(--paper)"})));
           const named = [["linear", 0.45, linearLoss(q, 0.45), -8], ["Persian rug", 0.68, optimum(q, 0.68).loss, -8],
             ["antipodal rug", 0.44, antipodalOptimum(q, 0.44).loss, 0], ["best known", 0.68, mixture(hull, 0.68).loss, 18]];
-          if (width > 500) named.filter(([,, value]) => value > 2 * bottom).forEach(([name, at, value, lift]) => chart.group.append(
+          const apart = width > 500 && named[2][2] < 0.6 * linearLoss(q, 0.44);
+          if (apart) named.filter(([,, value]) => value > 2 * bottom).forEach(([name, at, value, lift]) => chart.group.append(
             words(name, chart.toX(at) + 4, chart.toY(value) + lift, {anchor: lift > 0 ? "end" : "start"})));
           const unit = here.rug.loss, row = (mark, name, value, a, b) => [mark + name, number(value), number(value / unit, 3), a, b];
           const parts = [...best.parts].map(([name, share]) => share > 0.995 ? name : `${round(100 * share)} % ${name}`).join(" and ");
@@ -776,7 +776,7 @@ document.addEventListener("DOMContentLoaded", () => {
             label: `A fan of ${size} features, each ${number(ratio.value)} times as loud as the next. Hidden: ${names(silent)}. ` +
               `False answers: ${names(false_)}.`,
             below: `<p>${key("var(--shade)", "", true)} input <i>x</i> ${key("var(--vermilion)", "", true)} answer <i>f</i>(<i>x</i>). ` +
-              `Hidden by a louder one: <b>${names(silent)}</b>. Off, and answers all the same: <b>${names(false_)}</b>.</p>` +
+              `Hidden by a louder one: <b>${names(silent)}</b>. Off, and answers nevertheless: <b>${names(false_)}</b>.</p>` +
               `<p>At <i>p</i> = 0.05 the loss is <b>${number(losses.get(at) / rug, 2)}</b> of that of the Persian rug with the same ` +
               `<i>r</i> = ${number(2 / size, 2)}; if the loud were infinitely louder, ${number(fanLoss(p, size) / rug, 2)}.</p>`};
         };
@@ -830,9 +830,9 @@ document.addEventListener("DOMContentLoaded", () => {
           });
           const top = stacked ? 2.5 * radius + 40 : 26, height = stacked ? 150 : 2.5 * radius - 52, low = floor(min(...row));
           const ticks = range(5).map(i => round(low + i * (1 - low) / 4)).filter((tick, i, all) => all.indexOf(tick) === i && tick !== 0);
-          const chart = axes({left: (stacked ? 0 : side + 20) + 46, top, width: side - 56, height,
+          const chart = axes({left: (stacked ? 0 : side + 20) + 52, top, width: side - 62, height,
             x: {limits: [0.4, size + 0.6], ticks: range(size).map(i => i + 1), label: "feature *i* that is on"},
-            y: {limits: [low, 1.2], ticks: [...ticks, 0], label: `what reader ${j + 1} sees`, room: 32}});
+            y: {limits: [low, 1.2], ticks: [...ticks, 0], label: `what reader ${j + 1} sees`, room: 38}});
           const step = chart.toX(2) - chart.toX(1), zero = chart.toY(0);
           row.forEach((value, i) => chart.group.append(shape("rect", {x: chart.toX(i + 1) - 0.35 * step, width: 0.7 * step,
             y: min(zero, chart.toY(value)), height: abs(zero - chart.toY(value)), fill: i === j ? "var(--vermilion)" : "var(--blue)"})));
@@ -927,9 +927,7 @@ document.addEventListener("DOMContentLoaded", () => {
     /** Five features in two dimensions, trained before the reader's eyes. */
     pentagon(place) {
       frame(place, "Five features, two dimensions: train it", panel => {
-        const n = 5, S = slider(panel, "sparsity *S*", {low: 0, high: 0.97, value: 0.9, step: 0.01});
-        const decay = slider(panel, "importance *I_i* = decay to the power *i*", {low: 0.5, high: 1, value: 0.9, step: 0.05});
-        const LAST = 3000;
+        const LAST = 3000, n = 5;
         let seed = 1, model = toyModel(n, seed), running = 0, history = [];
         const start = button(panel, "Train", () => {
           if (!running && model.step >= LAST) renew();
@@ -942,6 +940,8 @@ document.addEventListener("DOMContentLoaded", () => {
           panel.redraw();
         };
         button(panel, "New weights", renew);
+        const S = slider(panel, "sparsity *S*", {low: 0, high: 0.97, value: 0.9, step: 0.01});
+        const decay = slider(panel, "importance *I_i* = decay to the power *i*", {low: 0.5, high: 1, value: 0.9, step: 0.05});
         const importance = () => range(n).map(i => decay.value ** i);
         const test = range(3000).map((uniform => () => range(n).map(uniform))(generator(9)));
         const measure = () => {
@@ -976,8 +976,8 @@ document.addEventListener("DOMContentLoaded", () => {
           const kept = range(n).filter(i => W[i][i] > 0.25).length;
           return {height: stacked ? side + 220 : side + 44, parts: [group, matrix, names, chart.group],
             label: `Five features in two dimensions at sparsity ${number(S.value)}, after ${model.step} steps: ${kept} are kept.`,
-            below: `<p>After ${model.step} steps: <b>${kept} of 5</b> features kept, loss <b>${number(value)}</b> of that of the best linear model, ` +
-              `which keeps two. Move <i>S</i> while it trains.</p>`};
+            below: `<p>After ${model.step} steps: ${model.step ? `<b>${kept} of 5</b> features kept` : "random weights"}, loss ` +
+              `<b>${number(value)}</b> of that of the best linear model, which keeps two. Move <i>S</i> while it trains.</p>`};
         };
       });
     },
