@@ -40,8 +40,9 @@ LIBRARY = ROOT / "lib" / "superposition"
 STORED, EQUIVALENT = ROOT / "tests" / "MUTATIONS.md", ROOT / "tests" / "equivalent-mutants.csv"
 HEAD = """# Random faults, and what the tests of each module saw
 
-Made by `make mutants MUTANTS=--write`: one small fault at a time, against the module's own tests and doctests. Late:
-the tests took thrice their time. Equivalent: the fault changes nothing that is promised; the reason stands below.
+Made by `make mutants MUTANTS=--write`: one small fault at a time, against the module's own tests and doctests, and the
+contract on its input. Late: the tests took thrice their time. Equivalent: the fault changes nothing that is promised;
+the reason stands below.
 """
 KEPT = ROOT / "_build" / "mutants.jsonl"
 SWAPS = {
