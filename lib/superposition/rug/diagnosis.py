@@ -40,6 +40,12 @@ class Diagnosis:
     cannot be resolved), ``exact`` (over all sets of active features, for up to twelve), ``simulated`` with its error,
     ``by_feature`` (of the same simulation). To compare with: ``theory`` (the rug), ``linear``, ``best`` known. Under
     another law partner, by_law, exact and best are None.
+
+    Examples
+    --------
+    >>> found = diagnose([[1, -1], [-1, 1]], [0, 0], 0.05, samples=100)
+    >>> found.kind.tolist(), round(found.sigma / found.sigma_bound, 6)
+    (['heard', 'heard'], 1.0)
     """
 
     ns: int
