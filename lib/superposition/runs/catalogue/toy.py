@@ -72,8 +72,9 @@ RUNS = (
         function="superposition.toy.finite_data:trained_on",
         point=FinitePoint,
         small=({"n": (30,), "m": (3,), "p": (0.05,), "vectors": (10, 100), "steps": (200,), "seed": (0,)},),
-        full=({"n": (100,), "m": (5,), "p": (0.03,), "vectors": _VECTORS, "steps": (1500,), "seed": (10, 11, 12, 13, 14)},
-             ),
+        full=(
+            {"n": (100,), "m": (5,), "p": (0.03,), "vectors": _VECTORS, "steps": (1500,), "seed": (10, 11, 12, 13, 14)},
+        ),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
     ),
