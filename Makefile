@@ -7,7 +7,7 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh packages archive pdf figures manifest release clean
+.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
@@ -40,6 +40,13 @@ bench: .venv/.ready
 # Execute the chapters again and store their outputs; one chapter: make refresh CHAPTERS=ch3
 refresh: .venv/.ready
 	$(RUN) python scripts/refresh.py $(CHAPTERS)
+
+# A quick look at every chapter, as a reader would take it, with the seconds each takes
+quick: .venv/.ready
+	@mkdir -p _build/quick
+	@$(RUN) sh -ec 'for page in book/ch*.ipynb; do start=$$(date +%s); \
+	papermill --no-progress-bar --log-level ERROR -p quick true $$page _build/quick/$$(basename $$page); \
+	echo "$$page: $$(($$(date +%s) - start)) s"; done'
 
 # A fresh resolve of pyproject.toml's loose names in an environment of its own, never in .venv.
 lock:

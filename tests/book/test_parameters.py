@@ -38,7 +38,9 @@ def test_every_chapter_checks_its_cell_against_its_own_model(chapter):
     model = getattr(parameters, name)
     par = parameters.check(parameters_cell(chapter), model)
     assert par == model() and par.at_defaults
-    sentences = {field: inputs.allowed(info) for field, info in model.model_fields.items() if field != "device"}
+    sentences = {
+        field: inputs.allowed(info) for field, info in model.model_fields.items() if field not in ("device", "quick")
+    }
     assert [field for field, said in sentences.items() if not re.search("number.* (from|above) .*\\d", said)] == []
     with pytest.raises(parameters.ParameterError, match="nss is no parameter of this chapter; nearest: "):
         parameters.check(parameters_cell(chapter) | {"In": ["# Parameters\nnss = 1\n"]}, model)
@@ -65,13 +67,18 @@ def test_what_is_accepted():
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults
 
 
+def test_a_quick_look_is_smaller_and_not_at_its_defaults():
+    assert check(quick="true").fewer(100, 10) == 10 and check(quick="false").fewer(100, 10) == 100
+    assert not check(quick="true").at_defaults
+
+
 ODD = (None, [[0.1, 0.2]], {"r": 0.1}, np.array([0.1, 0.2]), 0.1j, True, [True], [None])
 
 
 @pytest.mark.parametrize(
     ("values", "sentence"),
     [
-        ({"nss": 4096}, "nss is no parameter of this chapter; nearest: ns; all: ns, p, ratios"),
+        ({"nss": 4096}, "nss is no parameter of this chapter; nearest: ns; all: quick, ns, p, ratios"),
         ({"p": 1.5}, "p = 1.5 is not allowed; allowed: numbers from 0.001 to 1"),
         ({"p": float("nan")}, "p = nan is not allowed"),
         ({"ns": True}, "ns = True is not allowed"),
@@ -82,6 +89,7 @@ ODD = (None, [[0.1, 0.2]], {"r": 0.1}, np.array([0.1, 0.2]), 0.1j, True, [True],
         ({"steps": 0}, "steps = 0 is not allowed; allowed: whole numbers from 1"),
         ({"minutes": -1}, "minutes = -1 is not allowed; allowed: numbers above 0"),
         ({"seed": -1}, "seed = -1 is not allowed"),
+        ({"quick": 2}, "quick = 2 is not allowed; allowed: true or false"),
         ({"device": "gpu"}, "device = 'gpu' is not on this machine; allowed: auto, cpu"),
         *[
             ({"ratios": odd}, "ratios = .* is not allowed; allowed: at least one number above 0 and up to 1")

@@ -4,7 +4,7 @@ import ast
 import difflib
 from collections.abc import Mapping
 from fractions import Fraction
-from typing import Annotated
+from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -43,6 +43,7 @@ def _device(value):
 AtLeastOne = (BeforeValidator(_numbers), Field(min_length=1))
 Ratios = Annotated[tuple[Ratio, ...], *AtLeastOne]
 Minutes = Annotated[Real, Field(gt=0, le=10**5)]
+Size = TypeVar("Size")
 Device = Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")]
 
 
@@ -50,6 +51,12 @@ class Chapter(BaseModel):
     """What every chapter's parameters have in common: no unknown names, no changes afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
+
+    quick: Annotated[bool, Field(description="true or false")] = False
+
+    def fewer(self, full: Size, quick: Size) -> Size:
+        """How much of something: ``quick`` for a quick look, else ``full``."""
+        return quick if self.quick else full
 
     @property
     def at_defaults(self) -> bool:
@@ -114,7 +121,7 @@ class BeyondTheRug(Chapter):
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
-    steps: Steps = 600
+    steps: Steps = 500
     minutes: Minutes = 5.0
     seed: Seed = 0
     device: Device = "auto"
