@@ -166,9 +166,12 @@ RUNS = (
         full=(
             {"m": (64,), "B": (320,), **_FIFTH, "steps": (2000,)},
             {"m": (102,), "B": (512,), **_FIFTH, "steps": (2000,)},
-            *({"m": (m,), "B": (B,), **_FIFTH, "steps": (20_000,)} for m, B in ((16, 80), (32, 160))),
+            *(
+                {"m": (m,), "B": (B,), **_FIFTH, "steps": (20_000,)}
+                for m, B in ((16, 80), (32, 160), (64, 320), (102, 512))
+            ),
         ),
-        hours={"small": 0.001, "full": 0.15},
+        hours={"small": 0.001, "full": 0.5},
         hardware="one CPU core",
     ),
     Run(
