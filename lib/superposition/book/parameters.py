@@ -192,7 +192,16 @@ class Collisions(Chapter):
 
 
 class Kurtosis(Chapter):
-    """Parameters of chapter 5."""
+    """Parameters of chapter 5, first half."""
+
+    sigma: Annotated[Real, Field(ge=0.12, le=0.2)] = 0.13
+    noises: Annotated[Count, Field(ge=4, le=100)] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
+    device: Device = "auto"
+
+
+class Cumulants(Chapter):
+    """Parameters of chapter 5, second half."""
 
     n: Annotated[Count, Field(ge=2, le=32)] = 8
     m: Annotated[Count, Field(ge=2, le=64)] = 16
