@@ -51,7 +51,7 @@ NUMBERS = {
     "above r = {:.3f} nothing is left": lambda: float(rug.recovery_ratio(0.05)),
     "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
-    "{:.3f} ± {:.3f} measured": lambda: measured("ch6", "gdln.critical", "critical gain, n=40, xi1=2"),
+    "{:.3f} ± {:.3f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }
 
 
