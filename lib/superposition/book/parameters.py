@@ -194,7 +194,7 @@ class Collisions(Chapter):
 class Kurtosis(Chapter):
     """Parameters of chapter 5, first half."""
 
-    sigma: Annotated[Real, Field(ge=0.12, le=0.2)] = 0.13
+    sigma: Annotated[Real, Field(ge=0.13, le=0.2)] = 0.13
     noises: Annotated[Count, Field(ge=4, le=100)] = 8
     seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
     device: Device = "auto"
