@@ -98,6 +98,7 @@ WITHOUT_A_CALL = {
     "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "protocol_experiments.tried_protocol": NAMED_RUN,
+    "sign_experiments.shuffled_signs": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": STEPS,
     "tile_search.descend": TENSORS,

@@ -71,7 +71,7 @@ def test_negative_kurtosis_neither_suffices_nor_is_needed():
     against, _ = push.mean_push(8, 2.2, incidental.four_point(-1, 28, 0.1))
     for_it, _ = push.mean_push(8, 2.2, incidental.four_point(0.3, -8.6, 0.1))
     assert against < 0 < for_it
-    assert np.isnan(push.turning_depth(16, -1, -5))
+    assert np.isnan(push.turning_depth(16, -1, -5)) and push.turning_depth(2, 3, 20) == 0
 
 
 def test_the_ratio_of_means_over_the_sphere():

@@ -1,7 +1,12 @@
 """What a result was made with: commits of files in sub-packages, versions, processor and threads."""
 
+import platform
 import subprocess
+import sys
+from pathlib import Path
+from types import SimpleNamespace
 
+import threadpoolctl
 from superposition.runs import provenance, tables
 
 
@@ -27,6 +32,28 @@ def test_machine_tells_versions_processor_and_threads():
     found = provenance.machine()
     assert set(found["versions"]) == {"python", "superposition", "numpy", "scipy", "torch"}
     assert found["cpu"] and found["threads"] >= 1
+    assert found["versions"]["python"] == "{}.{}.{}".format(*sys.version_info)
+
+
+def test_the_processor_is_what_the_system_calls_it(monkeypatch):
+    look = provenance.cpu.__wrapped__  # not the answer that was kept
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\nmodel name : B: 2 GHz\nmodel name : C\n")
+    assert look() == "B: 2 GHz"
+    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\n")
+    for processor, expected in (("a processor", "a processor"), ("", "a machine")):
+        monkeypatch.setattr(platform, "processor", lambda said=processor: said)
+        monkeypatch.setattr(platform, "machine", lambda: "a machine")
+        assert look() == expected
+
+
+def test_threads_are_the_most_that_a_library_may_use(monkeypatch):
+    monkeypatch.setattr(threadpoolctl, "threadpool_info", lambda: [{"num_threads": 2}, {"num_threads": 3}])
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(get_num_threads=lambda: 5))
+    assert provenance.threads() == 5
+    monkeypatch.delitem(sys.modules, "torch")
+    assert provenance.threads() == 3
+    monkeypatch.setattr(threadpoolctl, "threadpool_info", list)
+    assert provenance.threads() == 1
 
 
 def test_other_versions_are_those_that_differ():

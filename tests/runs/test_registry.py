@@ -1,10 +1,10 @@
 """The registry: runs, their grids and points, and what each point is called."""
 
 import pytest
-from fast_runs import BROKEN, FAST
+from fast_runs import BROKEN, FAST, make, swept
 from pydantic import ValidationError
 from superposition import runs
-from superposition.runs import fingerprint, tables
+from superposition.runs import fingerprint, registry, store, tables
 from superposition.runs.catalogue import rug
 
 
@@ -59,3 +59,16 @@ def test_points_are_frozen():
 
 def test_every_point_has_a_key_of_its_own():
     assert len({runs.key(run, point) for run in (FAST, BROKEN) for point in runs.points(run, "full")}) == 106
+
+
+def test_points_are_sorted_by_what_is_on_disk(tmp_path):
+    swept(make("few", "wave", full=({"x": (0.5,), "seed": (0, 1, 2)},)), tmp_path)
+    now = make("few", "wave", full=({"x": (0.5, 1.0), "seed": (1, 2)},))
+    half, one = runs.points(now, "full")[:2], runs.points(now, "full")[2:]
+    assert runs.status(now, "full", tmp_path) == runs.Status(half, one, {}, 1)
+    store.write(tmp_path, runs.key(now, half[0]), registry.read(now, half[1], tmp_path))
+    store.write(tmp_path, runs.key(now, half[1]), {**registry.read(now, half[1], tmp_path), "seconds": "three"})
+    found = runs.status(now, "full", tmp_path)
+    assert (found.done, found.missing, found.others) == ((), one, 1)
+    assert found.damaged[half[0]].endswith(".json is damaged: it holds the result of another point")
+    assert ".json is damaged: seconds: Input should be a valid number" in found.damaged[half[1]]
