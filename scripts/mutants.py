@@ -165,7 +165,7 @@ def _become_pytest(copied, files, limit):
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
-    os.environ |= {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1", "TQDM_DISABLE": "1"}
+    os.environ |= {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1"}
     sys.path[:] = [str(copied), *(part for part in sys.path if part != str(LIBRARY.parent))]
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml")]
