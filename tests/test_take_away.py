@@ -1,5 +1,6 @@
 """What a reader takes away: the manifest of figures and tables is complete, and archives are looked into."""
 
+import re
 import runpy
 import tarfile
 import zipfile
@@ -16,6 +17,18 @@ def test_manifest_lists_every_figure_and_table_with_its_command():
     listed = yaml.safe_load((ROOT / "codecheck.yml").read_text())["manifest"]
     assert listed == TAKE_AWAY["manifest_items"](), "run `make manifest`"
     assert len({item["file"] for item in listed}) == len(listed)
+
+
+def test_bibtex_on_the_front_page_says_what_the_citation_file_says():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    entry = (ROOT / "book" / "intro.md").read_text().split("```bibtex")[1].split("```")[0]
+    for field, value in (
+        ("author", said["authors"][0]["name"].join("{}")),
+        ("title", said["title"].join("{}")),
+        ("version", said["version"]),
+        ("license", " and ".join(said["license"])),
+    ):
+        assert re.search(rf"{field} +?= \{{{re.escape(value)}\}}", entry), (field, value)
 
 
 def packed(path, name):

@@ -44,14 +44,14 @@ NUMBERS = {
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(rug.fan_loss(0.05, 10)) / THE_RUG,
     "{:.2f} ± {:.2f} for two": lambda: measured(*POLYSEMANTIC, "constant at n = 2, m = 32"),
     "{:.2f} ± {:.2f} for 24": lambda: measured(*POLYSEMANTIC, "constant at n = 24, m = 96"),
-    "denser, from f = {:.2f}": lambda: check("ch5", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
-    "to {:.3f} ± {:.3f}. A formula": lambda: measured("ch5", "incidental.sec3.kurtosis", KURTOSIS),
+    "denser, from f = {:.2f}": lambda: check("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
+    "to {:.3f} ± {:.3f}. A formula": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
     "the best activation leaves {:.2f} of": lambda: float(rug.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
     "five iterations of it leave {:.3f},": lambda: float(rug.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
     "above r = {:.3f} nothing is left": lambda: float(rug.recovery_ratio(0.05)),
     "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
-    "{:.3f} ± {:.3f} measured": lambda: measured("ch6", "gdln.critical", "critical gain, n=40, xi1=2"),
+    "{:.3f} ± {:.3f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }
 
 

@@ -118,7 +118,7 @@ def test_what_is_refused(values, sentence):
 )
 def test_an_end_that_another_parameter_sets_is_given_with_its_value(values, sentence):
     with pytest.raises(parameters.ParameterError, match=re.escape(sentence)):
-        parameters.check(parameters_cell("ch6") | values, parameters.ReluFlow)
+        parameters.check(parameters_cell("ch6-gain") | values, parameters.ReluFlow)
 
 
 def test_a_name_missing_from_the_cell_is_refused():

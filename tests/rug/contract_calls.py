@@ -251,6 +251,7 @@ CALLS = [
     (frequencies.unequal_rug, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), "seed": 0}),
     (few_active.crowd, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
     (few_active.few_active_losses, {"p": UNEQUAL, "share": np.array([0.8, 0.7, 0.5]), **DRAWS}),
+    (few_active.tuned_losses, {"W": np.eye(3), "p": UNEQUAL, **DRAWS}),
     (allocations.allocate, {"p": UNEQUAL, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
     (
         loss_of(unequal_training.train_unequal),

@@ -192,7 +192,16 @@ class Collisions(Chapter):
 
 
 class Kurtosis(Chapter):
-    """Parameters of chapter 5."""
+    """Parameters of chapter 5, first half."""
+
+    sigma: Annotated[Real, Field(ge=0.12, le=0.2)] = 0.13
+    noises: Annotated[Count, Field(ge=4, le=100)] = 8
+    seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
+    device: Device = "auto"
+
+
+class Cumulants(Chapter):
+    """Parameters of chapter 5, second half."""
 
     n: Annotated[Count, Field(ge=2, le=32)] = 8
     m: Annotated[Count, Field(ge=2, le=64)] = 16
@@ -204,8 +213,18 @@ class Kurtosis(Chapter):
     device: Device = "auto"
 
 
+class GaussianFlow(Chapter):
+    """Parameters of the page on one neuron and Gaussian data."""
+
+    xi1: Annotated[Real, Field(ge=0.8, le=3)] = 2.0
+    xi2: Annotated[Real, Field(ge=0.4), AfterValidator(UpTo("0.9 xi1", "xi1", Fraction(9, 10)))] = 1.0
+    steps: Annotated[Count, Field(ge=50, le=10**5)] = 2000
+    seed: Annotated[Count, Field(ge=0, le=10**6)] = 0
+    device: Device = "auto"
+
+
 class ReluFlow(Chapter):
-    """Parameters of chapter 6, first half."""
+    """Parameters of the pages on squashed pixels: the critical gain, the best tiling, which gates win."""
 
     n: Annotated[Count, Field(ge=12, le=120), AfterValidator(Even("odd numbers have no alternating field"))] = 40
     # exp(-d^2 / xi^2) has a kink half way round: at n / 11 it is worth 1e-13, and the kernel still is a covariance
@@ -218,7 +237,7 @@ class ReluFlow(Chapter):
 
 
 class Gates(Chapter):
-    """Parameters of the second half of chapter 6."""
+    """Parameters of chapter 6."""
 
     n: Annotated[Count, Field(ge=32, le=128)] = 40
     xi1: Annotated[Real, Field(ge=0.3, le=3)] = 2.0
@@ -228,6 +247,15 @@ class Gates(Chapter):
     samples: Annotated[Count, Field(ge=1000, le=200000)] = 20000
     steps: Steps = 5000
     seed: Seed = 0
+
+
+class Headings(Chapter):
+    """Parameters of the page on the experiments of chapter 6."""
+
+    gain: Annotated[Real, Field(ge=1, le=100)] = 3.0
+    steps: Annotated[Count, Field(ge=50, le=10**5)] = 600
+    seed: Annotated[Count, Field(ge=0, le=10**6)] = 0
+    device: Device = "auto"
 
 
 def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:

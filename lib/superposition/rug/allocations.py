@@ -7,6 +7,7 @@ a fan, half of a digon, or a dimension of its own. The price is then set so that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -18,6 +19,7 @@ from superposition.rug.codes import fan_loss
 
 KNOTS = 12  # probabilities at which the theory is solved; between them it is interpolated
 NOISES = np.geomspace(1e-8, 30, 100)  # interference in a rug: its choices of share
+DIGONS = np.r_[1e-4, 1e-3, 0.01, 0.05, np.linspace(0.1, 1, 14)]  # below, the loss is a multiple of p^2
 FANS = np.unique(np.r_[np.arange(4, 40), np.geomspace(40, 2000, 40).astype(int)])  # features of a fan
 
 
@@ -123,8 +125,16 @@ def _fan(p):
 
 
 def _digon(p):
-    losses = _interpolated(lambda at: np.array([[partners.best_digon(q)[1] / q**2] for q in at]), p) * p[:, None] ** 2
+    losses = (_digon_curve()(np.log(np.maximum(p, DIGONS[0]))) * p**2)[:, None]
     return np.full_like(losses, 0.5), losses
+
+
+@cache
+def _digon_curve():
+    """Loss of the best digon over p^2."""
+    from scipy.interpolate import PchipInterpolator
+
+    return PchipInterpolator(np.log(DIGONS), partners.best_digon(DIGONS)[1] / DIGONS**2)
 
 
 _PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}

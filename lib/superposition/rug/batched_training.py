@@ -1,12 +1,15 @@
 """Many small autoencoders trained side by side: one product for all of them where one by one takes one each.
 
 At few features and small batches a training step is mostly the fixed cost of calls. Models of one size share them
-here. With large batches there is nothing to share on a CPU, and they are trained one by one (the page How fast has
-the ratios). Dimensions that a narrower model lacks stay at weight zero, so the ranks may differ.
+here. With large batches there is nothing to share on a CPU: there each of torch's threads trains a model of its own,
+where one model after the other would divide every product among them (the page How fast has the ratios). Dimensions
+that a narrower model lacks stay at weight zero, so the ranks may differ.
 """
 
 from __future__ import annotations
 
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -62,15 +65,25 @@ def train_many(
     settings = _checked(settings)
     steps, size = settings[0].steps, _group_size(settings[0])
     groups = [settings[start : start + size] for start in range(0, len(settings), size)]
-    models = []
-    for number, group in enumerate(groups):
+    report = _counted(progress, len(groups) * steps)
+    if size > 1:
+        found = [_trained(group, eval_samples, report) for group in groups]
+    else:
+        with ThreadPoolExecutor(torch.get_num_threads(), initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            found = list(pool.map(lambda group: _trained_alone(group[0], eval_samples, report), groups))
+    return [model for group in found for model in group]
 
-        def report(done, before=number * steps):
-            if progress is not None:
-                progress(before + done, len(groups) * steps)
 
-        models += _trained(group, eval_samples, report) if size > 1 else _trained_alone(group[0], eval_samples, report)
-    return models
+def _counted(progress, total):
+    """What every group calls after a step of its own, from any thread."""
+    count, lock = iter(range(1, total + 1)), threading.Lock()
+
+    def report():
+        if progress is not None:
+            with lock:
+                progress(next(count), total)
+
+    return report
 
 
 def _group_size(settings):
@@ -90,7 +103,7 @@ def _trained_alone(settings, eval_samples, report):
         weights, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule
     ):
         history[done - 1] = loss
-        report(done)
+        report()
     encoder, decoder, bias = (weight.detach() for weight in weights)
     return [_model(settings, [encoder, decoder, bias[None]], history, streams[2], eval_samples)]
 
@@ -121,7 +134,7 @@ def _trained(settings, eval_samples, report):
     history = torch.zeros(first.steps, len(settings), device=on)
     for done, losses in optimise.adam(weights, gradient, steps=first.steps, lr=first.lr, schedule=first.schedule):
         history[done - 1] = losses
-        report(done)
+        report()
     return [
         _model(one, [w[k].detach() for w in weights], history[:, k], rng[2], eval_samples)
         for k, (one, rng) in enumerate(zip(settings, streams, strict=True))

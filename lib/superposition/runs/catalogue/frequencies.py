@@ -23,10 +23,22 @@ class UnequalPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class SignsPoint(Point):
+    """What `superposition.rug.sign_experiments.shuffled_signs` takes."""
+
+    ns: Annotated[Count, Field(ge=2, le=16384)]
+    nd: Annotated[Count, Field(ge=1)]
+    exponent: Annotated[Real, Field(ge=0, le=10)]
+    steps: Annotated[Count, Field(ge=1)]
+    batch: Annotated[Count, Field(ge=1)]
+    lr: Annotated[Real, Field(gt=0)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 _WIDTHS, _THREE, _FIVE = (10, 18, 32, 56, 100), (1.0, 1.5, 2.0), (1.0, 1.25, 1.5, 1.75, 2.0)
 _POWER = {"ns": (1000,), "nd": _WIDTHS, "steps": (2000,), "batch": (512,), "lr": (0.01,)}
 _BOTH = {"decoder": ("tied", "free")}
-_TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.5,), **_BOTH, "steps": (300,), "batch": (64,), "lr": (0.01,)}
+_TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,)}
 
 RUNS = (
     Run(
@@ -34,7 +46,7 @@ RUNS = (
         feeds="loss against width for features whose frequency falls as a power of their rank, one seed",
         function=_FUNCTION,
         point=UnequalPoint,
-        small=({**_TINY, "seed": (0,)},),
+        small=({**_TINY, **_BOTH, "seed": (0,)},),
         full=({**_POWER, "exponent": _THREE, "decoder": ("tied",), "seed": (0,)},),
         hours={"small": 0.002, "full": 0.05},
         hardware="one CPU core",
@@ -44,12 +56,27 @@ RUNS = (
         feeds="the same at five frequency exponents, for tied and free decoders, with three seeds",
         function=_FUNCTION,
         point=UnequalPoint,
-        small=({**_TINY, "seed": (0, 1)},),
+        small=({**_TINY, **_BOTH, "seed": (0, 1)},),
         full=(
             {**_POWER, "exponent": _FIVE, **_BOTH, "seed": (0, 1, 2)},
             {**_POWER, "nd": (32,), "exponent": (1.0, 2.0), **_BOTH, "steps": (8000,), "seed": (0,)},
         ),
         hours={"small": 0.004, "full": 0.5},
+        hardware="one CPU core (an estimate: not run yet)",
+    ),
+    Run(
+        name="rug-frequencies-signs",
+        feeds="what the signs of trained weights are worth, and more training steps, for unequal features",
+        function="superposition.rug.sign_experiments:shuffled_signs",
+        point=SignsPoint,
+        small=(
+            {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},
+        ),
+        full=(
+            {**_POWER, "exponent": _THREE, "seed": (0,)},
+            {**_POWER, "exponent": (2.0,), "steps": (8000,), "seed": (0,)},
+        ),
+        hours={"small": 0.002, "full": 0.3},
         hardware="one CPU core (an estimate: not run yet)",
     ),
 )

@@ -157,8 +157,11 @@ RUNS = (
         full=(
             {"ns": (64, 128, 256), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
             {"ns": (512,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), **_FIVE},
+            {"ns": (1024,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), **_FIVE},
+            {"ns": (512,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (2000,), "seed": (2, 3)},
+            {"ns": (2048,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), "seed": (2,)},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.1},
+        hours={"small": _TINY_HOURS, "full": 0.6},
         hardware="one CPU core",
     ),
     Run(
