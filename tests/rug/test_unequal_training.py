@@ -5,6 +5,7 @@ import pytest
 from superposition import features
 from superposition.rug import frequencies, unequal_training
 from superposition.rug.frequencies_experiments import unequal_autoencoder
+from superposition.rug.sign_experiments import shuffled_signs
 
 torch = pytest.importorskip("torch")
 P = frequencies.power_law(12, 1.0)
@@ -43,6 +44,25 @@ def test_loss_is_that_of_the_weights_on_other_vectors():
     assert model.losses.sum() == pytest.approx(model.loss) and model.loss < 0.7 * features.second_moment(P).sum()
 
 
+def test_a_vector_in_which_nothing_is_on_has_a_loss_and_a_gradient():
+    p, importance = np.full(6, 0.05), np.arange(1.0, 7)
+    weights = [torch.tensor(np.random.default_rng(2).standard_normal((6, k)).squeeze(), dtype=torch.float32,
+                            requires_grad=True) for k in (2, 2, 1)]  # fmt: skip
+    found = unequal_training._gradient(weights, p, importance, 64, np.random.default_rng(3))()
+    slopes = [one.grad.clone() for one in weights]
+    x = features.sample_each(p, 64 * unequal_training.AT_ONCE, seed=np.random.default_rng(3))[:64]
+    assert (x.sum(axis=1) == 0).sum() > 40
+    W, D, b = weights
+    for one in weights:
+        one.grad = None
+    error = torch.relu(torch.tensor(x, dtype=torch.float32) @ W @ D.T + b) - torch.tensor(x, dtype=torch.float32)
+    loss = (error**2 @ torch.tensor(importance, dtype=torch.float32)).mean()
+    assert float(found) == pytest.approx(loss.item(), rel=1e-5)
+    (loss / 6).backward()  # of the mean over features
+    for slope, one in zip(slopes, weights, strict=True):
+        torch.testing.assert_close(slope, one.grad, rtol=1e-4, atol=1e-6)
+
+
 def test_enough_dimensions_lose_nothing():
     model = unequal_training.train_unequal(P, 12, steps=1500, batch=256, tied=True, eval_samples=6400, device="cpu")
     assert model.loss < 0.01 * features.second_moment(P).sum()
@@ -63,6 +83,13 @@ def test_what_the_run_says():
     assert 0 < found["used"] <= 1 and 0 < found["negative"] < 1 and found["gaussian"] > 0
     means = [found[f"share_{k}"] for k in range(5)]
     assert np.dot(means, [1, 2, 4, 8, 5]) == pytest.approx(5)  # the shares add up to the dimensions
+
+
+def test_signs_of_trained_weights_are_worth_something():
+    found = shuffled_signs(ns=40, nd=8, exponent=1.0, steps=1500, batch=128, lr=0.01, seed=0, device="cpu")
+    error = 4 * np.hypot(found["loss_se"], found["tuned_se"])
+    assert found["tuned"] < found["loss"] + error  # no bias and gain are better than the best
+    assert found["shuffled"] > found["tuned"] + 4 * np.hypot(found["tuned_se"], found["shuffled_se"])
 
 
 @pytest.mark.parametrize(

@@ -180,6 +180,23 @@ class BestCodes(Chapter):
     seed: Seed = 0
 
 
+class BelowTheFan(Chapter):
+    """Parameters of the page on bounds and searches below the best codes."""
+
+    r: Annotated[Real, Field(ge=0.05, le=0.4)] = 0.2
+    tries: Annotated[Count, Field(ge=1, le=100)] = 3
+    seed: Seed = 0
+
+
+class TextFigures(Chapter):
+    """Parameters of the page on the stopping rule and on the text's Figures 3 to 7."""
+
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.275
+    steps: Steps = 700
+    seed: Seed = 0
+    device: Device = "auto"
+
+
 class Frequencies(Chapter):
     """Parameters of the page on features that are not equally frequent."""
 
@@ -232,7 +249,7 @@ class Collisions(Chapter):
 class Kurtosis(Chapter):
     """Parameters of chapter 5, first half."""
 
-    sigma: Annotated[Real, Field(ge=0.12, le=0.2)] = 0.13
+    sigma: Annotated[Real, Field(ge=0.13, le=0.2)] = 0.13
     noises: Annotated[Count, Field(ge=4, le=100)] = 8
     seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
     device: Device = "auto"
