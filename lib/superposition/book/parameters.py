@@ -70,7 +70,7 @@ class HiddenSizes:
     @property
     def nds(self) -> list[int]:
         """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})  # pyrefly: ignore[missing-attribute]: of the page
 
 
 class LossScaling(HiddenSizes, Chapter):
@@ -331,7 +331,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     if missing:
         raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
     try:
-        return model(**{name: namespace[name] for name in known})
+        return model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
