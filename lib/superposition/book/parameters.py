@@ -342,7 +342,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     if missing:
         raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
     try:
-        return model(**{name: namespace[name] for name in known})
+        return model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
