@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import features
-from superposition.rug import allocations, best_map, codes, few_active, frequencies, meanfield, mixtures
+from superposition.rug import allocations, best_map, codes, few_active, frequencies, meanfield, mixtures, partners, rugs
 
 P = frequencies.power_law(60, 1.0, total=4.0)
 V = features.variance(P)
@@ -103,6 +103,29 @@ def _best_gain(pre, x, z):
     y = np.maximum(pre + z, 0)
     power = (y**2).mean()
     return (x**2).mean() - (x * y).mean() ** 2 / power if power else (x**2).mean()
+
+
+def test_tuned_outputs_against_drawing_all_features():
+    p, W = np.linspace(0.1, 0.5, 6), np.random.default_rng(7).normal(0, 0.4, (6, 6))
+    W[np.diag_indices(6)] = [1, 1, 2, 1, 1, -1]
+    losses, se = few_active.tuned_losses(W, p, samples=50_000, seed=8)
+    x = features.sample_each(p, 100_000, seed=9)
+    pre = (x - features.mean(p)) @ W.T / np.diag(W) + features.mean(p)
+    direct = [min(_best_gain(pre[:, i], x[:, i], z) for z in np.linspace(-1.2, 0.3, 61)) for i in range(5)]
+    assert losses[:5] == pytest.approx(direct, rel=0.03)  # 0.006 of 0.04: errors of a square over 100 000 vectors
+    assert losses[5] == features.variance(p[5]) and 0 < se < 0.01 * losses.sum()
+
+
+def test_tuned_outputs_of_a_rug_have_the_loss_of_the_theory():
+    losses, se = few_active.tuned_losses(rugs.Rug(512, 205).dense(), np.full(512, 0.2), samples=1000, seed=1)
+    theory = float(meanfield.optimum(0.2, 205 / 512).loss)
+    assert losses.mean() == pytest.approx(theory, abs=4 * se / 512 + 0.02 * theory)  # a rug of 512 is nearly Gaussian
+
+
+def test_digons_between_the_knots():
+    for q in (1e-6, 3e-3, 0.03, 0.13, 0.22, 0.45):
+        [pair] = allocations.allocate([q, q], [1], phases=("digon",))
+        assert set(pair.phase) == {"digon"} and pair.losses == pytest.approx(partners.best_digon(q)[1], rel=1e-3)
 
 
 def test_allocations_of_equal_features_are_the_known_mixtures():

@@ -5,6 +5,7 @@ import pytest
 from superposition import features
 from superposition.rug import frequencies, unequal_training
 from superposition.rug.frequencies_experiments import unequal_autoencoder
+from superposition.rug.sign_experiments import shuffled_signs
 
 torch = pytest.importorskip("torch")
 P = frequencies.power_law(12, 1.0)
@@ -82,6 +83,13 @@ def test_what_the_run_says():
     assert 0 < found["used"] <= 1 and 0 < found["negative"] < 1 and found["gaussian"] > 0
     means = [found[f"share_{k}"] for k in range(5)]
     assert np.dot(means, [1, 2, 4, 8, 5]) == pytest.approx(5)  # the shares add up to the dimensions
+
+
+def test_signs_of_trained_weights_are_worth_something():
+    found = shuffled_signs(ns=40, nd=8, exponent=1.0, steps=1500, batch=128, lr=0.01, seed=0, device="cpu")
+    error = 4 * np.hypot(found["loss_se"], found["tuned_se"])
+    assert found["tuned"] < found["loss"] + error  # no bias and gain are better than the best
+    assert found["shuffled"] > found["tuned"] + 4 * np.hypot(found["tuned_se"], found["shuffled_se"])
 
 
 @pytest.mark.parametrize(

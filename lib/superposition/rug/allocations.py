@@ -20,7 +20,7 @@ from superposition.rug.codes import fan_loss
 KNOTS = 12  # probabilities at which the theory is solved; between them it is interpolated
 NOISES = np.geomspace(1e-8, 30, 100)  # interference in a rug: its choices of share
 DIGONS = np.r_[1e-4, 1e-3, 0.01, 0.05, np.linspace(0.1, 1, 14)]  # below, the loss is a multiple of p^2
-FANS = np.unique(np.r_[np.arange(4, 40), np.geomspace(40, 2000, 40).astype(int)])  # features of a fan
+FANS = np.unique(np.r_[np.arange(4, 40), np.geomspace(40, 20_000, 32).astype(int)])  # features of a fan
 
 
 class Allocation(NamedTuple):
