@@ -7,10 +7,13 @@ import pkgutil
 import re
 import sys
 import warnings
+from collections import Counter
 from contextlib import contextmanager
+from functools import wraps
 from types import ModuleType
 
 import numpy as np
+import pytest
 import superposition
 
 # Modules whose public functions take no values of users
@@ -163,6 +166,30 @@ def breaches(function, call, *, nan_at=()):
         for what, value in same_in_other_clothes(base):
             if wrong := differs(function, call, expected, name, value):
                 yield f"{name} as {what}: {wrong}"
+
+
+@contextmanager
+def watched(steps):
+    """While it is open a step fails that gets nan or a complex number; yields how often each was called."""
+    called = Counter()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in map(importlib.import_module, filter(_importable, theory_modules())):
+            for name, value in list(vars(module).items()):
+                if inspect.isfunction(value) and title(value) in steps:
+                    patch.setattr(module, name, _watched(value, called))
+        yield called
+
+
+def _watched(step, called):
+    @wraps(step)
+    def call(*arguments, **named):
+        called[title(step)] += 1
+        for value in (*arguments, *named.values()):
+            if isinstance(value, (float, complex, np.ndarray, np.generic)):
+                assert np.asarray(value).dtype.kind in "biuf" and not np.isnan(value).any(), f"{title(step)}: {value}"
+        return step(*arguments, **named)
+
+    return call
 
 
 def title(function):

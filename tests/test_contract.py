@@ -4,7 +4,7 @@ import importlib
 import inspect
 
 import pytest
-from contract import breaches, stand_ins, theory_modules, title
+from contract import breaches, numbers, stand_ins, theory_modules, title, watched
 
 with stand_ins():
     from contract_calls import CALLS as GROUND
@@ -18,12 +18,23 @@ NAN = incidental.NAN | {"critical_gain": ["xi2 = tiny"]}
 CALLS = [*GROUND, *toy.CALLS, *incidental.CALLS, *receptive.CALLS, *rug.CALLS]
 
 # What has no call, each with its reason.
-STEPS = "a step of what is called here: its caller has checked"
+STEPS = {  # each with a function that takes it, and has a call; every such function has checked before
+    "bayes.uniform_posterior": "bayes.bayes_decoder",
+    "cut_path.solve": "one_feature.trajectory",
+    "decoders.iterates": "decoders.decode",
+    "landscape.network_loss": "landscape.many_neuron_loss",
+    "landscape.score": "landscape.one_neuron_score",
+    "many_features.warn_if_crowded": "many_features.start",
+    "meanfield.best_gain": "meanfield.optimum",
+    "mixtures.lower_hull": "best_map.best_codes",
+}
+REFUSES = "refuses itself what its callers, which have calls, hand on"
+INTEGRAL = "an integral over arrays, in which a search may hold nan; the callers have calls"
+RUN_STEP = "a step of named runs, with points from their own grids"
 TENSORS = "takes tensors, settings or models that the library made"
 NAMED_RUN = "what a named run calls, with points from its own grid; too long for a few hundred calls"
-WITHOUT_A_CALL = {
+WITHOUT_A_CALL = dict.fromkeys(STEPS, "a step of what is called here: its caller has checked") | {
     "batched_training.train_many": TENSORS,
-    "bayes.uniform_posterior": STEPS,
     "best_experiments.ablated_autoencoder": NAMED_RUN,
     "best_experiments.led_network": NAMED_RUN,
     "best_experiments.priced_code": NAMED_RUN,
@@ -31,16 +42,14 @@ WITHOUT_A_CALL = {
     "best_experiments.searched_tile": NAMED_RUN,
     "best_experiments.sized_tile": NAMED_RUN,
     "constant.measured": NAMED_RUN,
-    "crossings.growth": STEPS,
-    "cut_path.solve": STEPS,
+    "crossings.growth": REFUSES,
     "descent_experiments.descended_and_trained": NAMED_RUN,
     "decoder_experiments.antipodal_ladder": NAMED_RUN,
     "decoder_experiments.ladder": NAMED_RUN,
-    "decoders.iterates": STEPS,
     "devices.resolve_device": "a name or a device, in test_devices",
     "exact_gradients.batch_gradient": TENSORS,
     "exact_gradients.prepared": TENSORS,
-    "experiments.batches": STEPS,
+    "experiments.batches": REFUSES,
     "experiments.critical_point": NAMED_RUN,
     "experiments.descended_rug": NAMED_RUN,
     "experiments.gaussian_autoencoder": NAMED_RUN,
@@ -52,55 +61,50 @@ WITHOUT_A_CALL = {
     "frequencies_experiments.unequal_autoencoder": NAMED_RUN,
     "gated_experiments.other_marginal": NAMED_RUN,
     "gated_experiments.trained_fields": NAMED_RUN,
-    "gated_training.relu_with_linear_pathway": STEPS,
+    "gated_training.relu_with_linear_pathway": "a path, which a training hands its own arrays",
     "gaussian_training.closed_form_loss": TENSORS,
     "gaussian_training.continue_training": TENSORS,
     "gaussian_training.train": TENSORS,
     "gaussian_training.train_on_samples": TENSORS,
     "interference.triples": "takes a rug alone",
-    "landscape.network_loss": STEPS,
-    "landscape.score": STEPS,
     "landscape_experiments.branches": NAMED_RUN,
-    "landscape_experiments.copies": STEPS,
-    "landscape_experiments.describe": STEPS,
-    "landscape_experiments.flow": STEPS,
+    "landscape_experiments.copies": RUN_STEP,
+    "landscape_experiments.describe": RUN_STEP,
+    "landscape_experiments.flow": RUN_STEP,
     "landscape_experiments.many_width": NAMED_RUN,
     "landscape_experiments.one_width": NAMED_RUN,
-    "landscape_experiments.sampled_loss": STEPS,
-    "landscape_experiments.settle": STEPS,
-    "landscape_experiments.template_cosines": STEPS,
-    "many_experiments.extents": STEPS,
-    "many_experiments.filter_power": STEPS,
+    "landscape_experiments.sampled_loss": RUN_STEP,
+    "landscape_experiments.settle": RUN_STEP,
+    "landscape_experiments.template_cosines": RUN_STEP,
+    "many_experiments.extents": RUN_STEP,
+    "many_experiments.filter_power": RUN_STEP,
     "many_experiments.frozen_gates": NAMED_RUN,
     "many_experiments.hundred": NAMED_RUN,
     "many_experiments.pulse_fields": NAMED_RUN,
-    "many_experiments.torus_batches": STEPS,
+    "many_experiments.torus_batches": RUN_STEP,
     "many_experiments.torus_field": NAMED_RUN,
-    "many_features.warn_if_crowded": STEPS,
-    "meanfield.best_gain": STEPS,
     "minima.lowest": "takes functions",
-    "mixtures.lower_hull": STEPS,
     "model.load": "takes a path, in test_training",
     "model.save": TENSORS,
-    "moments.moment": STEPS,
-    "moments.moment_direct": STEPS,
-    "moments.moment_tail": STEPS,
-    "moments.piecewise": STEPS,
-    "moments.ramp_moment": STEPS,
+    "moments.moment": INTEGRAL,
+    "moments.moment_direct": INTEGRAL,
+    "moments.moment_tail": INTEGRAL,
+    "moments.piecewise": INTEGRAL,
+    "moments.ramp_moment": INTEGRAL,
     "noise_experiments.description": TENSORS,
     "noise_experiments.example": TENSORS,
     "noise_experiments.trained_under_noise": NAMED_RUN,
     "optimise.adam": TENSORS,
     "optimise.by_autograd": TENSORS,
-    "predicted.best_field": STEPS,
-    "predicted.descend": STEPS,
-    "predicted.starting_fields": STEPS,
+    "predicted.best_field": RUN_STEP,
+    "predicted.descend": REFUSES,
+    "predicted.starting_fields": REFUSES,
     "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "protocol_experiments.tried_protocol": NAMED_RUN,
     "sign_experiments.shuffled_signs": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
-    "tight_frames.checked_sizes": STEPS,
+    "tight_frames.checked_sizes": REFUSES,
     "tile_search.descend": TENSORS,
     "tile_search.draw": TENSORS,
     "tile_search.first_weights": TENSORS,
@@ -111,7 +115,7 @@ WITHOUT_A_CALL = {
     "tilings.network_outputs": TENSORS,
     "tilings.variation": TENSORS,
     "training.affordable_steps": "answers in seconds of this machine, another number each time",
-    "training.checked_settings": STEPS,
+    "training.checked_settings": REFUSES,
     "training.draw": TENSORS,
     "training.evaluate": TENSORS,
     "training.forward": TENSORS,
@@ -119,6 +123,13 @@ WITHOUT_A_CALL = {
     "weights.fitting": "takes a mapping, in test_weights",
     "weights.load": "takes a path, in test_weights",
 }
+
+
+@pytest.fixture(autouse=True, scope="module")
+def called():
+    """How often each step was called; none may get what its caller should have refused."""
+    with watched(STEPS) as called:
+        yield called
 
 
 def public_functions():
@@ -145,6 +156,13 @@ def test_what_has_no_call_is_there_and_needs_its_reason():
     public = {title(found) for found in public_functions()}
     called = {title(function) for function, _ in CALLS} - {"training.initial_weights"}  # that of the fields has one
     assert {*WITHOUT_A_CALL} - public == set() and called & {*WITHOUT_A_CALL} == set()
+
+
+@pytest.mark.parametrize(("step", "caller"), STEPS.items())
+def test_a_step_is_called_by_what_is_named(called, step, caller):
+    before = called[step]
+    assert [numbers(function(**call)) for function, call in CALLS if title(function) == caller]
+    assert called[step] > before
 
 
 @pytest.mark.parametrize(("function", "call"), CALLS, ids=[title(function) for function, _ in CALLS])

@@ -56,6 +56,17 @@ def test_devices_by_name():
     assert resolve_device("auto") == torch.device("cuda:0" if present else "cpu")
 
 
+@pytest.mark.parametrize(
+    ("cards", "names"), [(0, {"auto": "cpu"}), (2, {"auto": "cuda:0", "cuda": "cuda:0", "cuda:1": "cuda:1"})]
+)
+def test_devices_of_other_machines(monkeypatch, cards, names):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: cards)
+    assert {name: str(resolve_device(name)) for name in names} == names
+    for missing in {"cuda", "cuda:1", "cuda:2"} - set(names):
+        with pytest.raises(ValueError, match="is not on this machine"):
+            resolve_device(missing)
+
+
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", None, ["cpu"], 0])
 def test_what_is_not_there_is_refused(device):
     with pytest.raises(ValueError, match="device = .* is not on this machine; allowed: auto, cpu"):

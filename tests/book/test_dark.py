@@ -2,11 +2,14 @@
 
 import io
 import re
+from types import SimpleNamespace
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
+from docutils import nodes
+from docutils.utils import new_document
 from superposition.book import dark
 
 mpl.use("agg")
@@ -45,3 +48,19 @@ def test_a_word_or_line_on_a_picture_keeps_its_colour_and_a_title_does_not(kind)
 def test_every_colour_can_be_told_from_the_page(colour):
     rgb = [int(dark.turned(colour)[i : i + 2], 16) for i in (1, 3, 5)]
     assert (dark._luminance(rgb) + 0.05) / (dark._luminance(dark.PAGE) + 0.05) > 3
+
+
+def test_the_dark_variant_stands_beside_the_light_one_before_the_caption(tmp_path):
+    light, _ = drawn(lambda ax: ax.plot([0, 1]))
+    (tmp_path / "figure.svg").write_text(light)
+    figure = nodes.figure("", nodes.image(uri="figure.svg", classes=["wide"]), nodes.caption("", "what it is"))
+    page = new_document("page")
+    page += [figure, nodes.image(uri="photo.png")]
+    env = SimpleNamespace(docname="page", doc2path=lambda name: str(tmp_path / f"{name}.md"))
+    dark._add_variants(SimpleNamespace(srcdir=tmp_path, doctreedir=tmp_path / "built", env=env), page)
+    by_day, by_night, caption = figure
+    assert by_day["uri"] == "figure.svg" and isinstance(caption, nodes.caption) and len(page) == 2
+    assert [image["classes"] for image in (by_day, by_night)] == [
+        ["wide", "dark-light", time] for time in ("by-day", "by-night")
+    ]
+    assert (tmp_path / by_night["uri"].lstrip("/")).read_text() == dark.darkened(light)

@@ -8,7 +8,12 @@ from superposition import inputs
 from superposition.book import parameters
 
 MODELS = parameters.Chapter.__subclasses__()
-FIELDS = [pytest.param(model, name, id=f"{model.__name__}.{name}") for model in MODELS for name in model.model_fields]
+FIELDS = [
+    pytest.param(model, name, id=f"{model.__name__}.{name}")
+    for model in MODELS
+    for name in model.model_fields
+    if name != "quick"  # true or false: `test_parameters` has it
+]
 ODD = (
     None, True, [True], [None], {}, {"r": 0.1}, (), [], [[0.1, 0.2]], np.array([0.1, 0.2]), np.array([0.5]), 0.1j,
     object, float("nan"), float("inf"), -float("inf"), -1, [-1], 1e308, 10**400, "", " ", "a text", "1e999", "x" * 5000,

@@ -30,7 +30,8 @@ WITHOUT = {
 
 def test_every_entry_is_read():
     text = (BOOK / "references.bib").read_text(encoding="utf-8")
-    assert len(ENTRIES) == text.count("\n@") + text.startswith("@") > 30  # neither twice, nor swallowed by an open brace
+    # neither twice, nor swallowed by an open brace
+    assert len(ENTRIES) == text.count("\n@") + text.startswith("@") > 30
 
 
 @pytest.mark.parametrize("key", ENTRIES)

@@ -31,6 +31,8 @@ def test_coinciding_directions_are_drawn_once_and_counted():
     ax = axes()
     style.directions(ax, np.array([[1.0, 1.0, 0.0], [0.0, 0.0, 1.0]]))
     assert [text.get_text() for text in ax.texts] == ["×2"] and len(ax.lines) == 4
+    (circle,) = ax.patches
+    assert circle.radius == 1 and not circle.fill
 
 
 def test_a_cube_has_twelve_edges():

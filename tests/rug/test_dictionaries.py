@@ -122,7 +122,10 @@ def test_training_finds_directions_and_the_price_decides():
     x, h = truth.activations(1000, seed=2)
     low, high = (rug.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
-    assert high.l0 < low.l0 and told[-1] == (600, 600)
+    assert high.l0 < low.l0 and told == [(done, 600) for done in range(6, 601, 6)]
+    uneven = []
+    torch_part.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
+    assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
 def test_kinds_are_named():

@@ -69,6 +69,8 @@ def test_bounds_are_the_lines_of_the_text():
     assert found.mean == pytest.approx([float(mp.quad(lambda u: u**2, [0, 2 * m])) for m in mu], rel=1e-12, abs=0)
     assert found.noise == pytest.approx(sigma**2 + mu**2, rel=1e-14)
     assert found.total == pytest.approx(found.noise + found.mean + found.tail, rel=1e-14)
+    off = 0.75 * sigma**2 / 2 * np.exp([0.0, -1 / 8, -9 / 2])  # of the features that are off, at p = 1/4
+    assert loss_bounds.upper_bound(0.25, t, sigma) == pytest.approx(off + found.total / 4, rel=1e-14)
 
 
 def test_cut_off_error_is_sharp():

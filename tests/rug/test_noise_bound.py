@@ -115,6 +115,7 @@ def test_symmetrised_is_a_gram_matrix_of_the_same_rank():
     values = np.linalg.eigvalsh(G)
     assert np.all(values[:8] < 1e-12) and np.all(values[8:] > 1e-3)
     np.testing.assert_allclose(noise_bound.symmetrised(3 * G, 4), G, atol=1e-12)
+    np.testing.assert_allclose(noise_bound.symmetrised(W.T, 4), G, atol=1e-12)  # neither triangle is preferred
 
 
 def test_float32_weights_have_the_rank_they_were_made_with():

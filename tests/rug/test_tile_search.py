@@ -26,3 +26,10 @@ def test_a_search_finds_the_digons():
     W = np.array(found["W_out"]) @ np.array(found["W_in"])
     again = exact_losses.code_loss(W, found["b"], 0.05, rtol=1e-6)
     assert abs(found["loss"] - again) < 4 * found["loss_se"]
+
+
+def test_a_quarter_of_the_starts_are_fans_and_cones_and_a_quarter_of_unequal_loudness():
+    W_in, W_out, b, loud = tile_search.first_weights(3, 9, 20, torch.Generator().manual_seed(0))
+    apart = (W_out - W_in.transpose(1, 2)).abs().amax(dim=(1, 2)) > 0.1  # the others begin tied, up to a thousandth
+    assert apart.tolist() == [True] * 5 + [False] * 15
+    assert (loud != 0).any(dim=1).tolist() == [True] * 10 + [False] * 10 and not b.any()

@@ -92,6 +92,9 @@ def test_the_texts_stopping_rule():
     means = model.loss_history.reshape(-1, 100).mean(axis=1)
     assert means[-1] >= means[-2] and np.all(np.diff(means[:-1]) < 0)
     assert model.settings.lr == pytest.approx(3e-3 / 32**0.5) and model.settings.schedule == "constant"
+    level, lower = torch.ones(200), torch.cat([torch.ones(100), torch.full((100,), 0.99)])
+    found = [training._no_longer_falls(history) for history in (level, level[1:], lower, torch.cat([lower, level]))]
+    assert found == [True, False, False, True]  # two windows are enough, and the last two count
 
 
 def test_cosine_ends_at_zero(trained):

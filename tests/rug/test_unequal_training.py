@@ -44,6 +44,25 @@ def test_loss_is_that_of_the_weights_on_other_vectors():
     assert model.losses.sum() == pytest.approx(model.loss) and model.loss < 0.7 * features.second_moment(P).sum()
 
 
+def test_a_vector_in_which_nothing_is_on_has_a_loss_and_a_gradient():
+    p, importance = np.full(6, 0.05), np.arange(1.0, 7)
+    weights = [torch.tensor(np.random.default_rng(2).standard_normal((6, k)).squeeze(), dtype=torch.float32,
+                            requires_grad=True) for k in (2, 2, 1)]  # fmt: skip
+    found = unequal_training._gradient(weights, p, importance, 64, np.random.default_rng(3))()
+    slopes = [one.grad.clone() for one in weights]
+    x = features.sample_each(p, 64 * unequal_training.AT_ONCE, seed=np.random.default_rng(3))[:64]
+    assert (x.sum(axis=1) == 0).sum() > 40
+    W, D, b = weights
+    for one in weights:
+        one.grad = None
+    error = torch.relu(torch.tensor(x, dtype=torch.float32) @ W @ D.T + b) - torch.tensor(x, dtype=torch.float32)
+    loss = (error**2 @ torch.tensor(importance, dtype=torch.float32)).mean()
+    assert float(found) == pytest.approx(loss.item(), rel=1e-5)
+    (loss / 6).backward()  # of the mean over features
+    for slope, one in zip(slopes, weights, strict=True):
+        torch.testing.assert_close(slope, one.grad, rtol=1e-4, atol=1e-6)
+
+
 def test_enough_dimensions_lose_nothing():
     model = unequal_training.train_unequal(P, 12, steps=1500, batch=256, tied=True, eval_samples=6400, device="cpu")
     assert model.loss < 0.01 * features.second_moment(P).sum()

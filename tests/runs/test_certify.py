@@ -26,8 +26,10 @@ def git(folder, *arguments):
 
 @pytest.fixture
 def repository(tmp_path):
-    """The library and one table, committed."""
-    shutil.copytree(ROOT / "lib", tmp_path / "lib", symlinks=True, ignore=shutil.ignore_patterns("*.pyc", "*.egg-info"))
+    """The library that is tested and one table, committed."""
+    left_out = shutil.ignore_patterns("*.pyc", "*.egg-info", "data")
+    shutil.copytree(certify.LIBRARY, tmp_path / "lib", ignore=left_out)
+    (tmp_path / "lib" / "superposition" / "data").symlink_to(os.path.join("..", "..", "book", "data"))
     (tmp_path / "book" / "data").mkdir(parents=True)
     for path in (ROOT / "book" / "data").glob(f"{RUN}.*"):
         shutil.copy(path, tmp_path / "book" / "data")

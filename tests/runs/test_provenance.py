@@ -60,3 +60,15 @@ def test_other_versions_are_those_that_differ():
     today = {"numpy": "2.0", "torch": "3.0"}
     table = tables.Table({}, {"versions": [{"numpy": "1.9", "torch": "3.0"}, {"numpy": "2.0", "torch": "3.0"}]}, "")
     assert tables.other_versions(table, today) == {"numpy": ["1.9", "2.0"]}
+
+
+def test_a_limit_of_threads_reaches_every_library_that_is_loaded(monkeypatch):
+    said = []
+    monkeypatch.setattr(threadpoolctl, "threadpool_limits", said.append)
+    monkeypatch.setitem(
+        sys.modules, "torch", SimpleNamespace(set_num_threads=lambda number: said.append(f"torch {number}"))
+    )
+    provenance.limit_threads(3)
+    monkeypatch.delitem(sys.modules, "torch")
+    provenance.limit_threads(2)
+    assert said == [3, "torch 3", 2]

@@ -11,7 +11,7 @@ def test_few_vectors_are_memorised_and_many_are_learned():
     few, many = trained_on(vectors=5, **SMALL), trained_on(vectors=4000, **SMALL)
     assert few["train"] < 0.1 and few["test"] > 0.8
     assert abs(many["train"] - many["test"]) < 0.05 and many["test"] < 1
-    assert 0 < many["test_se"] < 0.02 and 3 <= many["represented"] <= 20
+    assert 0 < many["test_se"] < 0.02 and 3 < many["represented"] <= 20  # more than dimensions
 
 
 def test_the_same_seed_gives_the_same_model():

@@ -87,7 +87,7 @@ def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
     for k, (w, colour) in enumerate(zip(W.T, colours, strict=True), 1):
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2})
         place = w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))
-        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)
+        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)  # pyrefly: ignore[bad-argument-count]: two
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 
@@ -133,9 +133,11 @@ def conflicts(ax: Axes, hides: ArrayLike, loudness: ArrayLike) -> None:
     order = np.argsort(-loudness)
     hides, turn = np.asarray(hides)[np.ix_(order, order)], np.pi / 2 - 2 * np.pi * np.arange(len(order)) / len(order)
     x, y = np.cos(turn), np.sin(turn)
-    for i, j in np.argwhere(np.triu(hides | hides.T, 1)):
-        colour = COLOURS["blue" if hides[i, j] and hides[j, i] else "vermilion"]
-        ax.plot(x[[i, j]], y[[i, j]], color=colour, linewidth=1, zorder=1)
+    for colour, joined in (("vermilion", hides ^ hides.T), ("blue", hides & hides.T)):
+        i, j = np.argwhere(np.triu(joined, 1)).T
+        gap = np.full(len(i), np.nan)  # one path for all lines of a colour
+        ends = (np.c_[at[i], at[j], gap].ravel() for at in (x, y))
+        ax.plot(*ends, color=COLOURS[colour], linewidth=min(1, 10 / len(order)), zorder=1)
     ax.scatter(x, y, s=5 + 60 * loudness[order] / loudness.max(), color="black", zorder=3)
     ax.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)

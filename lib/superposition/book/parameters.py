@@ -64,7 +64,16 @@ class Chapter(BaseModel):
         return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
 
 
-class LossScaling(Chapter):
+class HiddenSizes:
+    """What pages have in common that train autoencoders of ``ns`` features at several ``ratios``."""
+
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})  # pyrefly: ignore[missing-attribute]: of the page
+
+
+class LossScaling(HiddenSizes, Chapter):
     """Parameters of chapter 3."""
 
     ns: Features = 256
@@ -75,10 +84,24 @@ class LossScaling(Chapter):
     seed: Seed = 0
     device: Device = "auto"
 
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+
+class Training(HiddenSizes, Chapter):
+    """Parameters of the page on training."""
+
+    ns: Annotated[Count, Field(ge=16, le=4096)] = 128
+    p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
+    ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.1, 0.2, 0.3, 0.5, 0.75)
+    steps: Steps = 800
+    seed: Seed = 1
+    device: Device = "auto"
+
+
+class Activations(Chapter):
+    """Parameters of the page on activations other than the ReLU."""
+
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
+    draws: Annotated[Count, Field(ge=2, le=1000)] = 6
+    seed: Seed = 9
 
 
 class ToyModels(Chapter):
@@ -91,6 +114,15 @@ class ToyModels(Chapter):
     instances: Annotated[Count, Field(ge=1, le=1000)] = 12
     steps: Steps = 1500
     seed: Seed = 0
+    device: Device = "auto"
+
+
+class Border(Chapter):
+    """Parameters of the page on where superposition begins."""
+
+    instances: Annotated[Count, Field(ge=2, le=1000)] = 8
+    steps: Steps = 800
+    seed: Seed = 1
     device: Device = "auto"
 
 
@@ -115,7 +147,7 @@ class Bounds(Chapter):
     seed: Seed = 0
 
 
-class BeyondTheRug(Chapter):
+class BeyondTheRug(HiddenSizes, Chapter):
     """Parameters of the page on what beats the rug."""
 
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
@@ -126,11 +158,6 @@ class BeyondTheRug(Chapter):
     seed: Seed = 0
     device: Device = "auto"
 
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
-
 
 class BestCodes(Chapter):
     """Parameters of the page on the best codes below a ratio of one half."""
@@ -140,6 +167,23 @@ class BestCodes(Chapter):
     ratio: Annotated[Real, Field(ge=2, le=10**4)] = 100.0
     samples: Annotated[Count, Field(ge=1000, le=10**7)] = 100_000
     seed: Seed = 0
+
+
+class BelowTheFan(Chapter):
+    """Parameters of the page on bounds and searches below the best codes."""
+
+    r: Annotated[Real, Field(ge=0.05, le=0.4)] = 0.2
+    tries: Annotated[Count, Field(ge=1, le=100)] = 3
+    seed: Seed = 0
+
+
+class TextFigures(Chapter):
+    """Parameters of the page on the stopping rule and on the text's Figures 3 to 7."""
+
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.275
+    steps: Steps = 700
+    seed: Seed = 0
+    device: Device = "auto"
 
 
 class Frequencies(Chapter):
@@ -194,7 +238,7 @@ class Collisions(Chapter):
 class Kurtosis(Chapter):
     """Parameters of chapter 5, first half."""
 
-    sigma: Annotated[Real, Field(ge=0.12, le=0.2)] = 0.13
+    sigma: Annotated[Real, Field(ge=0.13, le=0.2)] = 0.13
     noises: Annotated[Count, Field(ge=4, le=100)] = 8
     seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
     device: Device = "auto"
@@ -287,7 +331,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     if missing:
         raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
     try:
-        return model(**{name: namespace[name] for name in known})
+        return model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])

@@ -171,7 +171,7 @@ RUNS = (
                 for m, B in ((16, 80), (32, 160), (64, 320), (102, 512))
             ),
         ),
-        hours={"small": 0.001, "full": 0.15},
+        hours={"small": 0.001, "full": 0.5},
         hardware="one CPU core",
     ),
     Run(
