@@ -228,6 +228,11 @@ def test_names_on_a_face_are_followed_home(said, face):
     assert said(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != said()
 
 
+def test_attributes_of_what_is_found_count(said):
+    one, other = ([("low.base(x)", f"low.Thing.{name}")] for name in ("scale", "value"))
+    assert said(top=one) != said(top=other)
+
+
 def test_name_that_cannot_be_followed_is_refused(said):
     with pytest.raises(ValueError, match="little.low:bass cannot be followed; allowed: an import from the module"):
         said(top=[("low.base", "low.bass")])
