@@ -87,7 +87,7 @@ def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
     for k, (w, colour) in enumerate(zip(W.T, colours, strict=True), 1):
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2})
         place = w * (1 + 0.11 * np.abs(W).max() / np.linalg.norm(w))
-        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)
+        ax.text(*place, str(k), ha="center", va="center", fontsize=10, bbox=paper)  # pyrefly: ignore[bad-argument-count]: two
     ax.set(aspect="equal", xticks=[], yticks=[])
     ax.spines[:].set_visible(False)
 

@@ -64,16 +64,12 @@ class Chapter(BaseModel):
         return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
 
 
-class HiddenSizes:
-    """What pages have in common that train autoencoders of ``ns`` features at several ``ratios``."""
-
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-        return sorted({max(1, round(ratio * self.ns)) for ratio in self.ratios})
+def _hidden_sizes(ns, ratios):
+    """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
+    return sorted({max(1, round(ratio * ns)) for ratio in ratios})
 
 
-class LossScaling(HiddenSizes, Chapter):
+class LossScaling(Chapter):
     """Parameters of chapter 3."""
 
     ns: Features = 256
@@ -84,8 +80,13 @@ class LossScaling(HiddenSizes, Chapter):
     seed: Seed = 0
     device: Device = "auto"
 
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, one a ratio."""
+        return _hidden_sizes(self.ns, self.ratios)
 
-class Training(HiddenSizes, Chapter):
+
+class Training(Chapter):
     """Parameters of the page on training."""
 
     ns: Annotated[Count, Field(ge=16, le=4096)] = 128
@@ -94,6 +95,11 @@ class Training(HiddenSizes, Chapter):
     steps: Steps = 800
     seed: Seed = 1
     device: Device = "auto"
+
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, one a ratio."""
+        return _hidden_sizes(self.ns, self.ratios)
 
 
 class Activations(Chapter):
@@ -147,7 +153,7 @@ class Bounds(Chapter):
     seed: Seed = 0
 
 
-class BeyondTheRug(HiddenSizes, Chapter):
+class BeyondTheRug(Chapter):
     """Parameters of the page on what beats the rug."""
 
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
@@ -157,6 +163,11 @@ class BeyondTheRug(HiddenSizes, Chapter):
     minutes: Minutes = 5.0
     seed: Seed = 0
     device: Device = "auto"
+
+    @property
+    def nds(self) -> list[int]:
+        """Hidden dimensions, one a ratio."""
+        return _hidden_sizes(self.ns, self.ratios)
 
 
 class BestCodes(Chapter):
@@ -331,7 +342,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     if missing:
         raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
     try:
-        return model(**{name: namespace[name] for name in known})
+        return model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])

@@ -87,7 +87,7 @@ def _allocated(names, share, loss, weight, worth, nd):
         middle = (low + high) / 2
         fits = _taken(share, _chosen(share, weighted, middle)).sum() <= nd * (1 + 1e-12)
         low, high = (low, middle) if fits else (middle, high)
-    at = _filled(share, *(_chosen(share, weighted, end) for end in (high, low)), worth, nd)
+    at = _filled(share, *(_chosen(share, weighted, end) for end in (high, low)), worth, nd)  # pyrefly: ignore[bad-argument-count]: two
     return Allocation(names[at], _taken(share, at), _taken(loss, at), float(np.exp(high)))
 
 

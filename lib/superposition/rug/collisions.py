@@ -253,7 +253,7 @@ def _pair_losses(p, sigma):
     for low, high in zip(corners[:-1], corners[1:], strict=True):
         density, (_, of_z, _, of_x) = _posterior(low + (high - low) * nodes, s, p[..., None])
         total = total + np.sum((high - low) * weights * density * np.stack([of_z, of_x]), axis=-1)
-    return np.where(sigma > 0, total[0], 0), total[1]
+    return np.where(sigma > 0, total[0], 0), total[1]  # pyrefly: ignore[bad-index]: an array by now
 
 
 def _pairs(readout, rug, p, iterations):

@@ -346,10 +346,10 @@ def _steps_to_x(readout, apply, diagonal, p, iterations):
     """The iterates for the features themselves."""
     p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
     prior = float(features.mean(p)), float(features.variance(p))
-    return iterates(readout, apply, diagonal, lambda y, sigma: bayes_decoder(y, sigma, p), prior, iterations)
+    return iterates(readout, apply, diagonal, lambda y, sigma: bayes_decoder(y, sigma, p), prior, iterations)  # pyrefly: ignore[bad-argument-type]: arrays
 
 
 def _last(steps):
     for estimate in steps:
         last = estimate
-    return last
+    return last  # pyrefly: ignore[unbound-name]: at least one

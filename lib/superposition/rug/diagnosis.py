@@ -248,7 +248,7 @@ def _given(W, b, W_out):
     if isinstance(W, (str, os.PathLike)):
         if b is not None or W_out is not None:
             raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, which has the bias")
-        return weights.load(W)
+        return weights.load(W)  # pyrefly: ignore[bad-argument-type]: a path
     if b is None:
         raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file")
     W = checks.array("W", W, "rows ns")

@@ -137,7 +137,7 @@ def uniform_law(p: float) -> FeatureLaw:
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
 
-    return FeatureLaw(float(features.mean(p)), float(features.variance(p)), sampler)
+    return FeatureLaw(float(features.mean(p)), float(features.variance(p)), sampler)  # pyrefly: ignore[bad-argument-type]: the dense layout
 
 
 def uniform_nodes(p: float) -> Nodes:

@@ -69,7 +69,7 @@ def _with_fans(hull):
     """The best mixtures at one p, fans among them: a hull of hulls is a hull."""
     sizes = np.arange(4, LARGEST_FAN + 1)
     points = list(zip(hull.phase, hull.r, hull.loss, strict=True))
-    points += [("fan", 2 / B, float(fan_loss(hull.p, B))) for B in sizes]
+    points += [("fan", 2 / B, float(fan_loss(hull.p, B))) for B in sizes]  # pyrefly: ignore[bad-argument-type]: a whole number
     return mixtures.lower_hull(sorted(points, key=lambda point: point[1:]))
 
 

@@ -8,7 +8,7 @@ from superposition import checks
 from superposition.rug import few_active, frequencies, training
 from superposition.rug.unequal_training import train_unequal
 
-VECTORS = 3000  # of each half of the simulations
+VECTORS = 10_000  # of each half of the simulations
 
 
 def shuffled_signs(

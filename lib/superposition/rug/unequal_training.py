@@ -114,7 +114,7 @@ def train_unequal(
     encoder, decoder, bias = (w.detach() for w in _three(weights))
     losses, totals = _evaluated((encoder, decoder, bias), p, weight, -(-samples // EVALUATED), eval_rng)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
-    return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())
+    return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())  # pyrefly: ignore[bad-argument-count]: three
 
 
 def _laws(p, importance):
@@ -158,7 +158,7 @@ def _drawn(p, batch, rng, on):
             rows = numbers[start + 1 : end + 1] - numbers[start] - 1
             arrays = rows, columns[start:end], values[start:end].astype(np.float32)
             filled = int(numbers[end] - numbers[start])
-            yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)
+            yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
 
 
 def _passed(weights, x, buffer):

@@ -62,21 +62,18 @@ RUNS = (
             {**_POWER, "nd": (32,), "exponent": (1.0, 2.0), **_BOTH, "steps": (8000,), "seed": (0,)},
         ),
         hours={"small": 0.004, "full": 0.5},
-        hardware="one CPU core (an estimate: not run yet)",
+        hardware="one CPU core",
     ),
     Run(
         name="rug-frequencies-signs",
-        feeds="what the signs of trained weights are worth, and more training steps, for unequal features",
+        feeds="what the signs of trained weights are worth, for 300 unequal features",
         function="superposition.rug.sign_experiments:shuffled_signs",
         point=SignsPoint,
         small=(
             {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},
         ),
-        full=(
-            {**_POWER, "exponent": _THREE, "seed": (0,)},
-            {**_POWER, "exponent": (2.0,), "steps": (8000,), "seed": (0,)},
-        ),
-        hours={"small": 0.002, "full": 0.3},
-        hardware="one CPU core (an estimate: not run yet)",
+        full=({**_POWER, "ns": (300,), "nd": (6, 12, 24), "exponent": (1.0,), "seed": (0, 1, 2)},),
+        hours={"small": 0.002, "full": 0.1},
+        hardware="one CPU core",
     ),
 )
