@@ -88,12 +88,11 @@ def _importable(name):
 
 
 def same_in_other_clothes(value):
-    """The same numbers as a list, in float32 where that holds them, without axes, and as a numpy scalar."""
+    """The same numbers as a list, in float32 where that holds them, without axes, and whole ones as a numpy scalar."""
     if isinstance(value, np.ndarray) and value.dtype.kind in "iuf":
         yield "list", value.tolist()
     if isinstance(value, float):
         yield "without axes", np.array(value)
-        yield "numpy scalar", np.float64(value)
         if float(np.float32(value)) == value:
             yield "float32", np.float32(value)
     if isinstance(value, int) and not isinstance(value, bool):

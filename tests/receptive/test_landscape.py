@@ -142,3 +142,13 @@ def test_torus_has_the_covariance_of_products():
 def test_refusals(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_the_best_field_is_a_summit_above_every_start():
+    task = landscape.nlgp_task(12, 2, 1, 0.3)
+    starts = np.random.default_rng(0).standard_normal((4, 12))
+    best = predicted.best_field(starts, task)
+    value, slope = landscape.score(best, task)
+    assert np.linalg.norm(best) == pytest.approx(1) and np.abs(slope).max() < 1e-5
+    assert value >= max(landscape.score(predicted.best_field([w], task), task)[0] for w in starts) - 1e-12
+    assert value > max(landscape.score(w, task)[0] for w in starts)

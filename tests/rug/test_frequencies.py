@@ -179,3 +179,14 @@ def test_loads_of_fans():
 def test_refusals(call, said):
     with pytest.raises(ValueError, match=said):
         call()
+
+
+@pytest.mark.parametrize("t", [-1.5, -0.4, 0.0, 0.3])
+def test_moments_of_an_output_over_its_own_feature(t):
+    nodes, weights = np.polynomial.legendre.leggauss(4)
+    edges = np.clip([0, -t, 1], 0, 1)  # exact on either side of the kink
+    x = np.concatenate([(a + b) / 2 + (b - a) / 2 * nodes for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    w = np.concatenate([(b - a) / 2 * weights for a, b in zip(edges[:-1], edges[1:], strict=True)])
+    y, p = np.maximum(x + t, 0), 0.2
+    expected = p * w @ (x * y), (1 - p) * max(t, 0) ** 2 + p * w @ y**2
+    assert few_active._overlap_and_power(p, t - 0.1, 0.1) == pytest.approx(expected, rel=1e-12, abs=1e-15)

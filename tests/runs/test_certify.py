@@ -2,16 +2,19 @@
 
 import ast
 import json
+import math
 import os
 import shutil
 import subprocess
 import sys
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from fast_runs import ROOT
+import threadpoolctl
+from fast_runs import FAST, ROOT
 from superposition import runs
-from superposition.runs import certify, provenance, tables
+from superposition.runs import bridge, certify, fingerprint, provenance, tables
 
 RUN = "polysemantic-flow"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
@@ -117,3 +120,17 @@ def test_points_to_replay_are_cheap_and_show_every_text():
     assert certify._chosen(runs.find("toy-phase"), table, 3) == [1, 3, 2]
     columns["steps"] = np.array(["sgd", "adam", "sgd", "adam"])
     assert certify._chosen(runs.find("toy-phase"), table, 2) == [1, 2]
+
+
+def test_a_replay_answers_with_values_and_no_more_threads_than_it_is_given(monkeypatch):
+    said, fast = [], {"x": 0.5, "seed": 1}
+    monkeypatch.setitem(runs.RUNS, "fast", FAST)
+    monkeypatch.setattr(threadpoolctl, "threadpool_limits", said.append)
+    torch = SimpleNamespace(set_num_threads=lambda number: said.append(f"torch {number}"))
+    monkeypatch.setitem(sys.modules, "torch", torch)
+    found = bridge._answer("fast", fast, 3)
+    assert found["values"] == {"value": math.sin(0.5) + 1 / 7} and 0 < found["seconds"] < 60
+    monkeypatch.delitem(sys.modules, "torch")
+    bridge._answer("fast", fast, 2)
+    assert said == [3, "torch 3", 2]
+    assert bridge._answer("fast", None, 1)["digest"] == fingerprint.of(FAST.function)

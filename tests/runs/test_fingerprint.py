@@ -228,6 +228,12 @@ def test_names_on_a_face_are_followed_home(said, face):
     assert said(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != said()
 
 
+def test_an_assignment_counts_if_it_is_read_or_acts(said):
+    assert said(mid=[("ONE = x", "ONE = -x")]) != said()
+    one, other, plain = ([("return FACTOR", f"aside = {text}\n    return FACTOR")] for text in ("h(1)", "h(2)", "1"))
+    assert said(top=one) != said(top=other) and said(top=plain) == said()
+
+
 def test_attributes_of_what_is_found_count(said):
     one, other = ([("low.base(x)", f"low.Thing.{name}")] for name in ("scale", "value"))
     assert said(top=one) != said(top=other)
