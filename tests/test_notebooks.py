@@ -10,6 +10,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
+import yaml
 from jupytext.compare import compare_notebooks
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
@@ -168,3 +169,13 @@ def test_pictures_outside_the_chapters_are_those_of_the_chapters(picture):
         if cell.metadata.get("mystnb", {}).get("figure", {}).get("name") == picture.stem
     ]
     assert drawn == [picture.read_text(encoding="utf-8")], REFRESH
+
+
+def test_exercises_are_numbered_in_the_order_of_the_book():
+    toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
+    for number, chapter in enumerate(toc["parts"][0]["chapters"], 1):
+        pages = [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
+        texts = [(BOOK / page).with_suffix(".md").read_text(encoding="utf-8") for page in pages]
+        found = [re.findall(r"^\*\*Exercise (\d+\.\d+)\.\*\*", text, re.MULTILINE) for text in texts]
+        assert min(map(len, found)) >= 3, pages
+        assert sum(found, []) == [f"{number}.{k}" for k in range(1, sum(map(len, found)) + 1)]
