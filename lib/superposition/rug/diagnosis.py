@@ -92,7 +92,7 @@ class Diagnosis:
 
     @property
     def loss(self) -> float:
-        """The loss: exact where it is known, else simulated."""
+        """The loss, exact where it is known, else simulated."""
         return self.simulated.mean if self.exact is None else self.exact
 
     @property

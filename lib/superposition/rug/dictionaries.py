@@ -36,7 +36,7 @@ class Dictionary:
 
     @property
     def interference(self) -> NDArray[np.float64]:
-        """Sum of the squared overlaps of each direction with all others: 1/r - 1, exactly, for both rugs."""
+        """Sum of the squared overlaps of each direction with all others; 1/r - 1, exactly, for both rugs."""
         return ((self.directions.T @ self.directions) ** 2).sum(axis=1) - 1
 
     def activations(
