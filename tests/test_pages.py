@@ -96,6 +96,7 @@ def view(opened, width, theme):
     page.set_viewport_size({"width": width, "height": 1400})  # taller than any figure: none is put together from parts
     page.emulate_media(color_scheme=theme)  # the theme follows the system, as its mode is "auto"
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
+    page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # fit.js has seen it
     found = page.evaluate(FACTS)
     found["messages"] = list(messages)
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)

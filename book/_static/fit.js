@@ -16,6 +16,7 @@
   const fitTables = () => {
     const tables = [...document.querySelectorAll("main article table")];
     tables.forEach(e => e.classList.remove("stacked"));
+    if (window.innerWidth > 768) return;
     const wide = tables.filter(e => e.parentElement.clientWidth && e.scrollWidth > e.parentElement.clientWidth + 1);
     for (const e of wide) {
       const heads = [...e.querySelectorAll("th")].map(th => th.textContent.trim());
@@ -23,10 +24,11 @@
       e.classList.add("stacked");
     }
   };
-  const fit = () => { fitFormulas(); if (window.innerWidth <= 768) fitTables(); };
+  const fit = () => { fitFormulas(); fitTables(); };
   window.addEventListener("load", () => {
-    Promise.resolve(window.MathJax?.startup?.promise).then(fit);
-    window.addEventListener("resize", fit);
-    document.addEventListener("toggle", fit, true);  // what was folded had no width
+    const article = document.querySelector("main article");
+    if (!article) return;
+    // Its size changes with the window's, and whenever something folded, which had no width, is opened.
+    Promise.resolve(window.MathJax?.startup?.promise).then(() => new ResizeObserver(fit).observe(article));
   });
 })();
