@@ -7,7 +7,7 @@ from superposition.book import parameters
 def parameter_cell(**values):
     cell = {
         "n": 5, "m": 2, "sparsities": "0, 0.5, 0.7, 0.8, 0.9, 0.97", "decay": 0.9, "instances": 12, "steps": 1500,
-        "seed": 0, "device": "auto",
+        "seed": 0, "device": "auto", "quick": False,
     }  # fmt: skip
     return parameters.check(cell | values, parameters.ToyModels)
 

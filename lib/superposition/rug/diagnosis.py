@@ -55,7 +55,7 @@ class Diagnosis:
     W: NDArray[np.float64]
     b: NDArray[np.float64]
     rows: RowStatistics
-    kind: NDArray[np.str_]
+    kind: np.ndarray
     loudness: NDArray[np.float64]
     graph: Mapping[str, float]
     gaussian: float
