@@ -112,7 +112,9 @@ def test_chapter_opens_quietly(name, lab, browser, work):
     cells = json.loads((work / "book" / name).with_suffix(".ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
     open_cells = [cell for cell in code if not cell["metadata"].get("jupyter", {}).get("outputs_hidden")]
-    figures = sum(any(mime.startswith("image/") for mime in o.get("data", ())) for c in open_cells for o in c["outputs"])
+    figures = sum(
+        any(mime.startswith("image/") for mime in o.get("data", ())) for c in open_cells for o in c["outputs"]
+    )
 
     page = browser.new_page(viewport={"width": 1300, "height": 900})
     page.set_default_timeout(120_000)  # a long page on a busy machine
