@@ -115,10 +115,13 @@ def test_an_encoder_along_a_rug_is_the_text_s_model():
 
 
 def test_training_finds_directions_and_the_price_decides():
-    torch_part = pytest.importorskip("superposition.rug.dictionary_training")
+    pytest.importorskip("torch")
+    from superposition.rug import dictionary_training
+
     truth = rug.dictionary(16, 8, p=0.1, seed=0)
     told = []
-    cheap, dear = torch_part.train_saes(truth, [0.001, 0.1], steps=600, seed=1, progress=lambda *at: told.append(at))
+    prices, watch = [0.001, 0.1], lambda *at: told.append(at)
+    cheap, dear = dictionary_training.train_saes(truth, prices, steps=600, seed=1, progress=watch)
     x, h = truth.activations(1000, seed=2)
     low, high = (rug.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
