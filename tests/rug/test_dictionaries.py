@@ -127,7 +127,7 @@ def test_training_finds_directions_and_the_price_decides():
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
     assert high.l0 < low.l0 and told == [(done, 600) for done in range(6, 601, 6)]
     uneven = []
-    torch_part.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
+    dictionary_training.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
