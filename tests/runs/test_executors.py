@@ -79,7 +79,7 @@ def kill_after_eight_results(parts, folder):
 
 @pytest.mark.parametrize(
     ("lost", "said"),
-    [(slice(1), r"is gone|has not answered for 2 s"), (slice(1, None), "has had no workers for 2 s")],
+    [(slice(1), "is gone"), (slice(1, None), "has had no workers for 2 s")],
     ids=["scheduler", "workers"],
 )
 def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_path, monkeypatch, lost, said):
@@ -92,7 +92,7 @@ def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_
     done = CliRunner().invoke(cli.main, ["runs", "start", "fast", "--dask", address, "--results", str(tmp_path)])
     killing.join(60)
     kept = "what was finished is kept, the same command goes on from there"
-    assert re.fullmatch(f"Error: dask = '{address}': the scheduler ({said}); {kept}", done.stderr.splitlines()[-1])
+    assert done.stderr.splitlines()[-1] == f"Error: dask = '{address}': the scheduler {said}; {kept}"
     assert done.exit_code == 2
     assert "Traceback" not in done.stderr and "failed" not in done.stderr
     assert 8 <= count(folder) < 100
@@ -158,15 +158,17 @@ def test_both_workers_compute(cluster):
 
 
 @pytest.mark.parametrize("listens", [False, True])
-def test_address_that_does_not_answer_is_told_in_time(tmp_path, listens):
+def test_address_that_does_not_answer_is_told_within_ten_seconds(tmp_path, listens):
     with socket.socket() as mute:
         mute.bind(("127.0.0.1", 0))
         if listens:
             mute.listen()
         address = f"tcp://127.0.0.1:{mute.getsockname()[1]}"
+        begun = time.monotonic()
         done = subprocess.run(
-            [*START, "--dask", address, "--results", str(tmp_path)], capture_output=True, text=True, timeout=60
+            [*START, "--dask", address, "--results", str(tmp_path)], capture_output=True, text=True, timeout=30
         )
+        assert time.monotonic() - begun < 10
     assert done.returncode == 2
     assert done.stderr.startswith(f"Error: dask = '{address}' does not answer: ") and done.stderr.count("\n") == 1
 

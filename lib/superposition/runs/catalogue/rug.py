@@ -128,8 +128,9 @@ RUNS = (
             {"ns": (1024,), "p": _FROM_RARE[::2], "r": (0.2, 0.9), **_RECIPE, "steps": (300,), "seed": (2,)},
             {"ns": (1024,), "p": (0.002,), "r": (0.2,), **_EARLIER, "steps": (300,), "seed": (2,)},
             {"ns": (4096,), "p": _FROM_RARE[::2], "r": (0.2,), **_RECIPE, "steps": (60,), "seed": (2,)},
+            {"ns": (4096,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (150,), "seed": (2, 3, 4)},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.25},
+        hours={"small": _TINY_HOURS, "full": 0.5},
         hardware="one CPU core",
     ),
     Run(
