@@ -84,3 +84,9 @@ def test_theory_comes_without_torch_and_the_book_with_everything():
 def test_theorys_bounds_are_lower_ones():
     # `make test-lowest` installs exactly these.
     assert [text for text in PROJECT["dependencies"] if not re.fullmatch(r"[a-z]+>=[0-9.]+", text)] == []
+
+
+def test_side_by_side_a_group_stays_together(request):
+    """Each cell of a notebook would meet another kernel, if pytest-xdist could not put the group into a test's id."""
+    if request.config.getoption("loadgroup", default=False):
+        assert request.node.nodeid.endswith("@tests/test_environment.py")
