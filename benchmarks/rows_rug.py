@@ -141,7 +141,7 @@ def reaching():
         return until(goal, lambda: next(steps)[1])
 
     def by_text():
-        return until(goal, plain_step(*at, dense_sampling=False, lr=protocols.protocol("text", ns, p).lr))
+        return until(goal, plain_step(*at, dense_sampling=False, lr=protocols.protocol("text", ns, nd, p).lr))
 
     name = "training to 1.01 of theory, ns 256, r .2, p .05"
     yield Row(name, "the text's protocol", 1 / 50, by_recipe, by_text)
