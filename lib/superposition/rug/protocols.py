@@ -104,7 +104,7 @@ def protocol(name: str, ns: int, nd: int, p: float) -> Protocol:
     Notes
     -----
     Source: the text's rate is that of the public code of The Persian Rug. The run rug-recipe shows what the recipe
-    reaches from 64 to 4096 features, rug-corners where its rate is nearest to a collapse (too near at p = 0.2 with
+    reaches from 64 to 4096 features, rug-corners where its rate is nearest to a collapse (it fails at p = 0.2 with
     2048 features and nd / ns = 0.9).
 
     Examples
