@@ -55,6 +55,7 @@ def test_two_threads_at_once_mix_nothing_up(monkeypatch, two_threads):
             meeting.wait()
             seen.append((threading.get_ident(), torch.get_num_threads()))
             yield step
+            meeting.wait()
 
     with monkeypatch.context() as patch:
         patch.setattr(batched_training, "TOGETHER", 1)
