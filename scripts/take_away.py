@@ -89,7 +89,7 @@ def archive():
 def pages(entry):
     """Return the files of a table of contents in reading order."""
     own = [entry[key] for key in ("root", "file") if key in entry]
-    below = [*entry.get("chapters", []), *entry.get("sections", [])]
+    below = [part for key in ("parts", "chapters", "sections") for part in entry.get(key, [])]
     return own + [name for part in below for name in pages(part)]
 
 
