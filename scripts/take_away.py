@@ -33,6 +33,7 @@ FOR_PAPER = """() => {
   style.textContent = `@media print {
     article details.hide, .prev-next-area, .headerbtn, .headerlink { display: none !important; }
     figure, img, tr, mjx-container[display] { break-inside: avoid; }
+    .highlight pre { white-space: pre-wrap; }
     table, .table, .pst-scrollable-table-container { break-inside: auto !important; }
     #jb-print-toc { display: none; }
   }`;
