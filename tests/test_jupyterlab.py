@@ -15,7 +15,6 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SHOTS = ROOT / "_build" / "screenshots"
 START_SECONDS = 60  # a cold start on a slow machine; seen: 3
 
 # What the set-up installs into .venv/etc/jupyter: which view a double click opens.
@@ -107,7 +106,7 @@ NOTEBOOKS = [path.name for path in sorted((ROOT / "book").glob("*.ipynb"))]
 
 
 @pytest.mark.parametrize("name", [*NOTEBOOKS, "ch3.md"])
-def test_chapter_opens_quietly(name, lab, browser, work):
+def test_chapter_opens_quietly(name, lab, browser, work, keep_picture):
     before = digests(work)
     cells = json.loads((work / "book" / name).with_suffix(".ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
@@ -120,8 +119,7 @@ def test_chapter_opens_quietly(name, lab, browser, work):
     page.set_default_timeout(120_000)  # a long page on a busy machine
     page.goto(f"{lab}/lab/workspaces/{name.replace('.', '-')}/tree/book")  # its own, or the last tabs come back
     open_file(page, name)
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"jupyterlab-{name.replace('.', '-')}.png")
+    keep_picture(page, f"jupyterlab-{name.replace('.', '-')}.png")
 
     assert page.locator(".jp-Dialog").all_inner_texts() == []
     assert page.locator(".jp-mod-dirty").count() == 0, "marked as changed on opening"
