@@ -114,6 +114,7 @@ def first_of(train):
 
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
+    (ablations.loudness, {"relative": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
     (
         budgets.under_budget,
@@ -123,7 +124,6 @@ CALLS = [
     (diagnosis.diagnose, {"W": SQUARE[:2, :2], "b": ROW[:2], "p": 0.05, "nd": 1} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE[:, :2], "W_out": SQUARE[:2], "b": ROW[:2], "p": 0.05} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "law": feature_laws.uniform_law(0.1)} | DRAWS),
-    (diagnosis.loudness, {"relative": SQUARE}),
     (feature_laws.FeatureLaw, {"mean": 0.05, "variance": 0.37 / 12, "sampler": feature_laws.uniform_law(0.1).sampler}),
     (feature_laws.uniform_law, {"p": 0.05}),
     (feature_laws.uniform_nodes, {"p": 0.05}),
