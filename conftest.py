@@ -30,6 +30,7 @@ LONGEST_FIRST = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch2", "test_jupyterlab", "t
 def pytest_addoption(parser):
     parser.addoption("--measure", action="store_true", help="write down the seconds of groups of tests side by side")
     parser.addoption("--require-browser", action="store_true", help="fail, rather than skip, without a Chromium")
+    parser.addoption("--screenshots", action="store_true", help="keep pictures of the pages in _build/screenshots")
     parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
 
 
@@ -118,6 +119,17 @@ def chromium(request):
         reason = f"no browser: none of {', '.join(names)} on PATH (Debian: apt-get install chromium)"
         (pytest.fail if request.config.getoption("--require-browser") else pytest.skip)(reason)
     return path
+
+
+@pytest.fixture(scope="session")
+def keep_picture(request):
+    """Keep what an open page looks like for people, if so asked."""
+
+    def keep(page, name, **how):
+        if request.config.getoption("--screenshots"):
+            page.screenshot(path=Path(__file__).parent / "_build" / "screenshots" / name, **how)
+
+    return keep
 
 
 @pytest.fixture(scope="module")

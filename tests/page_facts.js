@@ -21,12 +21,13 @@
     const [r, g, b, a = 1] = (c.match(/[\d.]+/g) || [0, 0, 0, 0]).map(Number);
     return [r, g, b, a];
   };
+  const backgrounds = new Map([[null, [255, 255, 255, 1]]]);  // asking for styles up to the root is what takes long
   const background = e => {
-    for (; e; e = e.parentElement) {
+    if (!backgrounds.has(e)) {
       const c = parse(getComputedStyle(e).backgroundColor);
-      if (c[3] > 0.5) return c;
+      backgrounds.set(e, c[3] > 0.5 ? c : background(e.parentElement));
     }
-    return [255, 255, 255, 1];
+    return backgrounds.get(e);
   };
   const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
   // The theme's code colours and links are its own business.

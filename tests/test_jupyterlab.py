@@ -15,14 +15,14 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parent.parent
-SHOTS = ROOT / "_build" / "screenshots"
 START_SECONDS = 60  # a cold start on a slow machine; seen: 3
 
 # What the set-up installs into .venv/etc/jupyter: which view a double click opens.
 SET_UP = ROOT / "scripts" / "jupyter"
 
 SETTINGS = {
-    "notebook-extension/tracker": {"windowingMode": "none"},  # draw all cells, not only those in sight
+    # Draw all cells, not only those in sight; a kernel ends with its notebook.
+    "notebook-extension/tracker": {"windowingMode": "none", "kernelShutdown": True},
     "apputils-extension/notification": {"fetchNews": "false"},
 }
 
@@ -95,6 +95,23 @@ def digests(folder):
     return {str(p.relative_to(folder)): hashlib.sha256(p.read_bytes()).hexdigest() for p in files}
 
 
+@pytest.fixture(scope="module")
+def desk(lab, browser):
+    """JupyterLab in a tab of the browser; one for all notebooks, which are closed again."""
+    page = browser.new_page(viewport={"width": 1300, "height": 900})
+    page.set_default_timeout(120_000)  # a long page on a busy machine
+    page.goto(f"{lab}/lab/tree/book")
+    return page
+
+
+@pytest.fixture
+def page(desk):
+    """The desk, empty afterwards."""
+    yield desk
+    desk.locator(".lm-DockPanel .lm-TabBar-tab.lm-mod-current .lm-TabBar-tabCloseIcon").click()
+    desk.wait_for_selector(".jp-Notebook", state="detached")
+
+
 def open_file(page, name):
     """Open a file from the file browser, as people do: by a double click."""
     page.locator(".jp-DirListing-item", has_text=name).dblclick()
@@ -107,7 +124,7 @@ NOTEBOOKS = [path.name for path in sorted((ROOT / "book").glob("*.ipynb"))]
 
 
 @pytest.mark.parametrize("name", [*NOTEBOOKS, "ch3.md"])
-def test_chapter_opens_quietly(name, lab, browser, work):
+def test_chapter_opens_quietly(name, page, work, keep_picture):
     before = digests(work)
     cells = json.loads((work / "book" / name).with_suffix(".ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]
@@ -116,12 +133,8 @@ def test_chapter_opens_quietly(name, lab, browser, work):
         any(mime.startswith("image/") for mime in o.get("data", ())) for c in open_cells for o in c["outputs"]
     )
 
-    page = browser.new_page(viewport={"width": 1300, "height": 900})
-    page.set_default_timeout(120_000)  # a long page on a busy machine
-    page.goto(f"{lab}/lab/workspaces/{name.replace('.', '-')}/tree/book")  # its own, or the last tabs come back
     open_file(page, name)
-    SHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SHOTS / f"jupyterlab-{name.replace('.', '-')}.png")
+    keep_picture(page, f"jupyterlab-{name.replace('.', '-')}.png")
 
     assert page.locator(".jp-Dialog").all_inner_texts() == []
     assert page.locator(".jp-mod-dirty").count() == 0, "marked as changed on opening"
@@ -133,5 +146,4 @@ def test_chapter_opens_quietly(name, lab, browser, work):
     assert page.locator(".jp-Notebook .jp-Placeholder").count() == sum(map(len, hidden)), "folded as in the book"
     labels = page.get_by_text(re.compile(r"^\((ch\d|best)\S*\)$"))
     assert labels.count() == 0, "a label stands as text below its formula"
-    page.close()
     assert digests(work) == before

@@ -1,7 +1,7 @@
 """The built pages in a real browser with the network cut: wide and narrow, light and dark.
 
 The book is built here, from the working tree and with the flags of `make book`, so nothing stale is looked at.
-Screenshots for people land in ``_build/screenshots/``.
+With ``--screenshots`` pictures for people land in ``_build/screenshots/``: of all pages they cost minutes.
 """
 
 import io
@@ -17,7 +17,6 @@ from filelock import FileLock
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
-SCREENSHOTS = ROOT / "_build" / "screenshots"
 TOC = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
 
 # Runs in the page and returns facts; the tests judge them.
@@ -35,7 +34,10 @@ def toc_files(entry):
     return []
 
 
-PAGES = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
+IN_ORDER = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
+CHAPTERS = [page for page in IN_ORDER if page.startswith("ch")]
+# A chapter stands at one place in both lists: by it pytest brings together what needs the same page open.
+PAGES = [*CHAPTERS, *(page for page in IN_ORDER if page not in CHAPTERS)]
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +65,7 @@ def site(tmp_path_factory):
 
 @pytest.fixture(scope="module", params=PAGES)
 def opened(request, browser, site):
-    """Open one page, and give it with its messages; `view` changes width and theme in place."""
+    """Open one page once, and give it with its messages and shares; `view` changes width and theme in place."""
     context = browser.new_context(viewport={"width": 1300, "height": 1400}, color_scheme="light")
     context.set_default_timeout(120_000)  # a long page on a busy machine
     context.route(re.compile(r"^(?!file:)"), lambda route: route.abort())
@@ -75,7 +77,7 @@ def opened(request, browser, site):
     page.evaluate("window.MathJax?.startup?.promise")
     page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
     page.wait_for_function("[...document.images].every(i => i.complete)")
-    yield page, messages, Path(request.param).stem
+    yield page, messages, request.param, page.evaluate(SHARES) if request.param in CHAPTERS else None
     context.close()
 
 
@@ -90,17 +92,16 @@ def width(request):
 
 
 @pytest.fixture(scope="module")
-def view(opened, width, theme):
+def view(opened, width, theme, keep_picture):
     """What the tests look at: facts, messages, pictures of the figures, at one width and in one theme."""
-    page, messages, stem = opened
+    page, messages, name, _ = opened
     page.set_viewport_size({"width": width, "height": 1400})  # taller than any figure: none is put together from parts
     page.emulate_media(color_scheme=theme)  # the theme follows the system, as its mode is "auto"
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # fit.js has seen it
     found = page.evaluate(FACTS)
     found["messages"] = list(messages)
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
-    page.screenshot(path=SCREENSHOTS / f"{stem}-{width}-{theme}.png", full_page=True)
+    keep_picture(page, f"{Path(name).stem}-{width}-{theme}.png", full_page=True)
     found["figures"] = [image.screenshot() for image in page.locator("main article img").all() if image.is_visible()]
     return found
 
@@ -172,7 +173,6 @@ def test_the_book_has_formulas_and_figures(site):
     assert sum(page.count("<figure") for page in pages) > 0
 
 
-CHAPTERS = [page for page in PAGES if page.startswith("ch")]
 # Pages to be worked on, with what was measured: least share of prose, formulas and figures, most code, greatest height.
 # A page may only get better, and leaves the list when it is good.
 STILL = {
@@ -180,15 +180,9 @@ STILL = {
 }
 
 
-@pytest.mark.parametrize("page", CHAPTERS)
-def test_a_chapter_is_read_and_not_scrolled_through(page, browser, site):
-    tab = browser.new_page(viewport={"width": 1300, "height": 1400})
-    tab.goto((site / page).as_uri(), wait_until="load")
-    tab.evaluate("window.MathJax?.startup?.promise")
-    tab.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
-    tab.wait_for_function("[...document.images].every(i => i.complete)")
-    found = tab.evaluate(SHARES)
-    tab.close()
+@pytest.mark.parametrize("opened", CHAPTERS, indirect=True)
+def test_a_chapter_is_read_and_not_scrolled_through(opened):
+    *_, page, found = opened
     read = sum(found["shares"].get(kind, 0) for kind in ("prose", "formula", "figure"))
     code, height = found["shares"].get("code", 0), found["height"]
     good = read >= 0.6 and code <= 0.15 and height <= 16_000

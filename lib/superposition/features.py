@@ -274,7 +274,7 @@ def sample(
         row_starts = np.searchsorted(flat, np.arange(batch + 1) * ns)
         return csr_array((values, flat % ns, row_starts), shape=(batch, ns))
     x = np.zeros((batch, ns))
-    x.flat[flat] = values
+    x.reshape(-1)[flat] = values
     return x
 
 

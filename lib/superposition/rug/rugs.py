@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import cycle
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -181,7 +182,7 @@ def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
     x = _vectors(x, np.float64)
     if not _is_power_of_two(x.shape[-1]):
         raise ValueError(f"length of x = {x.shape[-1]} is out of range; allowed: powers of two")
-    return _walsh(x)
+    return _walsh(x, cycle((np.empty(x.shape), np.empty(x.shape))))
 
 
 def _vectors(x, dtype):
@@ -196,25 +197,31 @@ def _vectors(x, dtype):
 def _walsh_multiplied(x, factors):
     """There and back with factors in between, block by block of vectors, so that a block stays in the cache."""
     rows, size = x.reshape(-1, len(factors)), max(1, CACHED // factors.nbytes)
-    out = np.empty_like(rows)
+    out, spare = np.empty(rows.shape, x.dtype), np.empty(rows[:size].shape, x.dtype)
     for start in range(0, len(rows), size):
-        spectrum = _walsh(rows[start : start + size])
+        block = out[start : start + size]
+        targets = cycle((spare[: len(block)], block))  # an even number of stages: the last one fills the block
+        spectrum = _walsh(rows[start : start + size], targets)
         spectrum *= factors
-        out[start : start + size] = _walsh(spectrum)
+        _walsh(spectrum, targets)
     return out.reshape(x.shape)
 
 
-def _walsh(x):
-    """The transform as a Kronecker product: one small matrix product for each of equal factors up to 64."""
-    shape, n, inner = x.shape, x.shape[-1], 1
+def _walsh(x, targets):
+    """The transform as a Kronecker product: a matrix product for each of equal factors up to 64, into two arrays."""
+    n, inner = x.shape[-1], 1
     bits = n.bit_length() - 1
     stages = max(1, -(-bits // 6))
     for stage in range(stages):
-        factor = 2 ** (bits * (stage + 1) // stages - bits * stage // stages)
+        factor, out = 2 ** (bits * (stage + 1) // stages - bits * stage // stages), next(targets)
         H = _hadamard(factor, x.dtype)
-        x = x.reshape(-1, factor) @ H if inner == 1 else H @ x.reshape(-1, factor, inner)
-        inner *= factor
-    return x.reshape(shape)
+        if inner == 1:
+            parts = (-1, factor) if n == factor else (-1, n // factor, factor)
+            np.matmul(x.reshape(parts), H, out=out.reshape(parts))
+        else:
+            np.matmul(H, x.reshape(-1, factor, inner), out=out.reshape(-1, factor, inner))
+        x, inner = out, inner * factor
+    return x
 
 
 def simulated_loss(
