@@ -21,6 +21,8 @@ import shutil
 import signal
 import sys
 import tempfile
+from collections import Counter
+from contextlib import suppress
 from functools import cache
 from pathlib import Path
 
@@ -44,6 +46,7 @@ Made by `make mutants MUTANTS=--write`: one small fault at a time, against the m
 contract on its input. Late: the tests took thrice their time. Equivalent: the fault changes nothing that is promised;
 the reason stands below.
 """
+KINDS = ("killed", "late", "equivalent", "survived")
 KEPT = ROOT / "_build" / "mutants.jsonl"
 SWAPS = {
     ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
@@ -61,6 +64,7 @@ INDIRECT = {
 }
 WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
 LONG = 60  # seconds for tests whose time was not kept
+WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
 LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
 
 
@@ -159,16 +163,22 @@ def pytest_in_a_copy(copied, arguments, limit):
     child = os.fork()
     if not child:
         _become_pytest(copied, arguments, limit)
-    _, status, used = os.wait4(child, 0)
+    try:
+        _, status, used = os.wait4(child, 0)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(child, signal.SIGKILL)  # what a test had started and did not end
     code = os.waitstatus_to_exitcode(status)
     outcomes = {0: "survived", 1: "killed", 2: "killed", 5: "survived"}  # 5: the contract has no call of this module
-    outcomes |= dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL), "late")
+    outcomes |= dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM), "late")
     return outcomes.get(code, f"pytest ended with {code}"), round(used.ru_utime + used.ru_stime, 1)
 
 
 def _become_pytest(copied, files, limit):
     """Never returns."""
+    os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
+    signal.alarm(WAITING * limit)
     silence = os.open(os.devnull, os.O_WRONLY)
     os.dup2(silence, 1)
     os.dup2(silence, 2)
@@ -257,24 +267,30 @@ def reasons():
         return {key(r): r["reason"] for r in csv.DictReader(file)}
 
 
-def table(records):
+def table(records, counts=(), left=()):
     """Return killed, late, equivalent and surviving mutants by module, and what survived, as Markdown."""
     lines = ["| module | mutants | killed | late | equivalent | survivors |", "|---|---|---|---|---|---|"]
-    counts, left = {}, []
+    counts, left = dict(counts), list(left)
     for r in latest(records):
         reason = reasons().get(key(r))
         kind = r["outcome"] if r["outcome"] in ("killed", "late") else "equivalent" if reason else "survived"
-        counts.setdefault(r["module"], []).append(kind)
+        counts.setdefault(r["module"], Counter())[kind] += 1
         if kind in ("equivalent", "survived"):
             what = f"`{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`"
             left.append(f"* {what}: {reason or '**survived**'}")
-    for name, kinds in sorted(counts.items()):
-        count = [kinds.count(kind) for kind in ("killed", "late", "equivalent", "survived")]
-        lines.append(f"| `{name}` | {len(kinds)} | {' | '.join(map(str, count))} |")
-    every = [kind for kinds in counts.values() for kind in kinds]
-    count = [every.count(kind) for kind in ("killed", "late", "equivalent", "survived")]
-    lines.append(f"| together | {len(every)} | {' | '.join(map(str, count))} |")
+    for name, count in [*sorted(counts.items()), (None, sum(counts.values(), Counter()))]:
+        numbers = [count.total(), *(count[kind] for kind in KINDS)]
+        lines.append(f"| {f'`{name}`' if name else 'together'} | {' | '.join(map(str, numbers))} |")
     return "\n".join([*lines, "", *sorted(left)])
+
+
+def stored(tried):
+    """Return what the stored table has of modules that are not among those tried: counts, and what survived."""
+    text = STORED.read_text()
+    rows = re.findall(r"^\| `(\S+)` \| \d+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.M)
+    others = [(name, Counter(dict(zip(KINDS, map(int, numbers), strict=True)))) for name, *numbers in rows]
+    counts = {name: count for name, count in others if name not in tried and (LIBRARY / name).exists()}
+    return counts, [line for line in text.splitlines() if line.startswith("* `") and line.split("`")[1] in counts]
 
 
 def chosen(parts):
@@ -299,7 +315,9 @@ def main():
     )
     parser.add_argument("--number", type=int, default=6, help="mutants a module")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md")
+    parser.add_argument(
+        "--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md; other rows there stay"
+    )
     asked = parser.parse_args()
     os.chdir(ROOT)
     KEPT.parent.mkdir(exist_ok=True)
@@ -318,7 +336,7 @@ def main():
     tried = [r for r in records if r["module"] in versions] if asked.parts else records
     print(table(tried))
     if asked.write:
-        STORED.write_text(f"{HEAD}\n{table(records)}\n")
+        STORED.write_text(f"{HEAD}\n{table(records, *stored({r['module'] for r in records}))}\n")
 
 
 if __name__ == "__main__":

@@ -33,6 +33,7 @@ FOR_PAPER = """() => {
   style.textContent = `@media print {
     article details.hide, .prev-next-area, .headerbtn, .headerlink { display: none !important; }
     figure, img, tr, mjx-container[display] { break-inside: avoid; }
+    .highlight pre { white-space: pre-wrap; }
     table, .table, .pst-scrollable-table-container { break-inside: auto !important; }
     #jb-print-toc { display: none; }
   }`;
@@ -89,7 +90,7 @@ def archive():
 def pages(entry):
     """Return the files of a table of contents in reading order."""
     own = [entry[key] for key in ("root", "file") if key in entry]
-    below = [*entry.get("chapters", []), *entry.get("sections", [])]
+    below = [part for key in ("parts", "chapters", "sections") for part in entry.get(key, [])]
     return own + [name for part in below for name in pages(part)]
 
 

@@ -65,11 +65,13 @@ def stand_ins():
         package, leaf = name.rsplit(".", 1)
         sys.modules[name] = StandIn(name)
         setattr(sys.modules[package], leaf, sys.modules[name])
-    yield
-    for name in missing:
-        package, leaf = name.rsplit(".", 1)
-        del sys.modules[name]
-        delattr(sys.modules[package], leaf)
+    try:
+        yield
+    finally:
+        for name in missing:
+            package, leaf = name.rsplit(".", 1)
+            del sys.modules[name]
+            delattr(sys.modules[package], leaf)
 
 
 def theory_modules():

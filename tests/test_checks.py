@@ -78,6 +78,7 @@ def test_axes_by_name():
         checks.array("w", [np.nan], "n")
 
 
+@pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool':DeprecationWarning")  # numpy < 2.3
 def test_whole_numbers():
     for value in (3, 3.0, np.int64(3), np.uint8(3)):
         assert type(checks.whole("n", value, 3, 3)) is int and checks.whole("n", value, 3, 3) == 3

@@ -70,6 +70,26 @@ def test_show_tells_grid_and_function(call):
     assert "ns = 512; p = 0.01, 0.02, 0.05, 0.2; r = 0.1, 0.2, 0.3, 0.5, 0.9; steps = 3000; " in done.output
 
 
+@pytest.mark.parametrize(
+    ("missing", "extra"), [("tqdm", "train"), ("pydantic", "train"), ("matplotlib", "book"), (None, "train")]
+)
+def test_a_package_that_is_missing_is_named_with_what_brings_it(call, monkeypatch, missing, extra):
+    monkeypatch.setattr(runs, "find", lambda name: raised(ModuleNotFoundError("No module", name=missing)))
+    done = call("show", "fast")
+    assert done.exit_code == 2
+    assert done.stderr == f"Error: this needs {missing}; pip install 'superposition[{extra}]' brings it\n"
+
+
+def test_a_part_of_the_library_that_is_missing_is_a_fault_of_ours(call, monkeypatch):
+    lost = ModuleNotFoundError("No module", name="superposition.rug.lost")
+    monkeypatch.setattr(runs, "find", lambda name: raised(lost))
+    assert call("show", "fast").exception is lost
+
+
+def raised(error):
+    raise error
+
+
 @pytest.mark.parametrize("command", ["show", "start", "status", "collect"])
 def test_unknown_run_names_the_nearest(call, command):
     done = call(command, "rug-gird")
@@ -98,6 +118,7 @@ def test_failed_points_are_listed_and_the_exit_code_tells(call):
     assert "broken, full grid: 4 of 6 points finished, 4 of them now" in done.stdout
     assert "failed: x=2.0, seed=0: ArithmeticError: no value at two" in done.stderr
     assert "failed: x=2.0, seed=1" in done.stderr
+    assert done.stderr.endswith("\nThe same command computes what is missing.\n")
     assert call("start", "broken", "--grid", "full", "--workers", 1).exit_code == 1, "a failed point is tried again"
 
 
@@ -119,6 +140,10 @@ def test_damaged_file_is_reported_and_computed_again(call, tmp_path):
         (["rug-grid", "--device", "cuda:77"], "device = 'cuda:77' is not on this machine; allowed: auto, cpu"),
         (["rug-grid", "--workers", 1, "--dask", "tcp://127.0.0.1:1"], "--workers and --dask exclude each other"),
         (["rug-grid", "--dask", "nonsense"], "dask = 'nonsense' does not answer: missing port number"),
+        (
+            ["rug-grid", "--device", "cuda:77", "--dask", "nonsense"],
+            "dask = 'nonsense' does not",
+        ),  # a worker may have it
     ],
 )
 def test_bad_input_ends_with_one_sentence(call, arguments, said):

@@ -2,9 +2,11 @@
 
 import importlib
 import inspect
+import sys
 
 import pytest
-from contract import breaches, numbers, stand_ins, theory_modules, title, watched
+from contract import StandIn, breaches, numbers, stand_ins, theory_modules, title, watched
+from superposition import toy as toy_wing
 
 with stand_ins():
     from contract_calls import CALLS as GROUND
@@ -156,6 +158,16 @@ def test_what_has_no_call_is_there_and_needs_its_reason():
     public = {title(found) for found in public_functions()}
     called = {title(function) for function, _ in CALLS} - {"training.initial_weights"}  # that of the fields has one
     assert {*WITHOUT_A_CALL} - public == set() and called & {*WITHOUT_A_CALL} == set()
+
+
+def test_no_stand_in_stays_where_a_table_cannot_be_imported(monkeypatch):
+    name = "superposition.toy.training"
+    monkeypatch.delattr(toy_wing, "training", raising=False)
+    monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(ImportError, match="a table"), stand_ins():
+        assert isinstance(sys.modules[name], StandIn) and vars(toy_wing)["training"] is sys.modules[name]
+        raise ImportError("a table")
+    assert name not in sys.modules and "training" not in vars(toy_wing)
 
 
 @pytest.mark.parametrize(("step", "caller"), STEPS.items())

@@ -31,6 +31,11 @@ def test_bibtex_on_the_front_page_says_what_the_citation_file_says():
         assert re.search(rf"{field} +?= \{{{re.escape(value)}\}}", entry), (field, value)
 
 
+def test_the_pdf_has_every_page_of_the_table_of_contents_in_its_order():
+    contents = (ROOT / "book" / "_toc.yml").read_text()
+    assert TAKE_AWAY["pages"](yaml.safe_load(contents)) == re.findall(r"(?:file|root): (\S+)", contents)
+
+
 def packed(path, name):
     """Return a package with one file in it."""
     if path.suffix == ".whl":

@@ -166,5 +166,5 @@ def test_papermill_runs_a_small_chapter_and_says_undecided(tmp_path):
     assert {row.id for row in undecided} == {"rug.fig2.trained"} and [len(row.measured) for row in undecided] == [3]
     assert all("ns=100" in row.label for row in undecided)
     outputs = [o for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells for o in cell.get("outputs", [])]
-    streams = [o for o in outputs if o.output_type == "stream"]  # what short cells print; progress leaves nothing behind
+    streams = [o for o in outputs if o.output_type == "stream"]  # of short cells; progress leaves nothing behind
     assert not [o for o in streams if o.name != "stdout" or "\r" in o.text or "%|" in o.text]

@@ -129,6 +129,6 @@ CALLS = [
     (
         noisy_training.train,
         {"W": W[None], "laws": LAW, "eta": 0.1, "steps": 1, "record": [0, 1], "lambda_": 0.1, "noise": "shared"}
-        | {"draws": 1, "seed": 0, "device": "cpu"},
+        | {"draws": 1000, "seed": 0, "device": "cpu"},  # noise comes in blocks of steps: few of many draws cost least
     ),
 ]

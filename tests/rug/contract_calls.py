@@ -114,6 +114,7 @@ def first_of(train):
 
 CALLS = [
     (ablations.structure, {"W": SQUARE}),
+    (ablations.loudness, {"relative": SQUARE}),
     (ablations.ablations, {"W": SQUARE, "p": 0.05} | DRAWS),
     (
         budgets.under_budget,
@@ -123,7 +124,6 @@ CALLS = [
     (diagnosis.diagnose, {"W": SQUARE[:2, :2], "b": ROW[:2], "p": 0.05, "nd": 1} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE[:, :2], "W_out": SQUARE[:2], "b": ROW[:2], "p": 0.05} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "law": feature_laws.uniform_law(0.1)} | DRAWS),
-    (diagnosis.loudness, {"relative": SQUARE}),
     (feature_laws.FeatureLaw, {"mean": 0.05, "variance": 0.37 / 12, "sampler": feature_laws.uniform_law(0.1).sampler}),
     (feature_laws.uniform_law, {"p": 0.05}),
     (feature_laws.uniform_nodes, {"p": 0.05}),
@@ -257,9 +257,9 @@ CALLS = [
         loss_of(unequal_training.train_unequal),
         {"p": UNEQUAL, "nd": 2, "importance": 2.0, "steps": 1, "batch": 2, "lr": 0.01, "seed": 0, "eval_samples": 64},
     ),
-    (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
-    (best_map.best_codes, {"p": 0.05, "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
-    (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": 4, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.best_known, {"p": 0.05, "r": 0.2, "largest_fan": best_map.LARGEST_FAN, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.best_codes, {"p": 0.05, "largest_fan": best_map.LARGEST_FAN, "also": [("tile", 0.3, 0.01)]}),
+    (best_map.along, {"p": 0.05, "r": [0.1, 0.5], "largest_fan": best_map.LARGEST_FAN, "also": [("tile", 0.3, 0.01)]}),
     (best_map.best_known(0.05, 0.2).blocks, {"ns": 64}),
     (best_map.rug_code, {"size": 8, "r": 0.25, "p": 0.05, "antipodal": True}),
     (best_map.dropped, {"size": 3, "p": 0.05}),
@@ -308,7 +308,7 @@ CALLS = [
     (price.ratio_within, {"B": 4, "largest": 4.0}),
     (price.bounded_fan, {"p": 0.05, "B": 4, "largest": 4.0}),
     (price.norm_cost, {"W": SQUARE}),
-    (price.decayed, {"p": 0.05, "B": 4, "kind": "fan", "lambda_": 0.5}),
+    (price.decayed, {"p": 0.05, "B": 4, "kind": "cone", "lambda_": 0.5}),
     (price.noisy_loss, {"code": CODE, "p": 0.05, "noise": 0.5} | DRAWS),
     (records.check, {"W": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
     (records.rank_of, {"W": SQUARE}),

@@ -26,6 +26,14 @@ def test_structure_of_triangles_one_way_and_of_inhibition():
     assert ablations.structure(2 * np.eye(6) - 0.5)["inhibition"] == pytest.approx(1.0)
 
 
+def test_loudness_is_what_was_taken_off_a_symmetric_code():
+    rng = np.random.default_rng(0)
+    G = rng.standard_normal((5, 30))
+    scale = np.exp(rng.standard_normal(30))
+    scale /= np.exp(np.log(scale).mean())
+    np.testing.assert_allclose(ablations.loudness(G.T @ G * scale / scale[:, None]), scale, rtol=1e-9)
+
+
 def test_refitted_loss_is_that_of_the_best_decoder():
     W = np.array([[1.0, -0.9, 0.2], [-0.5, 1.0, 0.1], [0.3, -0.2, 2.0]])
     found = ablations.ablations(W, 0.1, samples=200_000, seed=0)["refitted"]

@@ -60,14 +60,6 @@ def test_loud_and_quiet_codes_show_their_levels(code, nd):
     assert found.gaussian > found.theory.loss > found.exact
 
 
-def test_loudness_is_what_was_taken_off_a_symmetric_code():
-    rng = np.random.default_rng(0)
-    G = rng.standard_normal((5, 30))
-    scale = np.exp(rng.standard_normal(30))
-    scale /= np.exp(np.log(scale).mean())
-    np.testing.assert_allclose(diagnosis.loudness(G.T @ G * scale / scale[:, None]), scale, rtol=1e-9)
-
-
 def test_a_graph_tile_has_no_triangles_and_a_random_code_has():
     tile = graphs.graph_code(graphs.graph_tile("Clebsch", P, 0.0), P)
     found = diagnosis.diagnose(tile.W, tile.b, P, samples=100)

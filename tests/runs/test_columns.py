@@ -86,6 +86,7 @@ def test_a_column_without_a_line_is_named(tmp_path, monkeypatch):
 
 def test_the_dictionary_lies_beside_the_tables_and_is_packed():
     root = Path(__file__).resolve().parents[2]
-    assert (root / "book" / "data" / "columns.toml").samefile(tables.folder() / "columns.toml")
+    assert (root / "book" / "data").samefile(root / "lib" / "superposition" / "data")
+    assert (tables.folder() / "columns.toml").is_file()
     packed = next(line for line in (root / "pyproject.toml").read_text().splitlines() if "superposition.data" in line)
     assert '"*.toml"' in packed

@@ -180,3 +180,16 @@ def test_without_dask_the_command_says_what_to_install(monkeypatch):
         executors.dask_pool("tcp://127.0.0.1:1"),
     ):
         pass
+
+
+def test_dask_is_loaded_only_where_it_is_asked_for():
+    script = "import sys; from superposition.runs import executors; print({'dask', 'distributed'} & {*sys.modules})"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout == "set()\n"
+
+
+@pytest.mark.parametrize(("counted", "cores"), [(6, 6), (None, 1)])
+def test_cores_where_the_system_does_not_say_which_are_ours(monkeypatch, counted, cores):
+    monkeypatch.delattr(executors.os, "sched_getaffinity", raising=False)
+    monkeypatch.setattr(executors.os, "cpu_count", lambda: counted)
+    assert executors.cores() == cores

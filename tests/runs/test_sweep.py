@@ -1,11 +1,13 @@
 """Sweeps in which nothing is killed: what they compute, list, skip and refuse."""
 
 import re
+from contextlib import ExitStack
+from types import SimpleNamespace
 
 import pytest
 from fast_runs import BROKEN, FAST, collected, make, swept
 from superposition import runs
-from superposition.runs import executors, fingerprint, sweep, tables
+from superposition.runs import executors, fingerprint, store, sweep, tables
 
 
 def test_sweep_reports_progress_and_a_second_one_has_nothing_to_do(tmp_path, undisturbed):
@@ -53,6 +55,20 @@ def test_failed_points_are_listed_and_the_others_finished(tmp_path):
         "x=2.0, seed=1": "ArithmeticError: no value at two",
     }
     assert len(runs.status(BROKEN, "full", tmp_path).missing) == 2
+
+
+def test_a_sweep_rests_while_others_hold_what_is_left(tmp_path, monkeypatch):
+    held, rests = ExitStack(), []
+
+    def rest(seconds):
+        rests.append(seconds)
+        held.close()
+
+    monkeypatch.setattr(sweep, "time", SimpleNamespace(sleep=rest))
+    key = runs.key(FAST, runs.points(FAST, "full")[7])
+    assert held.enter_context(store.claim(store.prepare(tmp_path), key))
+    assert swept(FAST, tmp_path) == sweep.Outcome(100, {}, False)
+    assert rests == [sweep.PAUSE]
 
 
 def test_killed_worker_costs_the_points_of_its_moment_only(tmp_path):

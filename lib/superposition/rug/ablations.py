@@ -1,4 +1,4 @@
-"""What of a trained matrix makes its loss: each thing taken away in turn, every output with its best bias and gain.
+"""What is in a trained matrix, and what of it makes its loss: each thing taken away in turn.
 
 Source: ours, against The Persian Rug, section 4.1, which takes the interference for Gaussian.
 """
@@ -64,6 +64,45 @@ def structure(W: ArrayLike) -> dict[str, float]:
         "clustering": _clustering((strong & strong.T).astype(float)),
         "cap": float(np.quantile(W[~np.eye(len(W), dtype=bool)], 0.999) / diagonal.mean()),
     }
+
+
+def loudness(relative: ArrayLike) -> NDArray[np.float64]:
+    """Loudness of features: the scales s_j / s_i that make a matrix with a diagonal of ones as symmetric as it gets.
+
+    Parameters
+    ----------
+    relative : array_like, shape (n, n)
+        W_ij / W_ii.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n,)
+        Geometric mean 1. All are 1 for a symmetric matrix.
+
+    Raises
+    ------
+    ValueError
+        If `relative` is not square or not finite.
+
+    Notes
+    -----
+    Source: ours. Least squares in log |W_ij / W_ji| = 2 (log s_j - log s_i), each pair with the weight
+    sqrt(|W_ij W_ji|), which no choice of scales changes. Where W would not be symmetric at any scales, as in a fan,
+    the answer is near the scales it was made with and not equal to them.
+
+    Examples
+    --------
+    >>> from superposition.rug.codes import priority_fan
+    >>> np.log10(loudness(priority_fan(5, 10).W)).round(1) + 0.0
+    array([ 2.1,  0.8,  0. , -0.9, -2.1])
+    """
+    size = np.abs(checks.of_shape("relative", relative, ("n", "n")))
+    both = (size > 0) & (size.T > 0) & ~np.eye(len(size), dtype=bool)
+    logs = np.log(np.where(both, size, 1))
+    weight = np.where(both, np.exp((logs + logs.T) / 2), 0)
+    laplacian = np.diag(weight.sum(axis=1)) - weight
+    pull = (weight * (logs.T - logs)).sum(axis=1) / 2
+    return np.exp(np.linalg.lstsq(laplacian, pull, rcond=1e-12)[0])
 
 
 def ablations(W: ArrayLike, p: float, *, samples: int, seed: int) -> dict[str, Estimate]:

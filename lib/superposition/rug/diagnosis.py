@@ -191,7 +191,7 @@ def diagnose(
     relative = product[np.ix_(heard, heard)] / rows.diagonal[heard, None]
     return Diagnosis(
         ns=ns, nd=nd, p=p, law=law, W=product, b=bias, rows=rows, kind=kind,
-        loudness=_spread_out(heard, loudness(relative)),
+        loudness=_spread_out(heard, ablations.loudness(relative)),
         graph=ablations.structure(relative),
         gaussian=_gaussian(rows, law, p),
         partner=None if p is None else _with_partner(product, rows, p),
@@ -202,45 +202,6 @@ def diagnose(
         linear=law.variance * (1 - nd / ns),
         best=None if p is None else best_known(p, nd / ns),
     )  # fmt: skip
-
-
-def loudness(relative: ArrayLike) -> NDArray[np.float64]:
-    """Loudness of features: the scales s_j / s_i that make a matrix with a diagonal of ones as symmetric as it gets.
-
-    Parameters
-    ----------
-    relative : array_like, shape (n, n)
-        W_ij / W_ii.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-        Geometric mean 1. All are 1 for a symmetric matrix.
-
-    Raises
-    ------
-    ValueError
-        If `relative` is not square or not finite.
-
-    Notes
-    -----
-    Source: ours. Least squares in log |W_ij / W_ji| = 2 (log s_j - log s_i), each pair with the weight
-    sqrt(|W_ij W_ji|), which no choice of scales changes. Where W would not be symmetric at any scales, as in a fan,
-    the answer is near the scales it was made with and not equal to them.
-
-    Examples
-    --------
-    >>> from superposition.rug.codes import priority_fan
-    >>> np.log10(loudness(priority_fan(5, 10).W)).round(1) + 0.0
-    array([ 2.1,  0.8,  0. , -0.9, -2.1])
-    """
-    size = np.abs(checks.of_shape("relative", relative, ("n", "n")))
-    both = (size > 0) & (size.T > 0) & ~np.eye(len(size), dtype=bool)
-    logs = np.log(np.where(both, size, 1))
-    weight = np.where(both, np.exp((logs + logs.T) / 2), 0)
-    laplacian = np.diag(weight.sum(axis=1)) - weight
-    pull = (weight * (logs.T - logs)).sum(axis=1) / 2
-    return np.exp(np.linalg.lstsq(laplacian, pull, rcond=1e-12)[0])
 
 
 def _given(W, b, W_out):

@@ -208,7 +208,7 @@ def _walsh_multiplied(x, factors):
 
 
 def _walsh(x, targets):
-    """The transform as a Kronecker product: a matrix product for each of equal factors up to 64, into arrays in turn."""
+    """The transform as a Kronecker product: a matrix product for each of equal factors up to 64, into two arrays."""
     n, inner = x.shape[-1], 1
     bits = n.bit_length() - 1
     stages = max(1, -(-bits // 6))

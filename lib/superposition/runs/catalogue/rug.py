@@ -156,13 +156,10 @@ RUNS = (
         point=TriedPoint,
         small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
-            {"ns": (64, 128, 256), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
-            {"ns": (512,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), **_FIVE},
-            {"ns": (1024,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), **_FIVE},
-            {"ns": (512,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (2000,), "seed": (2, 3)},
+            {"ns": (64, 128, 256, 512, 1024), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
             {"ns": (2048,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), "seed": (2,)},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.6},
+        hours={"small": _TINY_HOURS, "full": 1.0},
         hardware="one CPU core",
     ),
     Run(

@@ -1,0 +1,63 @@
+"""How the outcome of a check is shown: which columns, which digits, which number is the decisive one."""
+
+import html
+import re
+from dataclasses import replace
+
+import pytest
+from superposition.book import rows
+
+AGREES = rows.Row("rug.eq5", "p = 0.1", "holds", "equals", (1.0,), (1.02,), (0.1,), (), "confirmed", 0.1)
+AGAINST = replace(AGREES, label="p = 0.2", verdict="misprint", printed=(1.23456,))
+OPEN = replace(AGREES, label="p = 0.3", outcome="undecided")
+
+
+def cells(*some):
+    """The text of each line of the table for people."""
+    shown = rows.Table(some)._repr_mimebundle_()["text/markdown"].replace("\u00a0", " ")
+    lines = re.findall("<tr.*?</tr>", shown)
+    return [[html.unescape(cell) for cell in re.findall("<t[hd]>(.*?)</t[hd]>", line)] for line in lines]
+
+
+@pytest.mark.parametrize(
+    ("some", "more"),
+    [
+        ((AGREES,), {3: "resolution"}),
+        ((AGREES, AGAINST), {3: "text's own form", 4: "resolution"}),
+        ((AGREES, OPEN), {3: "resolution", 4: "outcome"}),
+        ((AGAINST, OPEN), {3: "text's own form", 4: "resolution", 5: "outcome"}),
+    ],
+)
+def test_a_column_is_there_where_it_says_something(some, more):
+    heads, *lines = cells(*some)
+    assert heads == ["case", "prediction", "measured", *more.values()]
+    assert [len(line) for line in lines] == [len(heads)] * len(some)
+
+
+def test_a_line_says_what_was_predicted_measured_and_found():
+    assert cells(AGREES, AGAINST, OPEN)[1:] == [
+        ["p = 0.1", "= 1", "1.02 ± 0.1", "–", "10 %", "✓ confirmed"],
+        ["p = 0.2", "= 1", "1.02 ± 0.1", "1.23 ✗", "10 %", "✓ confirmed"],
+        ["p = 0.3", "= 1", "1.02 ± 0.1", "–", "10 %", "? undecided"],
+    ]
+    exact = replace(AGREES, label="", relation="below", tolerance=(0.0,))
+    assert cells(exact)[1] == ["–", "< 1", "1.02", "10 %"]
+
+
+def test_what_the_text_prints_is_crossed_out_only_where_it_was_excluded():
+    assert rows.excluded(AGREES) == "–" and rows.excluded(AGAINST) == "1.23 ✗"
+    assert rows.excluded(replace(AGAINST, outcome="undecided")) == "1.23"
+    some = replace(AGAINST, printed=(1.23456, 1.0), spared=(1,), spared_because="they agree there")
+    assert rows.excluded(some) == "1.23, 1 ✗ but at 1 of 2: they agree there"
+
+
+def test_a_verdict_stands_on_the_widest_gap_to_what_the_text_prints():
+    assert rows.decisive([AGREES, OPEN]) == "measured 1.02 ± 0.1, predicted 1"
+    both = replace(AGAINST, predicted=(1.0, 5.0), measured=(1.02, 5.01), tolerance=(0.1, 0.0), printed=(1.5, 8.0))
+    assert rows.decisive([AGREES, both]) == "measured 5.01, predicted 5, the text's own form 8"
+    assert rows.decisive([replace(AGREES, relation="above")]) == "measured 1.02 ± 0.1, above 1"
+
+
+def test_in_text_a_measured_digit_is_never_shown():
+    plain = rows.Table((AGREES, replace(OPEN, label="", relation="below")))._repr_mimebundle_()["text/plain"]
+    assert plain == "rug.eq5 [p = 0.1]: holds; = 1; confirmed\nrug.eq5: holds; < bound; undecided"
