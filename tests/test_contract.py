@@ -104,6 +104,7 @@ WITHOUT_A_CALL = dict.fromkeys(STEPS, "a step of what is called here: its caller
     "placing.draw": "takes a diagnosis, in test_placing",
     "price.balanced": "takes a code alone",
     "protocol_experiments.tried_protocol": NAMED_RUN,
+    "protocol_experiments.tried_rate": NAMED_RUN,
     "sign_experiments.shuffled_signs": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": REFUSES,
