@@ -66,7 +66,6 @@ INDIRECT = {
 WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
 LONG = 60  # seconds for tests whose time was not kept
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
-FRESH = {"test_executors.py"}  # a client of Dask hangs in a copy of a process: tested in a process of its own
 LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
 
 
@@ -188,8 +187,6 @@ def _become_pytest(copied, files, limit):
     sys.path[:] = [str(copied), *(part for part in sys.path if part != str(LIBRARY.parent))]
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml")]
-    if {Path(file).name for file in files} & FRESH:
-        os.execv(sys.executable, [sys.executable, "-m", "pytest", *options, *map(str, files)])
     try:
         code = pytest.main([*options, *map(str, files)])
     except BaseException:  # whatever it is, it comes from the fault
