@@ -69,7 +69,9 @@ def test_names_on_faces_lead_to_their_definitions():
 def test_a_definition_is_found_in_a_module_that_nobody_has_loaded(monkeypatch, tmp_path):
     (tmp_path / "unread" / "room").mkdir(parents=True)
     (tmp_path / "unread" / "room" / "shelf.py").write_text("def book(): pass\n")
+    (tmp_path / "unread" / "desk.py").write_text("def letter(): pass\n")
     monkeypatch.syspath_prepend(tmp_path)
+    assert reference.definition("unread.desk.letter") == "unread.desk.letter"
     assert reference.definition("shelf.book", "unread.room") == "unread.room.shelf.book"
     assert reference.definition("unread.room.shelf.page") is None
 

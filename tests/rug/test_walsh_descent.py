@@ -113,3 +113,9 @@ def test_all_tiles_lie_in_the_interval():
 def test_bad_input_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize(("at", "found"), [(-0.5, 0.0), (0.43, 0.43), (1.5, 1.0)])
+def test_a_minimum_beyond_the_grid_is_looked_for_at_its_end(at, found):
+    grid = np.linspace(0, 1, 11)
+    assert walsh_descent._lowest(grid, (grid - at) ** 2) == pytest.approx(found, abs=1e-12)
