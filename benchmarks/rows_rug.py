@@ -151,7 +151,7 @@ def reaching():
         return lambda: (turned[0].T, *turned[1:]), lambda: next(steps)
 
     def by_text():
-        weights, step = plain_training(*at, dense_sampling=False, lr=protocols.protocol("text", ns, p).lr)
+        weights, step = plain_training(*at, dense_sampling=False, lr=protocols.protocol("text", ns, nd, p).lr)
         return lambda: weights, step
 
     def all_steps(training_run, every):

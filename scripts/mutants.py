@@ -43,9 +43,10 @@ STORED, EQUIVALENT = ROOT / "tests" / "MUTATIONS.md", ROOT / "tests" / "equivale
 HEAD = """# Random faults, and what the tests of each module saw
 
 Made by `make mutants MUTANTS=--write`: one small fault at a time, against the module's own tests and doctests, and the
-contract on its input. Late: the tests took thrice their time. Equivalent: the fault changes nothing that is promised;
-the reason stands below.
+contract on its input. Late: the tests took thrice their time, or waited for ever. Equivalent: the fault changes nothing
+that is promised; the reason stands below. A row stands until its module is tried again.
 """
+UNTRIED = "Not tried, most of them because a fault costs the minutes of tests that train: "
 KINDS = ("killed", "late", "equivalent", "survived")
 KEPT = ROOT / "_build" / "mutants.jsonl"
 SWAPS = {
@@ -293,6 +294,12 @@ def stored(tried):
     return counts, [line for line in text.splitlines() if line.startswith("* `") and line.split("`")[1] in counts]
 
 
+def without_a_row(text):
+    """Return the modules that a table does not name."""
+    names = (path.relative_to(LIBRARY).as_posix() for path in chosen([]))
+    return ", ".join(f"`{name}`" for name in names if f"| `{name}` |" not in text)
+
+
 def chosen(parts):
     """Return the modules that begin with one of the named parts, by default all."""
     paths = [
@@ -336,7 +343,8 @@ def main():
     tried = [r for r in records if r["module"] in versions] if asked.parts else records
     print(table(tried))
     if asked.write:
-        STORED.write_text(f"{HEAD}\n{table(records, *stored({r['module'] for r in records}))}\n")
+        shown = table(records, *stored({r["module"] for r in records}))
+        STORED.write_text(f"{HEAD}\n{shown}\n\n{UNTRIED}{without_a_row(shown)}\n")
 
 
 if __name__ == "__main__":

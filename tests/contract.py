@@ -50,7 +50,7 @@ class StandIn(ModuleType):
     """For a module that needs torch, where torch is not installed: every name in it is a function that says so."""
 
     def __getattr__(self, name):
-        def needs_torch(**arguments):
+        def needs_torch(*values, **named):
             importlib.import_module(self.__name__)
 
         needs_torch.__module__, needs_torch.__qualname__ = self.__name__, name

@@ -3,6 +3,12 @@
 import numpy as np
 from superposition import features, relu_integrals, weights
 
+# weights.packed([[1, -1]], [[1], [-1]], [0, 0]), which asks for safetensors, and this table is read without it too
+PACKED = (
+    "sAAAAAAAAAB7IldfaW4iOnsiZHR5cGUiOiJGMzIiLCJzaGFwZSI6WzEsMl0sImRhdGFfb2Zmc2V0cyI6WzAsOF19LCJXX291dCI6eyJkdHlwZSI6"
+    "IkYzMiIsInNoYXBlIjpbMiwxXSwiZGF0YV9vZmZzZXRzIjpbOCwxNl19LCJiIjp7ImR0eXBlIjoiRjMyIiwic2hhcGUiOlsyXSwiZGF0YV9vZmZz"
+    "ZXRzIjpbMTYsMjRdfX0gIAAAgD8AAIC/AACAPwAAgL8AAAAAAAAAAA=="
+)
 CALLS = [
     (features.probability, {"p": 0.3}),
     (features.one_probability, {"p": 0.3}),
@@ -19,5 +25,5 @@ CALLS = [
         weights.packed,
         {"W_in": np.array([[1.0, -1.0]]), "W_out": np.array([[1.0], [-1.0]]), "b": np.array([0.1, 0.2])},
     ),
-    (weights.unpacked, {"text": weights.packed([[1, -1]], [[1], [-1]], [0, 0])}),
+    (weights.unpacked, {"text": PACKED}),
 ]

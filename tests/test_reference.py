@@ -6,6 +6,7 @@ import runpy
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import superposition
@@ -63,6 +64,35 @@ def test_names_on_faces_lead_to_their_definitions():
     assert reference.definition("superposition.rug.loss") == "superposition.rug.meanfield.loss"
     assert reference.definition("optimum", "superposition.rug.meanfield") == "superposition.rug.meanfield.optimum"
     assert reference.definition("superposition.rug.nothing") is None
+
+
+def test_a_definition_is_found_in_a_module_that_nobody_has_loaded(monkeypatch, tmp_path):
+    (tmp_path / "unread" / "room").mkdir(parents=True)
+    (tmp_path / "unread" / "room" / "shelf.py").write_text("def book(): pass\n")
+    monkeypatch.syspath_prepend(tmp_path)
+    assert reference.definition("shelf.book", "unread.room") == "unread.room.shelf.book"
+    assert reference.definition("unread.room.shelf.page") is None
+
+
+@pytest.mark.parametrize(
+    ("domain", "target", "link"),
+    [
+        ("py", "superposition.rug.loss", "to superposition.rug.meanfield.loss"),
+        ("py", "superposition.checks.shown", "as it stands"),  # is there, and has no page
+        ("py", "numpy.ndarray", None),  # is not ours
+        ("py", "superposition.rug.nothing", None),
+        ("py", "", None),
+        ("std", "superposition.rug.loss", None),
+    ],
+)
+def test_a_name_becomes_a_link_where_there_is_a_page(domain, target, link):
+    hooks, pages = {}, {"superposition.rug.meanfield.loss": "to superposition.rug.meanfield.loss"}
+    python = SimpleNamespace(resolve_xref=lambda env, page, builder, kind, path, node, shown: pages.get(path))
+    environment = SimpleNamespace(get_domain={"py": python}.get)
+    reference.setup(SimpleNamespace(connect=hooks.__setitem__))
+    node = {"refdomain": domain, "reftarget": target, "refdoc": "a page"}
+    found = hooks["missing-reference"](SimpleNamespace(builder=None), environment, node, "as it stands")
+    assert found == link
 
 
 def test_valid_calls_have_the_shapes_of_the_annotations():

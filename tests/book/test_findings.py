@@ -33,12 +33,13 @@ def trained():
 
 
 KURTOSIS = "n = 6, four:-1:28, shared, seed 0"
+SUMS = ("ch2-loss", "rug.sums")
 POLYSEMANTIC = ("ch4-collisions", "incidental.polysemantic")
 NUMBERS = {
     "only for p between {:.3f}": lambda: border.tricritical()[0],
     "and {:.3f}, two numbers": lambda: border.tricritical()[1],
-    "lose between {:.3f} ± {:.3f}": lambda: measured("ch2", "rug.sums", "exact loss / theory, w = -1, 4096 features"),
-    "and {:.3f} ± {:.3f} times": lambda: measured("ch2", "rug.sums", "exact loss / theory, w = 1, 4096 features"),
+    "lose between {:.3f} ± {:.3f}": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
+    "and {:.3f} ± {:.3f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
     "The antipodal rug has {:.2f} of its loss": lambda: float(rug.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
     "trained networks with 256 features have {:.3f} ± {:.3f}": trained,
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(rug.fan_loss(0.05, 10)) / THE_RUG,

@@ -100,6 +100,7 @@ def test_kept_weights_flips_and_progress():
         (lambda: training.train(np.ones((2, 12)), gaussian(12, 10, 0), steps=1, lr=1), "W has shape"),
         (lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=0, lr=1), "steps = 0"),
         (lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=0), "lr = 0"),
+        (lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=np.inf), "lr = inf"),
         (
             lambda: training.train(np.ones((1, 1, 12)), gaussian(12, 10, 0), steps=1, lr=1, activation="gelu"),
             "activation = 'gelu' is unknown; allowed: relu, erf, sigmoid, tanh",

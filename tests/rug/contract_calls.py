@@ -219,7 +219,8 @@ CALLS = [
     (tiles.rug, {"bits": 2, "least": 1}),
     (tiles.all_tiles, {"largest": 2, "low": 0.1, "high": 0.6}),
     (model.row_statistics, {"W": SQUARE, "b": ROW, "p": 0.05}),
-    (protocols.protocol, {"name": "recipe", "ns": 64, "p": 0.05}),
+    (protocols.rate_at_shift, {"shift": 0.6, "ns": 64, "nd": 13, "p": 0.05}),
+    (protocols.protocol, {"name": "recipe", "ns": 64, "nd": 13, "p": 0.05}),
     (
         loss_of(training.train),
         {"ns": 4, "nd": 2, "p": 0.5, "steps": 1, "batch": 64, "lr": 1e-3, "schedule": "cosine", "protocol": "recipe"}

@@ -154,8 +154,9 @@ def test_bad_input_is_named(call, message):
         ({"samples": 31}, "samples = 31 is not allowed; allowed: whole numbers from 32"),
     ],
 )
-def test_parameters_of_the_chapter(values, sentence):
-    defaults = parameters.LowerBound().model_dump()
-    assert parameters.check(dict(defaults), parameters.LowerBound).at_defaults
+@pytest.mark.parametrize("page", [parameters.LowerBound, parameters.SameNoise])
+def test_parameters_of_the_chapter(values, sentence, page):
+    defaults = page().model_dump()
+    assert parameters.check(dict(defaults), page).at_defaults
     with pytest.raises(parameters.ParameterError, match=sentence):
-        parameters.check(defaults | values, parameters.LowerBound)
+        parameters.check(defaults | values, page)

@@ -2,30 +2,58 @@
 
 import numpy as np
 import pytest
+from superposition import features
 from superposition.rug import meanfield, protocol_experiments, protocols, training
+from superposition.runs import tables
 
-NS, P = (2, 64, 256, 1024, 4096), (0.002, 0.05, 0.0999, 0.1, 0.5, 1.0)
+NS, P, R = (2, 64, 256, 1024, 4096), (0.002, 0.05, 0.0999, 0.1, 0.5, 1.0), (0.02, 0.2, 0.5, 1.0)
 
 
 @pytest.mark.parametrize("name", protocols.PROTOCOLS)
 def test_rates_never_rise_with_size(name):
-    rates = np.array([[protocols.protocol(name, ns, p).lr for p in P] for ns in NS])
-    assert np.all(np.diff(rates, axis=0) <= 0) and np.all(np.diff(rates, axis=1) <= 0)
+    rates = np.array([[[protocols.protocol(name, ns, max(1, int(r * ns)), p).lr for p in P] for r in R] for ns in NS])
+    assert all(np.all(np.diff(rates, axis=axis) <= 0) for axis in range(3))
     assert rates.max() <= 1e-2 and rates.min() > 0
 
 
 def test_the_recipe_by_hand():
-    assert protocols.protocol("recipe", 256, 0.002) == protocols.Protocol(1e-2, 2000, 1024, "cosine", "tied")
-    assert protocols.protocol("recipe", 1024, 0.002).lr == pytest.approx(5e-3)  # half, at four times 256 features
-    assert protocols.protocol("recipe", 256, 0.5).lr == pytest.approx(3.75e-3)  # 128 features on at once
-    assert [protocols.protocol("recipe", 64, p).start for p in (0.0999, 0.1)] == ["tied", "independent"]
+    assert protocols.protocol("recipe", 256, 51, 0.002) == protocols.Protocol(1e-2, 2000, 1024, "cosine", "tied")
+    assert protocols.protocol("recipe", 1024, 205, 0.002).lr == pytest.approx(5e-3)  # half, at four times 256 features
+    assert protocols.protocol("recipe", 256, 51, 0.5).lr == pytest.approx(3.75e-3)  # 128 features on at once
+    assert protocols.protocol("recipe", 3000, 2000, 0.05).lr == pytest.approx(2e-3)  # 1.2 / (3000 * 2000 * 0.05) = 4e-6
+    assert [protocols.protocol("recipe", 64, 13, p).start for p in (0.0999, 0.1)] == ["tied", "independent"]
+
+
+@pytest.mark.parametrize("name", ["rug-recipe", "rug-sizes-recipe"])
+def test_the_rank_changes_no_rate_of_a_stored_table(name):
+    """These tables were made before the rate depended on the rank, and signed again by replaying few points."""
+    table = tables.load(name).where(protocol="recipe").columns
+    for ns, nd, p in zip(*(table[field].tolist() for field in ("ns", "nd", "p")), strict=True):
+        before = 1e-2 * min(1.0, (256 / ns) ** 0.5, 48 / (ns * p))
+        assert protocols.protocol("recipe", ns, nd, p).lr == before
+
+
+def test_two_steps_of_one_sign_move_the_outputs_by_the_shift():
+    ns, nd, p, shift = 300, 120, 0.1, 0.6
+    lr = protocols.rate_at_shift(shift, ns, nd, p)
+    hidden = features.sample(ns, p, 20_000, seed=0) @ np.full((ns, nd), lr)  # each weight of the encoder moved by lr
+    moved = hidden @ np.full(nd, lr)
+    assert abs(moved.mean() - shift) < 4 * moved.std() / len(moved) ** 0.5
 
 
 def test_the_others_by_hand():
-    earlier, text = (protocols.protocol(name, 1024, 0.002) for name in ("earlier", "text"))
+    earlier, text = (protocols.protocol(name, 1024, 922, 0.002) for name in ("earlier", "text"))
     assert earlier == protocols.Protocol(2.5e-3, 2000, 1024, "cosine", "independent")
     assert text == protocols.Protocol(3e-3 / 32, 100_000, 1024, "constant", "independent")
-    assert protocols.protocol("earlier", 64, 0.5).lr == 1e-2
+    assert protocols.protocol("earlier", 64, 58, 0.5).lr == 1e-2
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_rate_beyond_the_edge_silences_all_outputs(seed):
+    point = {"ns": 64, "p": 0.05, "r": 0.5, "steps": 20, "seed": seed, "device": "cpu"}
+    gentle, wild = (protocol_experiments.tried_rate(**point, shift=shift) for shift in (0.3, 30.0))
+    assert gentle["lr"] == protocols.rate_at_shift(0.3, 64, 32, 0.05) and gentle["nd"] == 32
+    assert (gentle["collapsed"], wild["collapsed"]) == (0, 1) and gentle["over_zero"] < 0.5 < 1 <= wild["over_zero"]
 
 
 def test_what_the_run_says_of_a_model_and_of_a_collapse(monkeypatch):

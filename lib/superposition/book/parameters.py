@@ -138,9 +138,19 @@ class LowerBound(Chapter):
     ns: Annotated[Count, Field(ge=2**14, le=2**24)] = 2**20
     p: Annotated[Real, Field(ge=0.01, le=1)] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
-    samples: Annotated[Count, Field(ge=32, le=10**5)] = 128
+    samples: Annotated[Count, Field(ge=32, le=10**5)] = 32
     seed: Seed = 0
     device: Device = "auto"
+
+
+class SameNoise(Chapter):
+    """Parameters of the page on rugs with the same noise."""
+
+    ns: Annotated[Count, Field(ge=2**14, le=2**24)] = 2**20
+    p: Annotated[Real, Field(ge=0.01, le=1)] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
+    samples: Annotated[Count, Field(ge=32, le=10**5)] = 128
+    seed: Seed = 0
 
 
 class Bounds(Chapter):

@@ -248,7 +248,8 @@ def trained_autoencoder(
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     nd = max(1, round(r * ns))
     rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
-    how: dict[str, Any] = {"protocol": "earlier", "lr": protocols.protocol("earlier", ns, p).lr * min(1.0, p / rarity)}
+    lr = protocols.protocol("earlier", ns, nd, p).lr * min(1.0, p / rarity)
+    how: dict[str, Any] = {"protocol": "earlier", "lr": lr}
     model = training.train(ns, nd, p, steps=steps, gradients="automatic", seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
@@ -316,7 +317,7 @@ def trained_by(
     checks.one_of("protocol", protocol, ("recipe", "text", "unstopped"))
     how: dict[str, Any] = {"protocol": "text" if protocol == "text" else "earlier"}
     if protocol == "unstopped":
-        how |= {"lr": protocols.protocol("text", ns, p).lr, "schedule": "constant"}
+        how |= {"lr": protocols.protocol("text", ns, nd, p).lr, "schedule": "constant"}
     model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows

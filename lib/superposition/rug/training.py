@@ -231,14 +231,15 @@ def checked_settings(
 ) -> Settings:
     """Fill in what was not given and refuse what is not allowed, as `train` says."""
     ns, p = checks.whole("ns", ns, 2, LIMIT), features.one_probability(p)
-    usual = protocols.protocol(protocol, ns, p)
+    nd = checks.whole("nd", nd, 1, ns)
+    usual = protocols.protocol(protocol, ns, nd, p)
     schedule = checks.one_of("schedule", usual.schedule if schedule is None else schedule, SCHEDULES)
     is_text = protocol == "text"
     if is_text and schedule != "constant":
         raise ValueError(f"schedule = {schedule!r} does not go with protocol 'text'; allowed: constant")
     return Settings(
         ns=ns,
-        nd=checks.whole("nd", nd, 1, ns),
+        nd=nd,
         p=p,
         steps=checks.whole("steps", usual.steps if steps is None else steps, 1),
         batch=checks.whole("batch", usual.batch if batch is None else batch, 1),

@@ -30,6 +30,17 @@ class ProtocolPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
+class RatePoint(Point):
+    """One autoencoder to try a rate on: what `superposition.rug.protocol_experiments.tried_rate` takes."""
+
+    ns: Annotated[Count, Field(ge=3, le=16384)]
+    p: Annotated[Real, Field(gt=0, le=1)]
+    r: Annotated[Real, Field(gt=0, lt=1)]
+    shift: Annotated[Real, Field(gt=0)]
+    steps: Annotated[Count, Field(ge=1)]
+    seed: Annotated[Count, Field(ge=0)]
+
+
 class TriedPoint(Point):
     """One autoencoder to try a protocol on: what `superposition.rug.protocol_experiments.tried_protocol` takes."""
 
@@ -52,6 +63,7 @@ _BY = "superposition.rug.experiments:trained_by"
 _TRIED = "superposition.rug.protocol_experiments:tried_protocol"
 _RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
 _TEXT = {"protocol": ("text",), "steps": (100_000,)}
+_RATE, _SHIFTS = "superposition.rug.protocol_experiments:tried_rate", (0.15, 0.3, 0.6, 0.85, 1.2, 1.7, 2.4)
 _FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}
 _TWO = {"p": (0.05,), "r": (0.2, 0.5)}
 _THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
@@ -128,9 +140,40 @@ RUNS = (
             {"ns": (1024,), "p": _FROM_RARE[::2], "r": (0.2, 0.9), **_RECIPE, "steps": (300,), "seed": (2,)},
             {"ns": (1024,), "p": (0.002,), "r": (0.2,), **_EARLIER, "steps": (300,), "seed": (2,)},
             {"ns": (4096,), "p": _FROM_RARE[::2], "r": (0.2,), **_RECIPE, "steps": (60,), "seed": (2,)},
-            {"ns": (4096,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (150,), "seed": (2, 3, 4)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.5},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-corners",
+        feeds="the recipe at large sizes and ratios, where its rate is nearest to the edge",
+        function=_TRIED,
+        point=TriedPoint,
+        small=({"ns": (32,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (40,), "seed": (0,)},),
+        full=(
+            {"ns": (4096,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (30,), "seed": (2, 3)},
+            {"ns": (4096,), "p": (0.05,), "r": (0.9,), **_RECIPE, "steps": (30,), "seed": (2,)},
+            {"ns": (2048,), "p": (0.05,), "r": (0.9,), **_RECIPE, "steps": (30,), "seed": (2, 3)},
+            {"ns": (1024,), "p": (0.2,), "r": (0.5, 0.9), **_RECIPE, "steps": (40,), "seed": (2, 3)},
+            {"ns": (2048,), "p": (0.2,), "r": (0.9,), **_RECIPE, "steps": (40,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.2},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-edge",
+        feeds="from which learning rate on the outputs of an autoencoder go to zero within a few steps",
+        function=_RATE,
+        point=RatePoint,
+        small=({"ns": (32,), "p": (0.05,), "r": (0.5,), "shift": (0.6, 2.4), "steps": (20,), "seed": (0,)},),
+        full=(
+            {"ns": (128, 512), "p": (0.01, 0.05, 0.2), "r": (0.1, 0.5, 0.9), "shift": _SHIFTS, "steps": (20,),
+             "seed": (2, 3)},
+            {"ns": (1024,), "p": (0.05,), "r": (0.1, 0.5, 0.9), "shift": _SHIFTS, "steps": (20,), "seed": (2, 3)},
+            {"ns": (2048,), "p": (0.05,), "r": (0.5, 0.9), "shift": _SHIFTS[2::2], "steps": (20,), "seed": (2,)},
+            {"ns": (4096,), "p": (0.05,), "r": (0.5,), "shift": _SHIFTS[2:5:2], "steps": (20,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.2},
         hardware="one CPU core",
     ),
     Run(
