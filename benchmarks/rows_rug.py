@@ -167,15 +167,15 @@ def reaching():
     name = "training to 1.01 of theory, ns 256, r .2, p .05"
     yield Row(name, "the text's protocol", 1 / 50, all_steps(by_recipe, 1), all_steps(by_text, 25))
 
-    def in_few_steps(**evaluation):
-        return training.train(*at, steps=700, seed=0, device="cpu", **evaluation)
+    def in_few_steps(seed=10, **evaluation):
+        return training.train(*at, steps=550, lr=0.025, seed=seed, device="cpu", **evaluation)
 
-    def ends_low():
-        assert in_few_steps().loss <= 0.775 / 1.01 * goal
+    def ends_low():  # steps and rate were chosen by seeds 0 to 6
+        assert np.mean([in_few_steps(seed).loss for seed in range(10, 15)]) <= 0.775 / 1.01 * goal
 
     by_hand = plain_step(*at, dense_sampling=False)
     yield Row(
-        "700 steps of the recipe, which end at .775 of theory or below, ns 256, r .2, p .05",
+        "550 steps at 2.5 times the rate, which end at .775 of theory or below, ns 256, r .2, p .05",
         "200 steps by automatic differentiation, a tenth of what was usual",
         2,
         lambda: in_few_steps(eval_samples=2),

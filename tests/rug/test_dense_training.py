@@ -41,3 +41,18 @@ def test_random_tiles_and_blocks():
     found = dense_training.train_blocks(13, 4, 0.05, blocks=2, copies=4, steps=600, fresh=50_000)
     one, other = (dense_training.train_blocks(B, 2, 0.05, blocks=1, copies=1, steps=2, fresh=500) for B in (6, 7))
     assert found["loss"] < 0.5 * min(one["loss"], other["loss"])
+
+
+def test_nothing_is_pruned_at_first():
+    """All dimensions stay for the first tenth of the time, and two prunings are 25 steps apart."""
+    pruned, loudness = (
+        dense_training.train_dense(40, 20, 0.1, how, steps=20, batch=64, fresh=500) for how in ("pruned", "loudness")
+    )
+    assert pruned == loudness
+
+
+def test_batches_have_256_vectors_unless_told_otherwise():
+    few = {"steps": 3, "fresh": 500}
+    assert dense_training.train_dense(8, 2, 0.1, "plain", **few) == dense_training.train_dense(
+        8, 2, 0.1, "plain", batch=256, **few
+    )
