@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 PATIENCE = 5.0  # seconds that a Dask scheduler has for an answer
 GRACE = 30.0  # seconds that a sweep waits for workers, or for a scheduler that is silent
+GONE = "is gone"  # a scheduler whose connection is lost
 ELASTIC = 64  # points at Dask at least, since its workers come and go
 
 
@@ -200,7 +201,7 @@ def _watch(client: Client, address: str) -> Callable[[], bool]:
         lack, now = _lack(client), time.monotonic()
         if not lack:
             heard = now
-        elif client.status != "running" or now - heard > GRACE:  # after a lost connection no result would come
+        elif lack == GONE or now - heard > GRACE:  # after a lost connection no result would come
             kept = "what was finished is kept, the same command goes on from there"
             raise ConnectionError(f"dask = {address!r}: the scheduler {lack}; {kept}")
         return not lack
@@ -211,11 +212,11 @@ def _watch(client: Client, address: str) -> Callable[[], bool]:
 def _lack(client: Client) -> str:
     """What keeps a scheduler from computing; nothing if it has workers."""
     if client.status != "running":
-        return "is gone"
+        return GONE
     try:
         return "" if client.nthreads(callback_timeout=PATIENCE) else f"has had no workers for {GRACE:g} s"
-    except OSError:
-        return f"has not answered for {GRACE:g} s"
+    except OSError:  # the connection may be lost at the very question
+        return f"has not answered for {GRACE:g} s" if client.status == "running" else GONE
 
 
 async def _knock(address: str) -> None:
