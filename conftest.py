@@ -50,7 +50,7 @@ def pytest_collectstart(collector):
 
 @pytest.hookimpl(tryfirst=True)  # before the workers learn the groups
 def pytest_collection_modifyitems(items):
-    taken = dict(csv.reader(SECONDS.open())) if SECONDS.exists() else {}
+    taken = dict(csv.reader(SECONDS.read_text().splitlines())) if SECONDS.exists() else {}
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group(item)))
     items.sort(key=lambda item: (-float(taken.get(group(item), 0)), untimed(item)))
