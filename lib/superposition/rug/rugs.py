@@ -1,8 +1,7 @@
 """Persian rugs: weights built from an orthogonal projector with constant diagonal.
 
-Source: The Persian Rug, section 4.2.2 and Appendix C. A power of two gets rows of a
-Hadamard matrix, any other size gets pairs of Fourier frequencies; both meet eq. 6 with
-equality, and neither is ever stored as a matrix.
+Source: The Persian Rug, section 4.2.2 and Appendix C. A power of two gets rows of a Hadamard matrix, any other size
+gets pairs of Fourier frequencies; both meet eq. 6 with equality, and neither is ever stored as a matrix.
 """
 
 from __future__ import annotations
@@ -39,15 +38,13 @@ class Rug:
     nd : int
         Rank, from 1 to ns; from 1 to ns // 2 for an antipodal rug.
     seed : int
-        Chooses the index set (Hadamard rows, or Fourier frequencies). The constant row is
-        avoided whenever the parity of nd allows it.
+        Chooses the index set (Hadamard rows, or Fourier frequencies), without the constant row if nd's parity allows.
     antipodal : bool
-        Whether every feature i has a partner i + ns / 2 (modulo ns) with R = -1: the index set
-        is then taken from an odd coset (Hadamard rows from ns / 2 on), or from the odd
-        frequencies.
+        Whether every feature i has a partner i + ns / 2 (modulo ns) with R = -1: the index set is then taken from an
+        odd coset (Hadamard rows from ns / 2 on), or from the odd frequencies.
     indices : array_like of int, optional
-        The index set itself, nd different numbers from 0 to ns - 1, in place of a random one.
-        Frequencies come in pairs k, ns - k. Afterwards it is an increasing array in any case.
+        The index set itself, nd different numbers from 0 to ns - 1, in place of a random one. Frequencies come in pairs
+        k, ns - k. Afterwards it is an increasing array in any case.
 
     Attributes
     ----------
@@ -63,9 +60,8 @@ class Rug:
 
     Notes
     -----
-    Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to
-    H_ij = (-1)^popcount(i AND j); the circulant form for other sizes and the antipodal rug are
-    ours.
+    Source: The Persian Rug, section 4.2.2, with the Hadamard matrix corrected to H_ij = (-1)^popcount(i AND j); the
+    circulant form for other sizes and the antipodal rug are ours.
 
     Examples
     --------
@@ -284,10 +280,10 @@ def simulated_loss(
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
-    The interference is a sum of independent terms, so its density follows from the product
-    of their characteristic functions. A Gaussian of 1 % of its width makes the density smooth, and
-    one of 2 % tells what that changes: the extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of
-    itself. Only where the ReLU closes exactly at an atom of the law are 1e-3 left.
+    The interference is a sum of independent terms, so its density follows from the product of their characteristic
+    functions. A Gaussian of 1 % of its width makes the density smooth, and one of 2 % tells what that changes: the
+    extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of itself. Only where the ReLU closes exactly at an atom of
+    the law are 1e-3 left.
 
     Parameters
     ----------
@@ -307,8 +303,7 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     Raises
     ------
     ValueError
-        If an argument is outside its range, or `p` so small that the atoms of the law cannot be
-        resolved.
+        If an argument is outside its range, or `p` so small that the atoms of the law cannot be resolved.
 
     Notes
     -----
