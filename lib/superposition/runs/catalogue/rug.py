@@ -185,9 +185,9 @@ RUNS = (
         full=(
             {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), "seed": (0, 2, 4)},
             {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (1, 2)},
-            {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1)},
+            {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1, 2, 3, 4)},
             {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2,)},
-            {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (4,)},
+            {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1, 2, 3, 4)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
