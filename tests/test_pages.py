@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -80,7 +81,8 @@ def opened(request, browser, site):
     page.evaluate("window.MathJax?.startup?.promise")
     page.evaluate("document.querySelectorAll('img').forEach(i => i.loading = 'eager')")
     page.wait_for_function("[...document.images].every(i => i.complete)")
-    yield page, messages, request.param, page.evaluate(SHARES) if request.param in CHAPTERS else None
+    shares = page.evaluate(SHARES) if request.param in CHAPTERS else None
+    yield SimpleNamespace(page=page, messages=messages, name=request.param, shares=shares, views={})
     context.close()
 
 
@@ -88,34 +90,37 @@ def opened(request, browser, site):
 LOOKS = [(1300, "light"), (1300, "dark"), (400, "dark"), (400, "light")]
 
 
-@pytest.fixture(scope="module", params=LOOKS, ids="{0[0]}-{0[1]}".format)
+@pytest.fixture(params=LOOKS, ids="{0[0]}-{0[1]}".format)
 def look(request):
     return request.param
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def width(look):
     return look[0]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def theme(look):
     return look[1]
 
 
-@pytest.fixture(scope="module")
-def view(opened, width, theme, keep_picture):
-    """What the tests look at: facts, messages, corners of the figures, at one width and in one theme."""
-    page, messages, name, _ = opened
+@pytest.fixture
+def view(opened, look, keep_picture):
+    """What the tests look at, at one width and in one theme; each page takes each look once."""
+    if look not in opened.views:
+        opened.views[look] = viewed(opened.page, *look) | {"messages": list(opened.messages)}
+        keep_picture(opened.page, f"{Path(opened.name).stem}-{look[0]}-{look[1]}.png", full_page=True)
+    return opened.views[look]
+
+
+def viewed(page, width, theme):
+    """Change width and theme of an open page, and return facts and the corners of its figures."""
     page.set_viewport_size({"width": width, "height": 1400})
     page.emulate_media(color_scheme=theme)  # the theme follows the system, as its mode is "auto"
     page.wait_for_function(f"document.documentElement.dataset.theme === '{theme}'")
     page.evaluate("new Promise(done => requestAnimationFrame(() => requestAnimationFrame(done)))")  # fit.js has seen it
-    found = page.evaluate(FACTS)
-    found["messages"] = list(messages)
-    keep_picture(page, f"{Path(name).stem}-{width}-{theme}.png", full_page=True)
-    found["corners"] = corners(page, width)
-    return found
+    return page.evaluate(FACTS) | {"corners": corners(page, width)}
 
 
 def corners(page, width):
@@ -196,7 +201,7 @@ def test_the_book_has_formulas_and_figures(site):
 
 @pytest.mark.parametrize("opened", CHAPTERS, indirect=True)
 def test_a_chapter_is_read_and_not_scrolled_through(opened):
-    *_, page, found = opened
-    read = sum(found["shares"].get(kind, 0) for kind in ("prose", "formula", "figure"))
-    code, height = found["shares"].get("code", 0), found["height"]
+    shares, height = opened.shares["shares"], opened.shares["height"]
+    read = sum(shares.get(kind, 0) for kind in ("prose", "formula", "figure"))
+    code = shares.get("code", 0)
     assert read >= 0.6 and code <= 0.15 and height <= 16_000, (read, code, height)
