@@ -184,10 +184,11 @@ RUNS = (
         small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
             {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), "seed": (0, 2, 4)},
-            {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (1, 2)},
+            {"ns": (512,), **_TWO, **_RECIPE, "steps": (4000,), "seed": (1, 2, 3, 4)},
             {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1, 2, 3, 4)},
-            {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2,)},
+            {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2, 3, 4)},
             {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1, 2, 3, 4)},
+            {"ns": (512,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
