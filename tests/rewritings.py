@@ -239,7 +239,9 @@ SAME = {
         arguments_annotated, results_annotated, constants_annotated, fields_annotated_otherwise,
         imports_for_a_type_checker, annotations_postponed,
     ),
-    "order": (docstrings_removed, docstrings_of_modules_removed, more_definitions, listed_in_all, definitions_in_reverse),
+    "order": (
+        docstrings_removed, docstrings_of_modules_removed, more_definitions, listed_in_all, definitions_in_reverse,
+    ),
     "names": (private_names_public, libraries_under_other_names),
     "files": (each_function_in_a_module_of_its_own,),
     "local imports": (imported_where_it_is_used,),
