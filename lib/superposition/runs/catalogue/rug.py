@@ -207,6 +207,19 @@ RUNS = (
         hardware="one CPU core",
     ),
     Run(
+        name="rug-sizes-longer",
+        feeds="The Persian Rug, Figure 2: whether the rise with ns is one of the steps, twice as many by the recipe",
+        function=_TRIED,
+        point=TriedPoint,
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (512, 1024), **_TWO, "r": (0.2,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+            {"ns": (1024,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.5},
+        hardware="one CPU core",
+    ),
+    Run(
         name="rug-figure3",
         feeds="The Persian Rug, Figure 3: diagonal and bias over ratio, stopping step and protocol",
         function=_BY,
