@@ -244,7 +244,7 @@ def _fresh_loss(eigenvalues, bias, H, p, rng, batches=32):
 
 
 def _gain_and_overlap(x, y, shift):
-    """Best gain for ReLU(y + shift), and E[x ReLU]: their product is what the loss falls by (The Persian Rug, eq. 9)."""
+    """Best gain for ReLU(y + shift), and E[x ReLU]: the product is what the loss falls by (The Persian Rug, eq. 9)."""
     out = y + shift
     np.maximum(out, 0, out=out)
     overlap, power = (np.vdot(other, out) / out.size for other in (x, out))
