@@ -91,6 +91,7 @@ WITHOUT_A_CALL = dict.fromkeys(STEPS, "a step of what is called here: its caller
     "moments.moment": INTEGRAL,
     "moments.moment_direct": INTEGRAL,
     "moments.moment_tail": INTEGRAL,
+    "moments.noiseless_loss": INTEGRAL,
     "moments.piecewise": INTEGRAL,
     "moments.ramp_moment": INTEGRAL,
     "noise_experiments.description": TENSORS,

@@ -50,6 +50,14 @@ def test_closed_form_against_simulation(p, B):
     assert found.se < 0.1 * found.mean
 
 
+@pytest.mark.parametrize("B", [4, 5, 12, 300, 20_000])
+def test_the_sum_over_hiders(B):
+    p = np.r_[np.geomspace(1e-12, 1 - 1e-3, 60), 0.05 / (B - 2) * np.array([1 - 1e-9, 1 + 1e-9])]
+    one_by_one = p / 3 * np.mean(-np.expm1(codes.hiders(B) * np.log1p(-p)[:, None]), axis=1)
+    assert codes.fan_loss(p, B) == pytest.approx(one_by_one, rel=2e-14)  # rounding, on either side of the series
+    assert codes.fan_loss(1.0, B) == pytest.approx(np.mean(codes.hiders(B) > 0) / 3, rel=1e-15)
+
+
 def test_small_p():
     for B in (4, 10, 37):
         assert codes.fan_loss(1e-9, B) / 1e-18 == pytest.approx((B - 3) / 6, rel=1e-6)

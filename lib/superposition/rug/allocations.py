@@ -7,7 +7,7 @@ a fan, half of a digon, or a dimension of its own. The price is then set so that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
@@ -106,9 +106,16 @@ def _checked_phases(phases):
 def _choices(p, phases):
     """Names of the choices; their shares and losses, a row for each feature."""
     V = features.variance(p)[:, None]
-    found = [("dropped", 0 * V, V), ("own", 1 + 0 * V, 0 * V)] + [(name, *_PHASES[name](p)) for name in phases]
+    found = [("dropped", 0 * V, V), ("own", 1 + 0 * V, 0 * V)]
+    found += [(name, *_phase(name, p.tobytes())) for name in phases]
     names = np.concatenate([[name] * share.shape[1] for name, share, _ in found])
     return names, *(np.concatenate([part[k] for part in found], axis=1) for k in (1, 2))
+
+
+@lru_cache(maxsize=8)
+def _phase(name, p):
+    """Shares and losses of a phase for features of given probabilities, the bytes of an array."""
+    return _PHASES[name](np.frombuffer(p))
 
 
 def _rug(p):

@@ -315,12 +315,16 @@ def _more(also):
     return [(str(name), checks.number("also", r, 0, 1), checks.number("also", loss, 0)) for name, r, loss in also]
 
 
-@lru_cache(maxsize=256)
 def _points(p, largest):
     """All codes at one p, as (name, ratio, loss)."""
+    return [*_of_any_size(p), *((f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest))]
+
+
+@lru_cache(maxsize=256)
+def _of_any_size(p):
+    """The codes at one p that are no fans."""
     points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
     points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
-    points += [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest)]
     for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, partners.antipodal_optimum)):
         r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
         points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]

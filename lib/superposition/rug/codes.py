@@ -182,9 +182,18 @@ def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
     >>> round(float(fan_loss(1e-6, 10)) / 1e-12, 3)  # (B - 3) / 6 for small p
     1.167
     """
-    p, hidden_by = features.probability(p), hiders(B)
-    stays_off = np.log1p(-np.minimum(p, np.nextafter(1, 0)))[..., None]
-    return p / 3 * np.mean(-np.expm1(hidden_by * stays_off), axis=-1)
+    p, B = features.probability(p), checks.whole("B", B, 4)
+    never = np.expm1(np.array([B - 3, B - 2]) * np.log1p(-np.minimum(p, np.nextafter(1, 0)))[..., None])
+    return p / (3 * B) * (_met(p, B - 2, never[..., 1]) - never[..., 0])
+
+
+def _met(p, n, never):
+    """Sum of 1 - q^k over k < n, a geometric one; ``never`` is q^n - 1. By its series in p where that cancels."""
+    term, series = -float(n), np.zeros_like(p)
+    for j in range(1, 10):
+        term = -term * p * (n - j) / (j + 1)
+        series += term
+    return np.where(n * p < 0.05, series, n + never / p)
 
 
 def _levels(B, ratio, most):

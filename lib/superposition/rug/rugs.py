@@ -15,7 +15,7 @@ import numpy as np
 
 from superposition import checks, features
 from superposition.features import Estimate
-from superposition.rug import meanfield, ranges
+from superposition.rug import meanfield, moments, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -337,7 +337,7 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     spectrum[: len(t)] = np.exp(log_cf) * (4 * narrow - narrow**4) / 3  # narrow^4 is twice as wide
     nu = np.fft.fftfreq(points) * 2 * reach
     mass = np.fft.irfft(spectrum.conj(), n=points)
-    return float(mass @ meanfield.loss(a, b + a * nu, 0, p))
+    return float(mass @ moments.noiseless_loss(a, b + a * nu, p))
 
 
 def _feature_cf(t, p):

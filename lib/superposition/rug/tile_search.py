@@ -211,7 +211,8 @@ def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torc
     k, chance = k[chance > 1e-9 * p**2], chance[chance > 1e-9 * p**2]
     offered = np.sqrt(chance) / np.sqrt(chance).sum()
     index = torch.multinomial(torch.tensor(offered), batch, True, generator=generator)
-    rank = torch.rand(batch, B, generator=generator).argsort(dim=1).argsort(dim=1)
+    order = torch.rand(batch, B, generator=generator).argsort(dim=1)
+    rank = torch.empty_like(order).scatter_(1, order, torch.arange(B).expand(batch, B))
     x = torch.rand(batch, B, generator=generator) * (rank < torch.tensor(k)[index, None])
     return x, torch.tensor(chance / offered, dtype=torch.float32)[index] / batch
 

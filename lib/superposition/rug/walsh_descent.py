@@ -134,9 +134,9 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     y = rug.apply(x)  # pyrefly: ignore  # dense, not sparse
     noise = float(np.std(y - x))
     grid = np.linspace(-5, 1, 61) * noise
-    fits = [_gain_and_loss(x, y, shift) for shift in grid]
-    shift = _lowest(grid, np.array([fit[1] for fit in fits]))
-    a = _gain_and_loss(x, y, shift)[0]
+    gained = [np.prod(_gain_and_overlap(x, y, shift)) for shift in grid]
+    shift = _lowest(grid, np.mean(x**2) - np.array(gained))
+    a = _gain_and_overlap(x, y, shift)[0]
     x = features.sample(rug.ns, p, samples, seed=rng)
     error = np.mean((x - a * np.maximum(rug.apply(x) + shift, 0)) ** 2, axis=1)  # pyrefly: ignore  # dense, not sparse
     return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
@@ -243,12 +243,12 @@ def _fresh_loss(eigenvalues, bias, H, p, rng, batches=32):
     return float(errors.mean()), float(errors.std() / len(errors) ** 0.5)
 
 
-def _gain_and_loss(x, y, shift):
-    """Best gain for ReLU(y + shift), and the loss with it (The Persian Rug, eq. 9)."""
-    out = np.maximum(y + shift, 0)
-    overlap, power = np.mean(x * out), np.mean(out**2)
-    a = overlap / power if power > 0 else 0.0
-    return a, np.mean(x**2) - a * overlap
+def _gain_and_overlap(x, y, shift):
+    """Best gain for ReLU(y + shift), and E[x ReLU]: the product is what the loss falls by (The Persian Rug, eq. 9)."""
+    out = y + shift
+    np.maximum(out, 0, out=out)
+    overlap, power = (np.vdot(other, out) / out.size for other in (x, out))
+    return (overlap / power if power > 0 else 0.0), overlap
 
 
 def _lowest(grid, values):
