@@ -78,14 +78,11 @@ def counting_bound(p: float, r: float) -> float:
     p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
     r = checks.number("r", r, 0, 1, open_low=True)
     known = np.log(2) if r >= 0.5 else -r * np.log(r) - (1 - r) * np.log1p(-r)
-    return max(_at_threshold(p, known, tau) for tau in np.geomspace(1e-3, 0.9, 40))
-
-
-def _at_threshold(p, known, tau):
-    phi = np.r_[0, np.geomspace(1e-6, 1, 200) * min(1, p / (3 * tau**2 * (1 - p)))]
-    eta = _largest_share(p, phi[1:], known)
-    bound = (1 - p) * phi[:-1] * tau**2 + p / 3 * np.maximum(0, 1 - eta - tau) ** 3
-    return float(min(bound.min(), p / 3))
+    tau = np.geomspace(1e-3, 0.9, 40)[:, None]
+    phi = np.geomspace(1e-6, 1, 200) * np.minimum(1, p / (3 * tau**2 * (1 - p)))
+    eta, below = _largest_share(p, phi, known), np.hstack([np.zeros_like(tau), phi[:, :-1]])
+    bound = (1 - p) * below * tau**2 + p / 3 * np.maximum(0, 1 - eta - tau) ** 3
+    return float(min(bound.min(axis=1).max(), p / 3))
 
 
 def _largest_share(p, phi, known):
