@@ -32,9 +32,12 @@
   const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
   // The theme's code colours and links are its own business.
   const SKIP = ".highlight, mjx-container, a, button, .visually-hidden, script, style, math, summary";
-  const read = [...document.querySelectorAll("main article *")]
-    .filter(e => !inside(e, SKIP) && visible(e) && [...e.childNodes].some(n => n.nodeType === 3 && n.data.trim()))
-    .map(e => ({text: short(e.textContent), color: parse(getComputedStyle(e).color), on: background(e)}));
+  const read = new Map();  // each pair of colours once: thousands of texts share a few
+  for (const e of document.querySelectorAll("main article *")) {
+    if (inside(e, SKIP) || !visible(e) || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;
+    const color = parse(getComputedStyle(e).color), on = background(e), pair = `${color} ${on}`;
+    if (!read.has(pair)) read.set(pair, {text: short(e.textContent), color, on});
+  }
 
   const limit = document.documentElement.clientWidth + 1;
   const scrolls = e => {
@@ -62,7 +65,7 @@
     formulaErrors: [...formulaErrors].map(e => short(e.textContent || e.outerHTML)),
     images: [...document.querySelectorAll("main article img")].map(
       i => ({src: i.getAttribute("src"), alt: i.alt, width: i.naturalWidth})),
-    texts: read,
+    texts: [...read.values()],
     overflowing,
     scrolling,
   };

@@ -135,3 +135,11 @@ def test_the_moment_scales_with_offset_and_slopes(scale):
     c = np.array([0.7, -0.2, 1e-5])
     scaled = relu_integrals.relu_moment(0.1 * scale, scale * c, 1)
     assert scaled == pytest.approx(scale * relu_integrals.relu_moment(0.1, c, 1), rel=1e-12)
+
+
+def test_pieces_cut_together_or_one_half_after_the_other_are_the_same(monkeypatch):
+    rng = np.random.default_rng(4)
+    b, c = rng.normal(0, 0.3, 200), rng.standard_normal((200, 6))
+    together = relu_integrals.relu_power(b, c, 2), relu_integrals.relu_moment(b, c, 3)
+    monkeypatch.setattr(relu_integrals, "TOGETHER", 0)
+    np.testing.assert_array_equal(together, (relu_integrals.relu_power(b, c, 2), relu_integrals.relu_moment(b, c, 3)))

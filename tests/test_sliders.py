@@ -23,29 +23,42 @@ POINTS = 200
 CLOSE = 1e-6  # relative; the two agree to 1e-12 or better where nothing is sampled
 
 
-@pytest.fixture
-def opened(browser, tmp_path):
-    """Open a slider, or nothing, at a width; the console must stay silent."""
-    messages, contexts = [], []
+@pytest.fixture(scope="module")
+def tabs(browser):
+    """One page for all sliders, with and without scripts, and what it says: a new one costs more than what it shows."""
+    messages = []
+    return {
+        scripts: listened(browser.new_context(java_script_enabled=scripts), messages) for scripts in (True, False)
+    }, messages
 
-    def open_page(name="", width=800, **options):
-        contexts.append(browser.new_context(viewport={"width": width, "height": 900}, **options))
-        return stand_alone(contexts[-1], tmp_path, name, messages)
+
+@pytest.fixture
+def opened(tabs, tmp_path):
+    """Open a slider, or nothing, at a width; the console must stay silent."""
+    pages, messages = tabs
+    messages.clear()
+
+    def open_page(name="", width=800, scripts=True):
+        pages[scripts].set_viewport_size({"width": width, "height": 900})
+        return stand_alone(pages[scripts], tmp_path, name)
 
     yield open_page
-    for context in contexts:
-        context.close()
     assert messages == []
 
 
-def stand_alone(context, folder, name, messages):
-    """A page with one slider, or none; what its own files have to say is written down."""
-    path = folder / f"{name or 'none'}.html"
-    path.write_text(STILLS["page_with"](BLOCKS.get(name, "")), "utf-8")
+def listened(context, messages):
+    """An empty page; what its own files will have to say is written down."""
     page = context.new_page()
     page.set_default_timeout(60_000)
     page.on("console", lambda told: None if THEME in told.location["url"] else messages.append(told.text))
     page.on("pageerror", lambda error: messages.append(str(error)))
+    return page
+
+
+def stand_alone(page, folder, name):
+    """Show one slider, or none."""
+    path = folder / f"{name or 'none'}.html"
+    path.write_text(STILLS["page_with"](BLOCKS.get(name, "")), "utf-8")
     page.goto(path.as_uri())
     return page
 
@@ -54,7 +67,7 @@ def stand_alone(context, folder, name, messages):
 def theory(browser, tmp_path_factory):
     """Call a function of the script for each of many points."""
     context, messages = browser.new_context(), []
-    page = stand_alone(context, tmp_path_factory.mktemp("theory"), "cone", messages)
+    page = stand_alone(listened(context, messages), tmp_path_factory.mktemp("theory"), "cone")
 
     def call(expression, points):
         return page.evaluate(f"points => points.map(x => {expression})", np.asarray(points).tolist())
@@ -328,7 +341,7 @@ def test_drawings_can_be_seen_by_day_and_night(opened, name, theme):
 
 @pytest.mark.parametrize("name", BLOCKS)
 def test_without_a_script_a_still_picture_stands_there(opened, name):
-    page = opened(name, width=400, java_script_enabled=False)
+    page = opened(name, width=400, scripts=False)
     picture = page.locator(".slider img")
     assert picture.is_visible()
     assert page.locator(".slider input").count() == 0

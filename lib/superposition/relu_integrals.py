@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 LARGEST = 1e100  # of offsets and slopes: their powers stay finite
+TOGETHER = 2**13  # pieces below which both halves are cut in one go: faster, and memory stays bounded
 STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so nothing is rounded away
 
 
@@ -137,7 +138,11 @@ def _cut(low, high, c, q):
     if len(kink):
         longest, rest, low, high = c[kink, 0], c[kink, 1:], low[kink], high[kink]
         reach = rest.sum(axis=1)  # each half keeps the corner that it has: no difference of huge numbers
-        upper, lower = _cut(high - reach, high, rest, q + 1), _cut(low, low + reach, rest, q + 1)
+        if len(kink) < TOGETHER:
+            ends = np.r_[high - reach, low], np.r_[high, low + reach]
+            upper, lower = np.split(_cut(*ends, np.r_[rest, rest], q + 1), 2)
+        else:
+            upper, lower = _cut(high - reach, high, rest, q + 1), _cut(low, low + reach, rest, q + 1)
         value[kink] = (upper - lower) / longest
     return value
 
@@ -147,5 +152,5 @@ def _polynomial(y, c, q):
     series = [y**n / math.factorial(n) for n in range(q + 1)]
     for slope in c.T:
         factor = [slope**n / math.factorial(n + 1) for n in range(q + 1)]
-        series = [sum(series[i] * factor[n - i] for i in range(n + 1)) for n in range(q + 1)]
+        series = [sum(map(np.multiply, series, factor[n::-1])) for n in range(q + 1)]
     return series[q]

@@ -9,6 +9,7 @@ import jupytext
 import nbformat
 import numpy as np
 import pytest
+from papermill.cli import papermill as papermill_command
 from superposition import inputs
 from superposition.book import ledger, parameters
 
@@ -133,21 +134,34 @@ def papermill(tmp_path, *arguments):
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=600)
 
 
-@pytest.mark.parametrize(
-    ("arguments", "sentence"),
-    [
-        (["-p", "nss", "4096"], "nss is no parameter of this chapter; nearest: ns;"),
-        (["-p", "p", "1.5"], "p = 1.5 is not allowed; allowed: numbers from 0.001 to 1"),
-        (["-p", "p", "0"], "p = 0 is not allowed; allowed: numbers from 0.001 to 1"),
-        (["-p", "ns", "3.5"], "ns = 3.5 is not allowed; allowed: whole numbers from 2 to 16384"),
-        (["-p", "ns", "abc"], "ns = 'abc' is not allowed; allowed: whole numbers from 2 to 16384"),
-        (["-p", "ns", "0"], "ns = 0 is not allowed; allowed: whole numbers from 2 to 16384"),
-        (["-p", "device", "cuda:9"], "device = 'cuda:9' is not on this machine; allowed: auto, cpu"),
-        (["-p", "ratios", ""], "ratios = '' is not allowed; allowed: at least one number above 0 and up to 1"),
-        (["-p", "ratios", "0.5, 1.2"], "ratios = '0.5, 1.2' is not allowed; allowed: at least one number"),
-    ],
-)
-def test_papermill_refuses_in_one_sentence(tmp_path, arguments, sentence):
+REFUSED = [
+    (["-p", "nss", "4096"], "nss is no parameter of this chapter; nearest: ns;"),
+    (["-p", "p", "1.5"], "p = 1.5 is not allowed; allowed: numbers from 0.001 to 1"),
+    (["-p", "p", "0"], "p = 0 is not allowed; allowed: numbers from 0.001 to 1"),
+    (["-p", "ns", "3.5"], "ns = 3.5 is not allowed; allowed: whole numbers from 2 to 16384"),
+    (["-p", "ns", "abc"], "ns = 'abc' is not allowed; allowed: whole numbers from 2 to 16384"),
+    (["-p", "ns", "0"], "ns = 0 is not allowed; allowed: whole numbers from 2 to 16384"),
+    (["-p", "device", "cuda:9"], "device = 'cuda:9' is not on this machine; allowed: auto, cpu"),
+    (["-p", "ratios", ""], "ratios = '' is not allowed; allowed: at least one number above 0 and up to 1"),
+    (["-p", "ratios", "0.5, 1.2"], "ratios = '0.5, 1.2' is not allowed; allowed: at least one number"),
+]
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), REFUSED)
+def test_what_papermill_sets_is_refused(tmp_path, arguments, sentence):
+    """What papermill makes of the command, in the first cells of the chapter, without a kernel."""
+    chapter, out = str(ROOT / "book" / "ch3.ipynb"), str(tmp_path / "out.ipynb")
+    papermill_command([chapter, out, "--prepare-only", "--no-progress-bar", *arguments], standalone_mode=False)
+    cells = nbformat.read(out, as_version=4).cells
+    first = [cell.source for cell in cells if cell.cell_type == "code"][:3]
+    namespace = {"In": ["", *first]}
+    with pytest.raises(parameters.ParameterError, match=f"^{re.escape(sentence)}"):
+        for source in first:
+            exec(source, namespace)
+
+
+@pytest.mark.parametrize(("arguments", "sentence"), [REFUSED[0], REFUSED[-1]])  # a name, a value
+def test_a_refusal_is_one_sentence_in_the_notebook_and_the_terminal(tmp_path, arguments, sentence):
     done = papermill(tmp_path, *arguments)
     assert done.returncode != 0
     assert f"ParameterError: {sentence}" in done.stderr

@@ -89,11 +89,13 @@ def test_few_active_against_simulation():
     p = frequencies.power_law(400, 1.0, total=2.0)
     share = frequencies.tied_shares(p, 60)
     code, x = frequencies.unequal_rug(p, share, seed=5), features.sample_each(p, 20_000, seed=6)
-    pre = x @ (code.W / np.diag(code.W)[:, None]).T
+    features_first = np.ascontiguousarray(x.T)
+    pre = (code.W / np.diag(code.W)[:, None]) @ features_first
     found = 0.0
-    for i in np.flatnonzero(share < 1):  # the best bias and gain of each output, by a search on half of the samples
-        at = min((_best_gain(pre[:10_000, i], x[:10_000, i], z), z) for z in np.linspace(-0.6, 0.1, 71))[1]
-        found += _best_gain(pre[10_000:, i], x[10_000:, i], at)
+    for own, y in zip(features_first[share < 1], pre[share < 1], strict=True):
+        # the best bias and gain of each output, by a search on half of the samples
+        at = min((_best_gain(y[:10_000], own[:10_000], z), z) for z in np.linspace(-0.6, 0.1, 71))[1]
+        found += _best_gain(y[10_000:], own[10_000:], at)
     predicted = few_active.few_active_losses(p, share).sum()
     assert found == pytest.approx(predicted, rel=0.08)  # weights of one code of 400 features are no Gaussian law
     assert frequencies.rug_losses(p, share).sum() < 0.75 * found

@@ -8,11 +8,12 @@ from superposition import features
 from superposition.rug import jumprelu, meanfield
 from superposition.rug.bayes import bayes_loss
 
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(200)
+
 
 def jump_loss(a, b, theta, sigma, p):
     """Mean squared error of y 1[y > theta], y = a (x + nu) + b: the noise in closed form, u by quadrature."""
     jump = (theta - b) / a
-    nodes, weights = np.polynomial.legendre.leggauss(200)
 
     def given(u):
         z = (jump - u) / sigma
@@ -22,7 +23,7 @@ def jump_loss(a, b, theta, sigma, p):
 
     edges = np.unique(np.clip([0, jump - 12 * sigma, jump, jump + 12 * sigma, 1], 0, 1))
     on = sum(
-        (high - low) / 2 * np.sum(weights * given((low + high) / 2 + (high - low) / 2 * nodes))
+        (high - low) / 2 * np.sum(WEIGHTS * given((low + high) / 2 + (high - low) / 2 * NODES))
         for low, high in zip(edges[:-1], edges[1:], strict=True)
     )
     return (1 - p) * given(0.0) + p * on

@@ -156,7 +156,7 @@ def best_codes(
 
     Examples
     --------
-    >>> [name for name, r, loss in best_codes(0.01) if r > 0.39]
+    >>> [name for name, r, loss in best_codes(0.05) if r > 0.39]
     ['fan 5', 'digon', 'own dimension']
     """
     p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
@@ -194,7 +194,7 @@ def along(
 
     Examples
     --------
-    >>> along(0.01, [0.3, 0.7])[1]
+    >>> along(0.05, [0.3, 0.7])[1]
     ['fan', 'digon + own dimension']
     """
     r = checks.real("r", checks.of_shape("r", r, ("k",)), 0, 1, open_low=True)
@@ -292,7 +292,7 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
 
     Examples
     --------
-    >>> rug_code(16, 0.25, 0.1).W_in.shape
+    >>> rug_code(16, 0.25, 0.05).W_in.shape
     (4, 16)
     """
     size, r = checks.whole("size", size, 1), checks.number("r", r, 0, 1, open_low=True)

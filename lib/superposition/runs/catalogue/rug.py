@@ -184,10 +184,11 @@ RUNS = (
         small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
         full=(
             {"ns": (64,), **_TWO, **_RECIPE, "steps": (2000,), "seed": (0, 2, 4)},
-            {"ns": (512,), **_TWO, **_RECIPE, "r": (0.2,), "steps": (4000,), "seed": (1, 2)},
+            {"ns": (512,), **_TWO, **_RECIPE, "steps": (4000,), "seed": (1, 2, 3, 4)},
             {"ns": (64,), **_TWO, **_TEXT, "seed": (0, 1, 2, 3, 4)},
-            {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2,)},
+            {"ns": (512,), **_TWO, **_TEXT, "r": (0.2,), "seed": (2, 3, 4)},
             {"ns": (256,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1, 2, 3, 4)},
+            {"ns": (512,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.05},
         hardware="one CPU core",
@@ -203,6 +204,19 @@ RUNS = (
             {"ns": (2048,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), "seed": (2,)},
         ),
         hours={"small": _TINY_HOURS, "full": 1.0},
+        hardware="one CPU core",
+    ),
+    Run(
+        name="rug-sizes-longer",
+        feeds="The Persian Rug, Figure 2: whether the rise with ns is one of the steps, twice as many by the recipe",
+        function=_TRIED,
+        point=TriedPoint,
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (512, 1024), **_TWO, "r": (0.2,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+            {"ns": (1024,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.5},
         hardware="one CPU core",
     ),
     Run(
