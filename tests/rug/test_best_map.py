@@ -53,6 +53,23 @@ def test_larger_fans_and_other_codes():
         better.blocks(100)
 
 
+def test_rugs_have_the_size_that_is_asked_for_and_antipodal_ones_a_multiple_of_four():
+    shapes = [best_map.rug_code(size, 0.5, 0.05, antipodal=size > 2).W_in.shape for size in (2, 4, 6, 8)]
+    assert shapes == [(1, 2), (2, 4), (2, 4), (4, 8)] and best_map.rug_code(6, 0.5, 0.05).W_in.shape == (3, 6)
+    for size, antipodal, lowest in ((1, False, 2), (3, True, 4)):
+        with pytest.raises(ValueError, match=f"size = {size} is out of range; allowed: whole numbers from {lowest}"):
+            best_map.rug_code(size, 0.5, 0.05, antipodal=antipodal)
+    with pytest.raises(ValueError, match="r = 0.6 is out of range"):
+        best_map.rug_code(8, 0.6, 0.05, antipodal=True)
+
+
+def test_names_along_the_hull_are_those_at_each_ratio():
+    r = [1e-4, 0.2, 0.9999]  # both ends: below the smallest code, above the largest
+    _, names = best_map.along(0.05, r)
+    for at, name in zip(r, names, strict=True):
+        assert name == " + ".join(sorted({part.phase for part in best_map.best_known(0.05, at).parts}))
+
+
 def test_refusals():
     with pytest.raises(ValueError, match="ns = 3 fits no block"):
         best_map.best_known(0.05, 0.2).blocks(3)

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.linalg import hadamard
+from superposition import features
 from superposition.rug import meanfield, rugs
 
 SIZES = [
@@ -138,6 +139,14 @@ def test_simulated_loss_agrees_with_the_law_of_the_row(ns, nd, p, seed):
     exact = rugs.row_loss(rug.row()[1:], best.a, best.b, p)
     assert abs(found.mean - exact) < 4 * found.se + 1e-3 * exact
     assert found.se < 0.02 * exact  # sharp enough to mean something
+
+
+def test_the_mean_of_the_interference_is_taken_out_whatever_the_rows_add_up_to():
+    rug = rugs.Rug(8, 3, indices=[0, 3, 5])  # the constant row in it: the others of a row add up to 5/3, not -1
+    x = features.sample(8, 0.3, 500, seed=3)
+    bias = -0.1 - 1.2 * 0.15 * (rug.dense().sum(axis=1) - 1)
+    direct = np.mean((x - np.maximum(1.2 * x @ rug.dense() + bias, 0)) ** 2)
+    assert rugs.simulated_loss(rug, 1.2, -0.1, 0.3, samples=500, seed=3).mean == pytest.approx(direct, rel=1e-12)
 
 
 def test_standard_error_is_the_spread_over_seeds():

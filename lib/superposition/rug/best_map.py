@@ -273,9 +273,9 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     Parameters
     ----------
     size : int
-        Number of features, at least 1; an antipodal rug has the next smaller multiple of four.
+        Number of features, at least 2; an antipodal rug has the next smaller multiple of four, at least 4.
     r : float
-        Compression ratio, in (0, 1].
+        Compression ratio, in (0, 1]; at most 1/2 if antipodal.
     p : float
         Probability that a feature is on, in (0, 1].
     antipodal : bool
@@ -295,8 +295,8 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     >>> rug_code(16, 0.25, 0.05).W_in.shape
     (4, 16)
     """
-    size, r = checks.whole("size", size, 1), checks.number("r", r, 0, 1, open_low=True)
-    p = features.one_probability(p)
+    size = checks.whole("size", size, 4 if antipodal else 2)
+    r, p = checks.number("r", r, 0, 0.5 if antipodal else 1, open_low=True), features.one_probability(p)
     size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
     rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
     best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
