@@ -132,8 +132,7 @@ def _cut(low, high, c, q):
     """The same for the values at the lowest and highest corner and slopes c >= 0 in falling order, one row each."""
     value = np.zeros_like(low)
     whole = low.real >= 0
-    if whole.any():  # not so in half of all cases
-        value[whole] = _polynomial(low[whole], c[whole], q)
+    value[whole] = _polynomial(low[whole], c[whole], q)
     kink = np.flatnonzero(~whole & (high.real > 0))
     if len(kink):
         longest, rest, low, high = c[kink, 0], c[kink, 1:], low[kink], high[kink]
