@@ -23,6 +23,9 @@ def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
     assert records.check(W, fan.b, 0.05).nd > 2 and records.check(W, fan.b, 0.05, nd=2).nd == 2
     with pytest.raises(ValueError, match="nd = 0 is out of range"):
         records.check(W, fan.b, 0.05, nd=0)
+    for unused in ({"samples": 1}, {"seed": -1}):  # the loss of so few features is exact
+        with pytest.raises(ValueError, match="{} = {} is out of range".format(*next(iter(unused.items())))):
+            records.check(W, fan.b, 0.05, **unused)
     with pytest.raises(ValueError, match="p = 1.5 is out of range"):
         records.check(W, fan.b, 1.5)
 
