@@ -107,9 +107,9 @@ def _ramp_series(order, m, slope, s):
     return factorial(max(k, 0)) * s ** float(k) * total
 
 
-def noiseless_loss(a: ArrayLike, b: ArrayLike, p: ArrayLike) -> np.ndarray:
+def noiseless_loss(a: float, b: np.ndarray, p: float) -> np.ndarray:
     """`superposition.rug.meanfield.loss` at sigma = 0, to the bit: cubes and squares, no normal distribution."""
-    side = np.where(np.asarray(b) > -np.asarray(a) / 2, -1.0, 1.0)
+    side = np.where(b > -a / 2, -1.0, 1.0)
     own, end, begin = side * a, np.maximum(side * (b + a), 0), np.maximum(side * b, 0)
     square = (end * end**2 - begin * begin**2) / (3 * own)
     product = end**2 / (2 * own) - 1 / (2 * own) * square
