@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
-CACHED = 2**17  # bytes of a block of vectors that are transformed together
+CACHED = 2**18  # bytes of a block of vectors that are transformed together
 LARGEST_GRID = 2**24  # points of a density: 128 MB
 
 
@@ -204,12 +204,12 @@ def _walsh_multiplied(x, factors):
 
 
 def _walsh(x, targets):
-    """The transform as a Kronecker product: a matrix product for each of equal factors up to 64, into two arrays."""
+    """The transform as a Kronecker product: a matrix product for each of factors up to 16, into two arrays."""
     n, inner = x.shape[-1], 1
     bits = n.bit_length() - 1
-    stages = max(1, -(-bits // 6))
-    for stage in range(stages):
-        factor, out = 2 ** (bits * (stage + 1) // stages - bits * stage // stages), next(targets)
+    stages = max(1, -(-bits // 4))
+    for stage in range(stages):  # the larger factors first: products of small matrices inside are slow
+        factor, out = 2 ** (-(-bits * (stage + 1) // stages) - -(-bits * stage // stages)), next(targets)
         H = _hadamard(factor, x.dtype)
         if inner == 1:
             parts = (-1, factor) if n == factor else (-1, n // factor, factor)
