@@ -95,11 +95,11 @@ def check(
     b = checks.of_shape("b", b, W.shape[:1])
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
     rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
-    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
+    checks.whole("samples", samples, 2), checks.generator("seed", seed)
     if ns <= EXACT:
         loss, se = code_loss(W, b, p, rtol=1e-7), 0.0
     else:
-        found = simulated_code_loss(W, b, p, samples=samples, seed=rng)
+        found = simulated_code_loss(W, b, p, samples=samples, seed=seed)
         loss, se = found.mean, found.se
     best = best_known(p, rank / ns)
     return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
