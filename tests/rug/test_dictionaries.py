@@ -15,6 +15,14 @@ def test_rugs_have_the_least_interference_for_each_feature(ns, nd, kind):
     np.testing.assert_allclose(truth.directions @ truth.directions.T, np.eye(nd) * ns / nd, atol=1e-9)
 
 
+@pytest.mark.parametrize("kind", ["rug", "antipodal"])
+def test_directions_do_not_hang_on_what_is_rounded_away(kind, monkeypatch):
+    directions, apply = rug.dictionary(64, 24, kind, seed=1).directions, dictionaries.Rug.apply
+    noise = np.random.default_rng(0)
+    monkeypatch.setattr(dictionaries.Rug, "apply", lambda r, x: apply(r, x) + 1e-15 * noise.standard_normal(x.shape))
+    np.testing.assert_allclose(rug.dictionary(64, 24, kind, seed=1).directions, directions, atol=1e-12)
+
+
 def test_every_antipodal_feature_has_an_opposite():
     G = rug.dictionary(64, 24, "antipodal").directions
     np.testing.assert_allclose(G[:, :32], -G[:, 32:], atol=1e-9)

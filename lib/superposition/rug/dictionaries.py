@@ -118,7 +118,7 @@ def dictionary(
     exponent : float
         p_i falls as i to the power of minus this, from 0 (equal features) to 10.
     seed : int
-        Of the index set of a rug, or of random directions.
+        Of the index set of a rug and the basis of its space, or of random directions.
 
     Returns
     -------
@@ -276,8 +276,10 @@ def _directions(ns, nd, kind, seed):
         return unit_vectors(ns, nd, seed=seed).T
     if kind == "cone":
         return _cones(ns, nd)
-    values, vectors = np.linalg.eigh(Rug(ns, nd, seed=seed, antipodal=kind == "antipodal").dense())
-    return (vectors * np.sqrt(np.maximum(values, 0)))[:, -nd:].T
+    frame = Rug(ns, nd, seed=seed, antipodal=kind == "antipodal")
+    # a random basis of its space: eigenvectors of equal eigenvalues would be chosen by what is rounded away
+    space = frame.apply(np.random.default_rng(seed).standard_normal((nd, ns)))
+    return np.sqrt(ns / nd) * np.linalg.qr(space.T)[0].T
 
 
 def _cones(ns, nd):
