@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 os.environ.update(OMP_NUM_THREADS="1", OPENBLAS_NUM_THREADS="1", MKL_NUM_THREADS="1")  # before numpy is imported
+os.environ["OMP_WAIT_POLICY"] = "PASSIVE"  # as in the chapters and on the command line
 HERE = Path(__file__).parent
 TABLE = HERE / "bench.csv"
 

@@ -46,9 +46,12 @@ def two_threads():
     torch.set_num_threads(before)
 
 
-def test_two_threads_at_once_mix_nothing_up(monkeypatch, two_threads):
+@pytest.mark.parametrize(
+    ("limit", "value", "groups"), [("TOGETHER", 1, 4), ("ALONE", 0, 4), ("TOGETHER", 2**19, 2)], ids=str
+)
+def test_two_threads_at_once_mix_nothing_up(monkeypatch, two_threads, limit, value, groups):
     cells, seen, adam = CELLS[:4], [], optimise.adam
-    meeting = threading.Barrier(2, timeout=60)  # no model takes a step unless another takes one in another thread
+    meeting = threading.Barrier(2, timeout=60)  # no group takes a step unless another takes one in another thread
 
     def step_by_step(*weights, **options):
         for step in adam(*weights, **options):
@@ -58,10 +61,11 @@ def test_two_threads_at_once_mix_nothing_up(monkeypatch, two_threads):
             meeting.wait()
 
     with monkeypatch.context() as patch:
-        patch.setattr(batched_training, "TOGETHER", 1)
+        patch.setattr(batched_training, "DIVIDED", 0)
+        patch.setattr(batched_training, limit, value)
         patch.setattr(optimise, "adam", step_by_step)
         models = batched_training.train_many([settings(*cell) for cell in cells], eval_samples=256)
-    assert len(seen) == 4 * 40 and len({thread for thread, _ in seen}) == 2
+    assert len(seen) == groups * 40 and len({thread for thread, _ in seen}) == 2
     assert {threads for _, threads in seen} == {1} and torch.get_num_threads() == 2
     for cell, model in zip(cells, models, strict=True):
         assert_is_the_one_trained_alone(cell, model)

@@ -245,7 +245,7 @@ def _frequencies(w, law):
     s = law.sigma * np.linalg.norm(w)
     h = 2 * np.pi / (2.1 * _reach(w, law))  # the images of the sum lie at distance 2 pi / h
 
-    last = np.unique(np.geomspace(1, FAR / s / h, 64).astype(int))  # where the sums may end
+    last = np.exp(np.linspace(0, np.log(FAR / s / h), 64)).astype(int)  # where the sums may end; the first ones repeat
     x = law.sigma * h * np.outer(np.abs(w), last)
     factors = 1 + x**2 / 2 if law.name == "laplace" else np.maximum(np.sqrt(3) * x, 1)  # 1 / bound of each
     left = np.minimum(np.log(factors).sum(axis=0), (s * h * last) ** 2 / 2) < NOTHING

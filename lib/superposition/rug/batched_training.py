@@ -1,15 +1,16 @@
 """Many small autoencoders trained side by side: one product for all of them where one by one takes one each.
 
 At few features and small batches a training step is mostly the fixed cost of calls. Models of one size share them
-here. With large batches there is nothing to share on a CPU: there each of torch's threads trains a model of its own,
-where one model after the other would divide every product among them (the page How fast has the ratios). Dimensions
-that a narrower model lacks stay at weight zero, so the ranks may differ.
+here. On a CPU larger batches have less to share: there each of torch's threads trains a group of its own, or a single
+model, where one model after the other would divide every product among them (the page How fast has the ratios).
+Dimensions that a narrower model lacks stay at weight zero, so the ranks may differ.
 """
 
 from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from math import ceil
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 SHARED = ("ns", "batch", "steps", "lr", "schedule", "protocol", "device", "products")
 TOGETHER = 2**19  # numbers in the batches of a group: more leave the cache (measured on one CPU)
-ALONE = 2**15  # numbers in a batch of one model: more cost more than the calls (measured on one CPU)
+DIVIDED = 2**15  # numbers in a batch of one model: more are worth a thread for each group (measured on one CPU)
+ALONE = 2**17  # numbers in a batch of one model: more cost more than the calls (measured on one CPU)
 
 
 def train_many(
@@ -63,14 +65,20 @@ def train_many(
     [(2, 8), (4, 8)]
     """
     settings = _checked(settings)
-    steps, size = settings[0].steps, _group_size(settings[0])
+    threads, size = _shared_out(settings)
     groups = [settings[start : start + size] for start in range(0, len(settings), size)]
-    report = _counted(progress, len(groups) * steps)
-    if size > 1:
-        found = [_trained(group, eval_samples, report) for group in groups]
+    report = _counted(progress, len(groups) * settings[0].steps)
+
+    def trained(group):
+        if len(group) == 1:
+            return _trained_alone(group[0], eval_samples, report)
+        return _trained(group, eval_samples, report)
+
+    if threads == 1:
+        found = map(trained, groups)
     else:
-        with ThreadPoolExecutor(torch.get_num_threads(), initializer=torch.set_num_threads, initargs=(1,)) as pool:
-            found = list(pool.map(lambda group: _trained_alone(group[0], eval_samples, report), groups))
+        with ThreadPoolExecutor(threads, initializer=torch.set_num_threads, initargs=(1,)) as pool:
+            found = list(pool.map(trained, groups))
     return [model for group in found for model in group]
 
 
@@ -86,10 +94,12 @@ def _counted(progress, total):
     return report
 
 
-def _group_size(settings):
-    """How many models share their calls."""
-    numbers = settings.batch * settings.ns
-    return 1 if settings.device == "cpu" and numbers > ALONE else max(1, TOGETHER // numbers)
+def _shared_out(settings):
+    """How many threads train a group each, and how many models of a group share their calls."""
+    numbers, on_cpu = settings[0].batch * settings[0].ns, settings[0].device == "cpu"
+    threads = torch.get_num_threads() if on_cpu and numbers > DIVIDED else 1
+    together = 1 if on_cpu and numbers > ALONE else max(1, TOGETHER // numbers)
+    return threads, min(together, ceil(len(settings) / threads))
 
 
 def _trained_alone(settings, eval_samples, report):
