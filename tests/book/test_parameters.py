@@ -68,6 +68,20 @@ def test_what_is_accepted():
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults
 
 
+def test_torch_keeps_its_threads_for_large_networks():
+    script = """
+import torch
+from superposition.book import parameters
+torch.set_num_threads(3)
+for model, sizes in ((parameters.LossScaling, {"ns": 256}), (parameters.LossScaling, {"ns": 1024}),
+                     (parameters.Collisions, {"neurons": 1023}), (parameters.Collisions, {"neurons": 1024})):
+    parameters.check(model().model_dump() | sizes, model)
+    print(torch.get_num_threads())
+"""
+    run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True)
+    assert run.stdout.split() == ["1", "3", "1", "3"], run.stderr
+
+
 def test_a_quick_look_is_smaller_and_not_at_its_defaults():
     assert check(quick="true").fewer(100, 10) == 10 and check(quick="false").fewer(100, 10) == 100
     assert not check(quick="true").at_defaults

@@ -4,12 +4,15 @@ import ast
 import difflib
 from collections.abc import Mapping
 from fractions import Fraction
+from functools import cache
 from typing import Annotated, TypeVar
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from superposition import checks
 from superposition.inputs import Count, Even, Features, Ratio, Real, Seed, Steps, UpTo, allowed
+
+LARGE = 1024  # features, or neurons: below, sharing a step's operations costs torch's threads more than it saves
 
 
 class ParameterError(ValueError):
@@ -326,6 +329,8 @@ class Headings(Chapter):
 def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     """Check the parameters cell of a chapter, and what papermill injected after it.
 
+    Where the chapter trains, torch keeps its threads for large networks, and one for others.
+
     Parameters
     ----------
     namespace : dict
@@ -352,11 +357,30 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     if missing:
         raise ParameterError(f"{missing[0]} is missing from the parameters cell; all: {', '.join(known)}")
     try:
-        return model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
+        par = model(**{name: namespace[name] for name in known})  # pyrefly: ignore[bad-argument-type]: what the model checks
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
         raise ParameterError(_sentence(name, namespace[name], known[name], first)) from None
+    if {"device", "steps"} & set(known):
+        _divide_work(par)
+    return par
+
+
+def _divide_work(par):
+    """Torch's threads for networks that are worth them, one for others: the chapters' threads sleep while they wait."""
+    from superposition.devices import torch
+
+    threads, sizes = _torch_threads(), [getattr(par, name, 0) for name in ("ns", "neurons")]
+    torch.set_num_threads(threads if max(sizes) >= LARGE else 1)
+
+
+@cache
+def _torch_threads():
+    """As many as there were before the first chapter."""
+    from superposition.devices import torch
+
+    return torch.get_num_threads()
 
 
 def _sentence(name, value, field, problem):
