@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, features, minima
-from superposition.rug import meanfield, ranges
+from superposition.rug import ranges
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
 from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
@@ -273,37 +273,54 @@ def _gaussian_part(sigma, c, p):
 
 
 def _loss(a, b, noise, c, p):
-    s = a * noise
-    off = (1 - p) * moment(2, b, s) + p * _one_on(b, -a * c, s)[1]
-    on = (1 - p) * meanfield.loss(a, b, noise, 1.0) + p * _both_on_loss(a, b, s, c)
-    return (1 - p) * off + p * on
+    a, b, noise, c, p = np.broadcast_arrays(a, b, noise, c, p)
+    return _combined(_parts(a, b, a * noise, c), a, b, a * noise, c, p)
 
 
-def _one_on(b, slope, s):
-    """E[u R] and E[R^2] of R = ReLU(y), y = b + slope u + s Z, with u uniform."""
-    # y+ = y + y-, y+^2 = y^2 - y-^2: where y is mostly positive its negative part is what does not cancel
-    b, slope, s = np.broadcast_arrays(b, slope, s)
-    mean = b + slope / 2
-    side = np.where(mean > 0, -1.0, 1.0)
-    product, square = (ramp_moment(j, k, side * b, side * slope, s) for j, k in ((1, 1), (0, 2)))
-    power = mean**2 + slope**2 / 12 + s**2
-    return np.where(mean > 0, mean / 2 + slope / 12 + product, product), np.where(mean > 0, power - square, square)
+def _parts(a, b, s, c):
+    """Of the output in its four cases: E[R^2] of nothing on, of the partner on; E[u R], E[R^2] of feature, of both.
+
+    The last four where the output is negative on average; elsewhere the same of the negative part.
+    """
+    own = _one_on_smaller_part(b, a, s)
+    both = _both_on_smaller_part(a, b, s, c, b + a * (1 - c) / 2)
+    return moment(2, b, s), _square_of_one(b, -a * c, s), *own, *both
 
 
-def _both_on(a, b, s, c):
-    """E[u R] and E[R^2] of R = ReLU(y), y = b + a u - a c u' + s Z, with u and u' uniform."""
+def _combined(parts, a, b, s, c, p):
+    """The loss from `_parts`."""
+    nothing, partner, *rest = parts
+    own, both = (_error(*rest[k : k + 2], a, b, s, weight) for k, weight in ((0, 0), (2, c)))
+    return (1 - p) * ((1 - p) * nothing + p * partner) + p * ((1 - p) * own + p * both)
+
+
+def _error(product, square, a, b, s, c):
+    """E[(u - R)^2] of the feature's strength u and R = ReLU(y), y = b + a u - a c u' + s Z."""
     mean = b + a * (1 - c) / 2
-    product, square = _both_on_smaller_part(a, b, s, c, mean)
+    linear = (1 / 2 - mean) ** 2 + ((1 - a) ** 2 + (a * c) ** 2) / 12 + s**2
+    return np.where(mean > 0, linear - 2 * product - square, 1 / 3 - 2 * product + square)
+
+
+def _overlap_and_power(product, square, a, b, s, c):
+    """E[u R] and E[R^2] of the same."""
+    mean = b + a * (1 - c) / 2
     power = mean**2 + a**2 * (1 + c**2) / 12 + s**2
     return np.where(mean > 0, mean / 2 + a / 12 + product, product), np.where(mean > 0, power - square, square)
 
 
-def _both_on_loss(a, b, s, c):
-    """E[(u - ReLU(y))^2] for the same y."""
-    mean = b + a * (1 - c) / 2
-    product, square = _both_on_smaller_part(a, b, s, c, mean)
-    linear = (1 / 2 - mean) ** 2 + ((1 - a) ** 2 + (a * c) ** 2) / 12 + s**2
-    return np.where(mean > 0, linear - 2 * product - square, 1 / 3 - 2 * product + square)
+def _square_of_one(b, slope, s):
+    """E[R^2] of R = ReLU(y), y = b + slope u + s Z, with u uniform."""
+    mean = b + slope / 2
+    side = np.where(mean > 0, -1.0, 1.0)
+    square = ramp_moment(0, 2, side * b, side * slope, s)
+    return np.where(mean > 0, mean**2 + slope**2 / 12 + s**2 - square, square)
+
+
+def _one_on_smaller_part(b, slope, s):
+    """E[u R] and E[R^2] of the positive part of y where its mean is negative, of the negative part elsewhere."""
+    # y+ = y + y-, y+^2 = y^2 - y-^2: where y is mostly positive its negative part is what does not cancel
+    side = np.where(b + slope / 2 > 0, -1.0, 1.0)
+    return tuple(ramp_moment(j, k, side * b, side * slope, s) for j, k in ((1, 1), (0, 2)))
 
 
 def _both_on_smaller_part(a, b, s, c, mean):
@@ -351,11 +368,12 @@ def _profile(z, sigma, noise, c, p):
     """Best gain at b = z a sigma, and the loss there."""
     z, sigma, noise, c, p = np.broadcast_arrays(z, sigma, noise, c, p)
     one, shift = np.ones(z.shape), z * sigma
-    both, own = _both_on(one, shift, noise, c), _one_on(shift, one, noise)
+    parts = _parts(one, shift, noise, c)
+    own, both = (_overlap_and_power(*parts[k : k + 2], one, shift, noise, weight) for k, weight in ((2, 0), (4, c)))
     overlap = p * ((1 - p) * own[0] + p * both[0])
-    power = (1 - p) * ((1 - p) * moment(2, shift, noise) + p * _one_on(shift, -c, noise)[1])
-    power = power + p * ((1 - p) * own[1] + p * both[1])
+    power = (1 - p) * ((1 - p) * parts[0] + p * parts[1]) + p * ((1 - p) * own[1] + p * both[1])
     alive = (power > 0) & (overlap > 1e-150)
     a = np.where(alive, overlap / np.where(alive, power, 1), 1.0)
-    value = _loss(a, a * shift, noise, c, p)
+    scaled = [part * a**k for part, k in zip(parts, (2, 2, 1, 2, 1, 2), strict=True)]  # R grows with the gain
+    value = _combined(scaled, a, a * shift, a * noise, c, p)
     return a, np.where(alive, value, features.second_moment(p))
