@@ -63,6 +63,18 @@ def test_rugs_have_the_size_that_is_asked_for_and_antipodal_ones_a_multiple_of_f
         best_map.rug_code(8, 0.6, 0.05, antipodal=True)
 
 
+@pytest.mark.parametrize("antipodal", [False, True])
+def test_a_rug_code_does_not_hang_on_what_is_rounded_away(antipodal, monkeypatch):
+    W_in, noise = best_map.rug_code(64, 0.3, 0.05, antipodal=antipodal).W_in, np.random.default_rng(0)
+
+    def rounded(exact):
+        return lambda *at: exact(*at) * (1 + 1e-15 * noise.standard_normal(64))
+
+    for name in ("apply", "dense"):
+        monkeypatch.setattr(rugs.Rug, name, rounded(getattr(rugs.Rug, name)))
+    np.testing.assert_allclose(best_map.rug_code(64, 0.3, 0.05, antipodal=antipodal).W_in, W_in, atol=1e-12)
+
+
 def test_names_along_the_hull_are_those_at_each_ratio():
     r = [1e-4, 0.2, 0.9999]  # both ends: below the smallest code, above the largest
     _, names = best_map.along(0.05, r)

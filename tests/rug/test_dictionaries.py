@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import rug
-from superposition.rug import dictionaries, meanfield
+from superposition.rug import dictionaries, meanfield, rugs
 
 
 @pytest.mark.parametrize(("ns", "nd", "kind"), [(64, 24, "rug"), (48, 20, "rug"), (64, 24, "antipodal")])
@@ -17,9 +17,9 @@ def test_rugs_have_the_least_interference_for_each_feature(ns, nd, kind):
 
 @pytest.mark.parametrize("kind", ["rug", "antipodal"])
 def test_directions_do_not_hang_on_what_is_rounded_away(kind, monkeypatch):
-    directions, apply = rug.dictionary(64, 24, kind, seed=1).directions, dictionaries.Rug.apply
+    directions, apply = rug.dictionary(64, 24, kind, seed=1).directions, rugs.Rug.apply
     noise = np.random.default_rng(0)
-    monkeypatch.setattr(dictionaries.Rug, "apply", lambda r, x: apply(r, x) + 1e-15 * noise.standard_normal(x.shape))
+    monkeypatch.setattr(rugs.Rug, "apply", lambda r, x: apply(r, x) + 1e-15 * noise.standard_normal(x.shape))
     np.testing.assert_allclose(rug.dictionary(64, 24, kind, seed=1).directions, directions, atol=1e-12)
 
 

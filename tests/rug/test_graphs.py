@@ -23,6 +23,19 @@ def test_closed_row_against_the_eigenspace(name, c):
         np.testing.assert_allclose(np.sort(np.delete(others, i)), np.sort(row), atol=1e-12)
 
 
+def test_a_code_does_not_hang_on_which_eigenvectors_a_solver_finds(monkeypatch):
+    tile, solve = graphs.graph_tile("Clebsch", 0.05, inhibition=0), np.linalg.eigh
+    W_in = graphs.graph_code(tile, 0.05).W_in
+    turn = np.linalg.qr(np.random.default_rng(0).standard_normal((tile.nd, tile.nd)))[0]
+
+    def turned(A):
+        values, vectors = solve(A)
+        return values, np.c_[vectors[:, : tile.nd] @ turn, vectors[:, tile.nd :]]
+
+    monkeypatch.setattr(np.linalg, "eigh", turned)
+    np.testing.assert_allclose(graphs.graph_code(tile, 0.05).W_in, W_in, atol=1e-12)
+
+
 def test_another_graph_is_refused():
     ring = np.roll(np.eye(7, dtype=int), 1, axis=0) + np.roll(np.eye(7, dtype=int), -1, axis=0)
     with pytest.raises(ValueError, match="not strongly regular"):

@@ -157,6 +157,15 @@ def test_standard_error_is_the_spread_over_seeds():
     assert np.mean([run.se for run in runs]) == pytest.approx(spread, rel=0.28)
 
 
+@pytest.mark.parametrize(("ns", "nd", "antipodal"), [(64, 19, False), (48, 20, True), (7, 1, False), (6, 6, False)])
+def test_directions_are_of_rank_nd_and_give_the_rug(ns, nd, antipodal):
+    rug = rugs.Rug(ns, nd, seed=2, antipodal=antipodal)
+    one, other = (rugs.directions(rug, seed=seed) for seed in (0, 1))
+    assert one.shape == (nd, ns)
+    np.testing.assert_allclose(one.T @ one, rug.dense(), atol=1e-12)
+    assert nd == 1 or np.abs(one - other).max() > 0.1
+
+
 def test_a_large_rug_has_the_loss_of_the_theory():
     rug, best = rugs.Rug(65536, 13107, seed=0), meanfield.optimum(0.05, 13107 / 65536)
     exact = rugs.row_loss(rug.row()[1:], best.a, best.b, 0.05)

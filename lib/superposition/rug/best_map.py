@@ -18,7 +18,7 @@ from superposition.rug import meanfield, partners
 from superposition.rug.codes import Code, fan_loss, priority_fan
 from superposition.rug.drop import counting_bound
 from superposition.rug.mixtures import lower_hull
-from superposition.rug.rugs import Rug
+from superposition.rug.rugs import Rug, directions
 
 LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
 
@@ -300,11 +300,10 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
     rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
     best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
-    values, vectors = np.linalg.eigh(rug.dense())
-    half = (vectors * np.sqrt(np.maximum(values, 0)))[:, -rug.nd :]
+    W_in = directions(rug, seed=0)
     others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
     b = float(best.b) - float(best.a) * float(features.mean(p)) * others
-    return Code(half.T, float(best.a) * half, np.full(size, b))
+    return Code(W_in, float(best.a) * W_in.T, np.full(size, b))
 
 
 def _more(also):

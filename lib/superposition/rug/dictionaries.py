@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
+from superposition.rug import rugs
 from superposition.rug.codes import cone
-from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import unit_vectors
 
 KINDS = ("rug", "antipodal", "cone", "random")
@@ -276,10 +276,7 @@ def _directions(ns, nd, kind, seed):
         return unit_vectors(ns, nd, seed=seed).T
     if kind == "cone":
         return _cones(ns, nd)
-    frame = Rug(ns, nd, seed=seed, antipodal=kind == "antipodal")
-    # a random basis of its space: eigenvectors of equal eigenvalues would be chosen by what is rounded away
-    space = frame.apply(np.random.default_rng(seed).standard_normal((nd, ns)))
-    return np.sqrt(ns / nd) * np.linalg.qr(space.T)[0].T
+    return rugs.directions(rugs.Rug(ns, nd, seed=seed, antipodal=kind == "antipodal"), seed=seed)
 
 
 def _cones(ns, nd):

@@ -228,7 +228,9 @@ def graph_code(tile: GraphTile, p: float) -> Code:
     """
     A, c = adjacency(tile.name), tile.inhibition
     space = tile.nd - (c > 0)
-    vectors = np.linalg.eigh(A)[1][:, :space] * np.sqrt(len(A) / space)
+    lowest = np.linalg.eigh(A)[1][:, :space]  # of equal eigenvalues: only the space does not hang on rounding
+    inside = lowest @ (lowest.T @ np.random.default_rng(0).standard_normal((len(A), space)))
+    vectors = np.linalg.qr(inside)[0] * np.sqrt(len(A) / space)
     extra = np.full((len(A), int(c > 0)), np.sqrt(c))
     W_in = np.c_[vectors, extra].T / (1 - c)
     W_out = tile.a * np.c_[vectors, -extra]

@@ -278,10 +278,7 @@ def _loss(a, b, noise, c, p):
 
 
 def _parts(a, b, s, c):
-    """Of the output in its four cases: E[R^2] of nothing on, of the partner on; E[u R], E[R^2] of feature, of both.
-
-    The last four where the output is negative on average; elsewhere the same of the negative part.
-    """
+    """E[R^2] with nothing on, with the partner on; E[u R], E[R^2] of the smaller part with the feature, with both."""
     own = _one_on_smaller_part(b, a, s)
     both = _both_on_smaller_part(a, b, s, c, b + a * (1 - c) / 2)
     return moment(2, b, s), _square_of_one(b, -a * c, s), *own, *both
