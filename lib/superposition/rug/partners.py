@@ -281,25 +281,27 @@ def _parts(a, b, s, c):
     """E[R^2] with nothing on, with the partner on; E[u R], E[R^2] of the smaller part with the feature, with both."""
     own = _one_on_smaller_part(b, a, s)
     both = _both_on_smaller_part(a, b, s, c, b + a * (1 - c) / 2)
-    return moment(2, b, s), _square_of_one(b, -a * c, s), *own, *both
+    return moment(2, b, s), _square_of_one(b, -a * c, s), own, both
 
 
 def _combined(parts, a, b, s, c, p):
     """The loss from `_parts`."""
-    nothing, partner, *rest = parts
-    own, both = (_error(*rest[k : k + 2], a, b, s, weight) for k, weight in ((0, 0), (2, c)))
-    return (1 - p) * ((1 - p) * nothing + p * partner) + p * ((1 - p) * own + p * both)
+    nothing, partner, own, both = parts
+    on = (1 - p) * _error(own, a, b, s, 0) + p * _error(both, a, b, s, c)
+    return (1 - p) * ((1 - p) * nothing + p * partner) + p * on
 
 
-def _error(product, square, a, b, s, c):
+def _error(smaller, a, b, s, c):
     """E[(u - R)^2] of the feature's strength u and R = ReLU(y), y = b + a u - a c u' + s Z."""
+    product, square = smaller
     mean = b + a * (1 - c) / 2
     linear = (1 / 2 - mean) ** 2 + ((1 - a) ** 2 + (a * c) ** 2) / 12 + s**2
     return np.where(mean > 0, linear - 2 * product - square, 1 / 3 - 2 * product + square)
 
 
-def _overlap_and_power(product, square, a, b, s, c):
+def _overlap_and_power(smaller, a, b, s, c):
     """E[u R] and E[R^2] of the same."""
+    product, square = smaller
     mean = b + a * (1 - c) / 2
     power = mean**2 + a**2 * (1 + c**2) / 12 + s**2
     return np.where(mean > 0, mean / 2 + a / 12 + product, product), np.where(mean > 0, power - square, square)
@@ -365,12 +367,13 @@ def _profile(z, sigma, noise, c, p):
     """Best gain at b = z a sigma, and the loss there."""
     z, sigma, noise, c, p = np.broadcast_arrays(z, sigma, noise, c, p)
     one, shift = np.ones(z.shape), z * sigma
-    parts = _parts(one, shift, noise, c)
-    own, both = (_overlap_and_power(*parts[k : k + 2], one, shift, noise, weight) for k, weight in ((2, 0), (4, c)))
+    nothing, partner, *smaller = _parts(one, shift, noise, c)
+    own, both = (_overlap_and_power(part, one, shift, noise, k) for part, k in zip(smaller, (0, c), strict=True))
     overlap = p * ((1 - p) * own[0] + p * both[0])
-    power = (1 - p) * ((1 - p) * parts[0] + p * parts[1]) + p * ((1 - p) * own[1] + p * both[1])
+    power = (1 - p) * ((1 - p) * nothing + p * partner) + p * ((1 - p) * own[1] + p * both[1])
     alive = (power > 0) & (overlap > 1e-150)
     a = np.where(alive, overlap / np.where(alive, power, 1), 1.0)
-    scaled = [part * a**k for part, k in zip(parts, (2, 2, 1, 2, 1, 2), strict=True)]  # R grows with the gain
+    # R grows with the gain
+    scaled = nothing * a**2, partner * a**2, *((product * a, square * a**2) for product, square in smaller)
     value = _combined(scaled, a, a * shift, a * noise, c, p)
     return a, np.where(alive, value, features.second_moment(p))
