@@ -6,7 +6,7 @@ from scipy.optimize.elementwise import find_minimum, find_root
 from superposition import features, minima
 from superposition.rug import jumprelu, meanfield
 
-P = 10.0 ** np.linspace(-12, 0, 13)
+P = 10.0 ** np.linspace(-12, 0, 7)
 R = np.array([1e-12, 1e-6, 1e-3, 0.03, 0.2, 0.5, 0.8, 0.99, 0.9999])
 
 

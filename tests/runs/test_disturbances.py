@@ -15,7 +15,7 @@ from superposition.runs import store
 def test_killed_at_random_moments_the_table_is_the_same(tmp_path, undisturbed):
     rng = random.Random(3)
     counts = [0]
-    for _ in range(20):
+    for _ in range(10):
         process = start(tmp_path / "fast")
         wanted = counts[-1] + rng.randint(0, 3)  # points, since how fast a process starts depends on the machine
         while len(list((tmp_path / "fast").glob("?" * 32 + ".json"))) < wanted and process.poll() is None:
@@ -25,7 +25,7 @@ def test_killed_at_random_moments_the_table_is_the_same(tmp_path, undisturbed):
         process.communicate(timeout=60)
         counts.append(count(tmp_path / "fast"))
     assert counts == sorted(counts), "a kill lost what was finished"
-    assert counts[0] < counts[10] < counts[20] < 100, "the kills came too late to test anything"
+    assert counts[0] < counts[5] < counts[10] < 100, "the kills came too late to test anything"
     assert start(tmp_path / "fast").communicate(timeout=60)[0].startswith("fast, full grid: 100 of 100 points finished")
     assert collected(tmp_path / "fast", tmp_path) == undisturbed
     assert not list((tmp_path / "fast").glob("*.tmp"))
