@@ -174,7 +174,7 @@ CALLS = [
     (rugs.Rug, {"ns": 6, "nd": 2, "seed": 0, "antipodal": False}),
     (rugs.walsh_hadamard, {"x": np.array([1.0, 2.0, 0.0, 0.5])}),
     (rugs.simulated_loss, {"rug": RUG, **OUTPUT, "samples": 4, "seed": 0}),
-    (rugs.directions, {"rug": RUG, "seed": 0}),
+    (tight_frames.rug_directions, {"rug": RUG, "seed": 0}),
     (rugs.row_loss, {"off_diagonal": ROW, **OUTPUT}),
     (interference.feature_cumulants, {"p": 0.05}),
     (interference.absolute_third, {"p": 0.05}),

@@ -7,7 +7,7 @@ import pytest
 from scipy.integrate import quad
 from scipy.linalg import hadamard
 from superposition import features
-from superposition.rug import meanfield, rugs
+from superposition.rug import meanfield, rugs, tight_frames
 
 SIZES = [
     (8, 3),
@@ -160,7 +160,7 @@ def test_standard_error_is_the_spread_over_seeds():
 @pytest.mark.parametrize(("ns", "nd", "antipodal"), [(64, 19, False), (48, 20, True), (7, 1, False), (6, 6, False)])
 def test_directions_are_of_rank_nd_and_give_the_rug(ns, nd, antipodal):
     rug = rugs.Rug(ns, nd, seed=2, antipodal=antipodal)
-    one, other = (rugs.directions(rug, seed=seed) for seed in (0, 1))
+    one, other = (tight_frames.rug_directions(rug, seed=seed) for seed in (0, 1))
     assert one.shape == (nd, ns)
     np.testing.assert_allclose(one.T @ one, rug.dense(), atol=1e-12)
     assert nd == 1 or np.abs(one - other).max() > 0.1

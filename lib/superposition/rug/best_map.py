@@ -18,7 +18,8 @@ from superposition.rug import meanfield, partners
 from superposition.rug.codes import Code, fan_loss, priority_fan
 from superposition.rug.drop import counting_bound
 from superposition.rug.mixtures import lower_hull
-from superposition.rug.rugs import Rug, directions
+from superposition.rug.rugs import Rug
+from superposition.rug.tight_frames import rug_directions
 
 LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
 
@@ -300,7 +301,7 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
     rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
     best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
-    W_in = directions(rug, seed=0)
+    W_in = rug_directions(rug, seed=0)
     others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
     b = float(best.b) - float(best.a) * float(features.mean(p)) * others
     return Code(W_in, float(best.a) * W_in.T, np.full(size, b))

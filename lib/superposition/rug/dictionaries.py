@@ -13,9 +13,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.rug import rugs
 from superposition.rug.codes import cone
-from superposition.rug.tight_frames import unit_vectors
+from superposition.rug.rugs import Rug
+from superposition.rug.tight_frames import rug_directions, unit_vectors
 
 KINDS = ("rug", "antipodal", "cone", "random")
 RECOVERED = 0.9  # cosine from which a direction counts as found: the custom of the field
@@ -276,7 +276,7 @@ def _directions(ns, nd, kind, seed):
         return unit_vectors(ns, nd, seed=seed).T
     if kind == "cone":
         return _cones(ns, nd)
-    return rugs.directions(rugs.Rug(ns, nd, seed=seed, antipodal=kind == "antipodal"), seed=seed)
+    return rug_directions(Rug(ns, nd, seed=seed, antipodal=kind == "antipodal"), seed=seed)
 
 
 def _cones(ns, nd):

@@ -277,43 +277,6 @@ def simulated_loss(
     return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
 
 
-def directions(rug: Rug, *, seed: int) -> Float[np.ndarray, "nd ns"]:
-    """Directions of the features of a rug: W_in with W_in^T W_in = R, in a random basis of its space.
-
-    All eigenvalues of a rug but 0 are equal, so which eigenvectors a solver finds hangs on what is rounded away.
-
-    Parameters
-    ----------
-    rug : Rug
-        The matrix R.
-    seed : int
-        Seed of the basis.
-
-    Returns
-    -------
-    numpy.ndarray, shape (nd, ns)
-        Columns of length 1.
-
-    Raises
-    ------
-    ValueError
-        If `seed` is no seed.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 4.2.2; the basis is ours.
-
-    Examples
-    --------
-    >>> rug = Rug(8, 3, indices=[3, 5, 6])
-    >>> W_in = directions(rug, seed=0)
-    >>> np.allclose(W_in.T @ W_in, rug.dense())
-    True
-    """
-    space = rug.apply(checks.generator("seed", seed).standard_normal((rug.nd, rug.ns)))
-    return np.sqrt(rug.ns / rug.nd) * np.linalg.qr(space.T)[0].T
-
-
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
+from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -142,3 +143,40 @@ def checked_sizes(ns: int, nd: int) -> tuple[int, int]:
     """Return both sizes as ints, or refuse them."""
     ns = checks.whole("ns", ns, 1)
     return ns, checks.whole("nd", nd, 1, ns)
+
+
+def rug_directions(rug: Rug, *, seed: int) -> Float[np.ndarray, "nd ns"]:
+    """Directions of the features of a rug: W_in with W_in^T W_in = R, in a random basis of its space.
+
+    All eigenvalues of a rug but 0 are equal, so which eigenvectors a solver finds hangs on what is rounded away.
+
+    Parameters
+    ----------
+    rug : Rug
+        The matrix R.
+    seed : int
+        Seed of the basis.
+
+    Returns
+    -------
+    numpy.ndarray, shape (nd, ns)
+        Columns of length 1.
+
+    Raises
+    ------
+    ValueError
+        If `seed` is no seed.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.2; the basis is ours.
+
+    Examples
+    --------
+    >>> rug = Rug(8, 3, indices=[3, 5, 6])
+    >>> W_in = rug_directions(rug, seed=0)
+    >>> np.allclose(W_in.T @ W_in, rug.dense())
+    True
+    """
+    space = rug.apply(checks.generator("seed", seed).standard_normal((rug.nd, rug.ns)))
+    return np.sqrt(rug.ns / rug.nd) * np.linalg.qr(space.T)[0].T
