@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from rows_incidental import encoding
 from rows_rug import exact_step
-from superposition.incidental import laws, noise_loss, one_feature
+from superposition.incidental import noise_laws, noise_loss, one_feature
 from superposition.rug import meanfield, rugs
 from timing import seconds
 
@@ -23,7 +23,7 @@ def optimum(ratios):
 
 def expected_loss(neurons):
     """The loss of 16 encodings under Laplace noise."""
-    W, law = np.random.default_rng(0).standard_normal((16, neurons)) / 8, laws.laplace(0.2)
+    W, law = np.random.default_rng(0).standard_normal((16, neurons)) / 8, noise_laws.laplace(0.2)
     return lambda: noise_loss.expected_loss(W, law)
 
 

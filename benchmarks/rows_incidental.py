@@ -4,7 +4,7 @@ from unittest import mock
 
 import numpy as np
 from scipy.integrate import solve_ivp
-from superposition.incidental import laws, noise_loss, one_feature, tails
+from superposition.incidental import noise_laws, noise_loss, one_feature, tail_moments
 from timing import Row
 
 W = np.random.default_rng(0).standard_normal((16, 64)) / 8
@@ -12,14 +12,14 @@ W = np.random.default_rng(0).standard_normal((16, 64)) / 8
 
 def by_all_frequencies(law):
     """The same sum from all frequencies up to the far end, mixed moments and all."""
-    with mock.patch.object(tails, "NOTHING", np.inf):
-        T = [tails.tails(W @ w, w, law).T for w in W]
+    with mock.patch.object(tail_moments, "NOTHING", np.inf):
+        T = [tail_moments.tails(W @ w, w, law).T for w in W]
     return sum(found[2].sum() - 2 * found[1, j] + 1 for j, found in enumerate(T))
 
 
 def expected_losses():
     """At 16 features and 64 neurons, for the two laws that go through their characteristic function."""
-    for law in (laws.laplace(0.2), laws.uniform(0.2)):
+    for law in (noise_laws.laplace(0.2), noise_laws.uniform(0.2)):
 
         def ours(law=law):
             return noise_loss.expected_loss(W, law)

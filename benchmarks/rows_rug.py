@@ -10,13 +10,13 @@ import numpy as np
 import torch
 from scipy import fft, integrate
 from superposition import features, optimise
+from superposition.codes import partners
 from superposition.rug import (
     batched_training,
     exact_gradients,
     gaussian_training,
     jumprelu,
     meanfield,
-    partners,
     protocols,
     rugs,
     training,

@@ -6,16 +6,17 @@ chances average out: at one percent, 194 samples cost as much as the closed form
 
 import numpy as np
 from superposition import features, toy
+from superposition.codes import exact_losses, fans
 from superposition.features import Estimate
-from superposition.incidental import laws, noise_loss
-from superposition.rug import codes, exact_losses, meanfield
+from superposition.incidental import noise_laws, noise_loss
+from superposition.rug import meanfield
 from timing import Row
 
 P = 0.05
-FAN = codes.priority_fan(6, 1000)
+FAN = fans.priority_fan(6, 1000)
 ANGLES = 2 * np.pi * np.arange(5) / 5
 PENTAGON = np.array([np.cos(ANGLES), np.sin(ANGLES)])
-NOISY, LAPLACE = np.random.default_rng(0).standard_normal((16, 64)) / 8, laws.laplace(0.2)
+NOISY, LAPLACE = np.random.default_rng(0).standard_normal((16, 64)) / 8, noise_laws.laplace(0.2)
 
 
 def estimate(errors):

@@ -1,7 +1,7 @@
 """Random faults in the library, each against the tests of its own module: ``python scripts/mutants.py [part …]``.
 
 A mutant is a copy of the library with one small change: a comparison, an operator, a number, a condition, a default, a
-result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.rug.codes``),
+result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.codes.fans``),
 the module's doctests or the contract on its input fail; one that takes thrice the processor time of the tests is late.
 What was tried is kept in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that
 changed is tried anew, and so is every survivor. The seed chooses a module's mutants.
@@ -59,9 +59,9 @@ INDIRECT = {
     "runs/syntax.py": ["runs/test_fingerprint.py"],
     "runs/bridge.py": ["runs/test_certify.py"],
     "book/reference.py": ["test_reference.py"],
-    "receptive/crossings.py": ["receptive/test_flat_field.py", "receptive/test_hermite_rates.py"],
-    "rug/dictionary_training.py": ["rug/test_dictionaries.py"],
-    "rug/protocol_experiments.py": ["rug/test_protocols.py"],
+    "receptive/wave_growth.py": ["receptive/test_flat_field.py", "receptive/test_hermite_rates.py"],
+    "decoders/dictionary_training.py": ["rug/test_dictionaries.py"],
+    "experiments/recipe.py": ["rug/test_protocols.py"],
 }
 WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
 LONG = 60  # seconds for tests whose time was not kept
@@ -310,7 +310,7 @@ def chosen(parts):
     names = {path: "superposition." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts) for path in paths}
     found = [path for path in paths if not parts or any(f"{names[path]}.".startswith(f"{part}.") for part in parts)]
     if not found:
-        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.rug.codes, …")
+        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.codes.fans, …")
     return found
 
 
@@ -318,7 +318,7 @@ def main():
     """Try, keep, and show what survived."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.rug.codes; default: all"
+        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.codes.fans; default: all"
     )
     parser.add_argument("--number", type=int, default=6, help="mutants a module")
     parser.add_argument("--seed", type=int, default=0)

@@ -10,12 +10,17 @@ import pkgutil
 from pathlib import Path
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
-WINGS = ("toy", "rug", "incidental", "receptive")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
 TITLES = {
     "toy": "Toy models",
     "rug": "The Persian rug",
     "incidental": "Incidental polysemanticity",
     "receptive": "Receptive fields",
+    "codes": "Better codes",
+    "decoders": "Decoders and dictionaries",
+    "frequencies": "Unequal features",
+    "diagnosis": "Your own model",
+    "experiments": "Experiments",
     "runs": "Named runs",
     "book": "What chapters share",
     "ground": "The ground",

@@ -11,7 +11,8 @@ from click.testing import CliRunner
 from fast_runs import BROKEN, FAST
 from safetensors.numpy import save_file
 from superposition import cli, runs
-from superposition.rug import best_map, codes, records
+from superposition.codes import best_map, fans
+from superposition.diagnosis import record_verifier
 from superposition.runs import provenance, tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
@@ -66,7 +67,7 @@ def test_list_names_every_run_with_its_cost(call, monkeypatch):
 def test_show_tells_grid_and_function(call):
     done = call("show", "rug-grid")
     assert done.exit_code == 0
-    assert "function: superposition.rug.experiments:trained_autoencoder" in done.output
+    assert "function: superposition.experiments.autoencoders:trained_autoencoder" in done.output
     assert "ns = 512; p = 0.01, 0.02, 0.05, 0.2; r = 0.1, 0.2, 0.3, 0.5, 0.9; steps = 3000; " in done.output
 
 
@@ -172,7 +173,7 @@ def record(*arguments):
 
 
 def test_a_fan_is_no_record(tmp_path):
-    fan = codes.priority_fan(10, 30)
+    fan = fans.priority_fan(10, 30)
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "fan")
     done = record(tmp_path / "fan", "--p", 0.05)
     assert done.exit_code == 0
@@ -182,7 +183,7 @@ def test_a_fan_is_no_record(tmp_path):
 
 def test_a_better_code_is_a_record(tmp_path, monkeypatch):
     worse = best_map.best_known(0.05, 0.5)
-    monkeypatch.setattr(records, "best_known", lambda p, r: dataclasses.replace(worse, loss=1.01 * 0.05**2 / 6))
+    monkeypatch.setattr(record_verifier, "best_known", lambda p, r: dataclasses.replace(worse, loss=1.01 * 0.05**2 / 6))
     save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
     done = record(tmp_path / "digon", "--p", 0.05)
     assert done.exit_code == 0 and "0.9901 of the best known" in done.stdout and ": a record\n" in done.stdout

@@ -1,4 +1,4 @@
-"""Who may know whom: the ground nobody, a wing the ground, runs and book neither a wing nor each other; no circles."""
+"""Who may know whom: texts the ground, beyond also the rug and codes, runs and book no wing; no circles."""
 
 import ast
 import graphlib
@@ -9,10 +9,14 @@ from pathlib import Path
 import pytest
 
 PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
-WINGS = ("toy", "rug", "incidental", "receptive")
-MAY_KNOW = {"ground": {"ground"}, "runs": {"runs", "ground"}, "book": {"book", "ground"}} | {
-    wing: {wing, "ground"} for wing in WINGS
-}
+TEXTS = ("toy", "rug", "incidental", "receptive")
+BEYOND = {"codes": {"rug"}, "decoders": {"rug", "codes"}, "frequencies": {"rug", "codes"}}
+WINGS = (*TEXTS, *BEYOND, "diagnosis")
+MAY_KNOW = {"ground": {"ground"}, "runs": {"runs", "ground"}, "book": {"book", "ground"}}
+MAY_KNOW |= {wing: {wing, "ground"} for wing in TEXTS}
+MAY_KNOW |= {wing: {wing, "ground", *known} for wing, known in BEYOND.items()}
+MAY_KNOW |= {room: {room, "ground", *TEXTS, *BEYOND, "diagnosis"} for room in ("diagnosis", "experiments")}
+MAY_KNOW["experiments"].add("runs")
 SLOW = ("torch", "matplotlib", "pydantic", "IPython")
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from superposition import runs
 from superposition.book import claims
-from superposition.incidental import noise_experiments
+from superposition.experiments import noisy_networks
 from superposition.receptive import gates
 from superposition.rug import rugs
 from superposition.runs import fingerprint, store
@@ -32,7 +32,7 @@ def mark_of_another_format(folder):
         (lambda _: gates.small_bump_second_moment([0] * 4000, np.eye(3), 1.0), r"pixels = \[0, 0, .*… has repetitions"),
         (lambda _: claims.check(LONG, 1, 1), "claim_id = 'xxx.*… is not declared; nearest: "),
         (lambda _: runs.find(LONG), "run = 'xxx.*… is unknown; nearest: "),
-        (lambda _: noise_experiments.law(LONG, 0.1), "law = 'xxx.*… is unknown; allowed: "),
+        (lambda _: noisy_networks.law(LONG, 0.1), "law = 'xxx.*… is unknown; allowed: "),
         (lambda _: fingerprint.of(f"superposition.{LONG[:200]}:f"), "function = 'superposition.xxx.*… does not exist"),
         (mark_of_another_format, "results = .* has format 'xxx.*…, this version reads and writes "),
     ],

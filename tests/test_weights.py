@@ -4,12 +4,13 @@ import numpy as np
 import pytest
 from safetensors.numpy import save_file
 from superposition import weights
-from superposition.rug import codes, model, training
+from superposition.codes import fans
+from superposition.rug import model, training
 
 
 @pytest.fixture
 def fan():
-    return codes.priority_fan(10, 30)
+    return fans.priority_fan(10, 30)
 
 
 def test_both_forms_of_a_file(tmp_path, fan):

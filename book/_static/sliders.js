@@ -195,7 +195,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const [upper, lower] = [ramps(m + partner), ramps(m)];
     return [(upper[0] - lower[0]) / (2 * partner), (upper[1] - lower[1]) / (3 * partner)];
   }
-  /** Loss of an output whose partner has weight -c, as superposition.rug.partners.loss; noise without the partner. */
+  /** Loss of an output whose partner has weight -c, as superposition.codes.partners.loss; noise without the partner. */
   function partnerLoss(a, b, noise, c, p) {
     const s = a * noise, mean = b + a * (1 - c) / 2, [product, square] = bothOn(a, b, s, c);
     const off = (1 - p) * moment(2, b, s) + p * oneOn(b, -a * c, s)[1];
@@ -239,7 +239,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const hiders = B => [0, ...range(B - 2), B - 3];
   const fanLoss = (p, B) => p / 3 * sum(hiders(B), k => 1 - (1 - p) ** k) / B;
 
-  /** Everything that holds at one p: curves, fans, and the lower hull of all codes, as superposition.rug.best_known. */
+  /** Everything that holds at one p: curves, fans, and the lower hull of all codes, as superposition.codes.best_known. */
   const atProbability = remembered(p => {
     const ratios = [...geomspace(1e-3, 0.1, 12), ...linspace(0.1, 0.5, 13).slice(1)];
     const curve = (name, best, at) => at.map(r => ({name, r, loss: best(p, r).loss}));

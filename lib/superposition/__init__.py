@@ -7,7 +7,13 @@ Four wings, one a text, each with its theory on its face:
 * `superposition.incidental`: Incidental Polysemanticity
 * `superposition.receptive`: localization in gated linear networks
 
-`superposition.diagnose` measures an autoencoder of yours against the theory.
+Three that go beyond the texts:
+
+* `superposition.codes`: better codes than the rug, and how far down anyone can go
+* `superposition.decoders`: more than one step of reading, and sparse autoencoders
+* `superposition.frequencies`: features that are not equally frequent
+
+And `superposition.diagnosis`, with `superposition.diagnose`, measures an autoencoder of yours against all of it.
 
 Training is imported by its own name (`superposition.rug.training`) and needs torch, the extra ``train``.
 
@@ -22,7 +28,7 @@ gain 1.170, bias -0.465, loss 0.00743
 from importlib import import_module
 from importlib.metadata import version
 
-WINGS = ("toy", "rug", "incidental", "receptive")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
 __version__ = version("superposition")
 
 
@@ -31,7 +37,7 @@ def __getattr__(name):
     if name in WINGS:
         return import_module(f"superposition.{name}")
     if name == "diagnose":
-        return import_module("superposition.rug").diagnose
+        return import_module("superposition.diagnosis").diagnose
     raise AttributeError(f"module 'superposition' has no attribute {name!r}; its wings: {', '.join(WINGS)}")
 
 

@@ -160,11 +160,11 @@ def check_record(file, p):
     """
     with _refusals():
         from superposition import weights
-        from superposition.rug import records
+        from superposition.diagnosis import record_verifier
 
         found = weights.load(file)
         nd = len(found["W_in"]) if "W_in" in found else None
-        click.echo(records.check(found["W"], found["b"], p, nd=nd))
+        click.echo(record_verifier.check(found["W"], found["b"], p, nd=nd))
 
 
 @main.command()
@@ -179,16 +179,16 @@ def diagnose(file, p, figure, samples, seed):
     FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
     """
     with _refusals():
-        from superposition.rug import diagnosis
+        from superposition.diagnosis import autoencoder
 
         path = None if figure is None else _drawable(figure)
         with _bar("simulation", "vector") as progress:
-            found = diagnosis.diagnose(file, p=p, samples=samples, seed=seed, progress=progress)
+            found = autoencoder.diagnose(file, p=p, samples=samples, seed=seed, progress=progress)
         click.echo(found)
         if path is not None:
-            from superposition.rug import placing
+            from superposition.diagnosis import picture
 
-            placing.draw(found).savefig(path, dpi=150)
+            picture.draw(found).savefig(path, dpi=150)
             click.echo(f"drew {path}")
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from superposition import receptive, rug
 from superposition.book import ledger
-from superposition.rug.collisions import digon_bayes_loss
+from superposition.decoders.shared_directions import digon_bayes_loss
 from superposition.runs import tables
 from superposition.toy import border
 

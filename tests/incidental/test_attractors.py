@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import brentq
-from superposition.incidental import attractors, laws, noise_loss, noisy_training
+from superposition.incidental import attractors, noise_laws, noise_loss, noisy_training
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (3, 2), (8, 16), (12, 11)])
@@ -25,7 +25,7 @@ def test_simplex_of_the_text_has_the_numbers_of_figure_six():
 def test_a_frozen_simplex_has_no_slope_and_an_open_one_has():
     W = attractors.simplex(6, 10)
     edge = attractors.freezing_sigma(6, np.abs(W).sum(axis=1)).min()
-    below, above = (noise_loss.expected_loss_grad(W, laws.bipolar(scale * edge)) for scale in (0.99, 1.05))
+    below, above = (noise_loss.expected_loss_grad(W, noise_laws.bipolar(scale * edge)) for scale in (0.99, 1.05))
 
     def sideways(G):  # the part that changes directions: lengths feel the noise of their own output
         return np.abs(G - np.sum(G * W, axis=1, keepdims=True) * W).max()
@@ -46,7 +46,7 @@ def test_training_ends_at_the_last_weight():
     start = np.zeros((2, 1, 4))
     start[:, 0, 0] = 0.9
     found = noisy_training.train(
-        start, laws.normal(0), eta=0.01, lambda_=[0.3, 1.6], steps=3000, record=[3000]
+        start, noise_laws.normal(0), eta=0.01, lambda_=[0.3, 1.6], steps=3000, record=[3000]
     ).W[0, :, 0]  # fmt: skip
     assert found[0, 0] == pytest.approx(attractors.last_weight(0.3), rel=1e-6)
     assert np.abs(found[1]).max() < 0.02  # signs flip by eta lambda a step

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import sympy
-from superposition.incidental import kurtosis, laws
-from superposition.incidental.tails import sums
+from superposition.incidental import kurtosis, noise_laws
+from superposition.incidental.tail_moments import sums
 
 ETA, SIGMA, MU4 = sympy.symbols("eta sigma mu4", positive=True)
 X = sympy.symbols("x1:4")
@@ -62,7 +62,7 @@ def test_length_of_the_next_row():
 
 
 def test_numbers_are_those_of_sympy():
-    w, law, eta = row(3, seed=1), laws.discrete(0.4, 1.0), 0.03
+    w, law, eta = row(3, seed=1), noise_laws.discrete(0.4, 1.0), 0.03
     values = {**dict(zip(W, w, strict=True)), SIGMA: 0.4, MU4: law.mu4, ETA: eta}
     moments = kurtosis.step_moments(w, law, eta)
     length2 = 1 - 4 * ETA * P * (2 + P) + 4 * ETA**2 * P**2 * (4 + 4 * P + NOISE2)
@@ -75,7 +75,7 @@ def test_numbers_are_those_of_sympy():
 
 @pytest.mark.parametrize("k", [-2, -1, 0, 2])
 def test_moments_are_those_of_enumeration(k):
-    w, law, eta = row(7, seed=2), laws.discrete(0.2, k), 1e-4
+    w, law, eta = row(7, seed=2), noise_laws.discrete(0.2, k), 1e-4
 
     values, p = sums(law, 7)
     after = kurtosis.step(w, 0.2 * values, eta)
@@ -89,7 +89,7 @@ def test_moments_are_those_of_enumeration(k):
 @pytest.mark.parametrize("k", [-2, -1, 0, 3])
 @pytest.mark.parametrize("m", [6, 9])
 def test_drift_is_that_of_enumeration(k, m):
-    law, eta = laws.discrete(0.1, k), 1e-4
+    law, eta = noise_laws.discrete(0.1, k), 1e-4
     for seed in range(3):
         w = row(m, seed)
         fourth, direction = kurtosis.enumerated_drift(w, law, eta)
@@ -103,11 +103,11 @@ def test_drift_is_that_of_enumeration(k, m):
 def test_bipolar_noise_pushes_a_dense_row_away_from_the_axes():
     w = np.ones(16) / 4 + 0.05 * np.random.default_rng(0).standard_normal(16)
     w /= np.linalg.norm(w)
-    with_kurtosis, without = (kurtosis.drift(w, law, 0.01) for law in (laws.bipolar(0.1), laws.normal(0.1)))
+    with_kurtosis, without = (kurtosis.drift(w, law, 0.01) for law in (noise_laws.bipolar(0.1), noise_laws.normal(0.1)))
     assert with_kurtosis < without
     # on an axis the kurtosis does nothing, and diffusion leads away
     axis = np.eye(16)[0]
-    assert kurtosis.drift(axis, laws.bipolar(0.1), 0.01) == kurtosis.drift(axis, laws.normal(0.1), 0.01) < 0
+    assert kurtosis.drift(axis, noise_laws.bipolar(0.1), 0.01) == kurtosis.drift(axis, noise_laws.normal(0.1), 0.01) < 0
 
 
 def test_stationary_value_balances_the_drift_over_random_directions():
@@ -126,17 +126,17 @@ def test_stationary_value_balances_the_drift_over_random_directions():
 def test_bipolar_reach_is_the_maximum():
 
     W = np.random.default_rng(0).standard_normal((3, 6))
-    values = 0.2 * sums(laws.bipolar(1), 6)[0]
+    values = 0.2 * sums(noise_laws.bipolar(1), 6)[0]
     np.testing.assert_allclose(kurtosis.bipolar_reach(W, 0.2), (W @ values.T).max(axis=1))
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: kurtosis.drift([1.0, 1.0], laws.normal(1), 0.1), r"squared length 2; allowed: \(m,\) and 1"),
-        (lambda: kurtosis.step_moments(np.eye(2), laws.normal(1), 0.1), r"w has shape \(2, 2\)"),
-        (lambda: kurtosis.direction_drift([1.0], laws.normal(1), np.inf), "eta = inf is out of range"),
-        (lambda: kurtosis.enumerated_drift(row(21), laws.bipolar(1), 0.1), r"2\^21 = 2097152 combinations"),
+        (lambda: kurtosis.drift([1.0, 1.0], noise_laws.normal(1), 0.1), r"squared length 2; allowed: \(m,\) and 1"),
+        (lambda: kurtosis.step_moments(np.eye(2), noise_laws.normal(1), 0.1), r"w has shape \(2, 2\)"),
+        (lambda: kurtosis.direction_drift([1.0], noise_laws.normal(1), np.inf), "eta = inf is out of range"),
+        (lambda: kurtosis.enumerated_drift(row(21), noise_laws.bipolar(1), 0.1), r"2\^21 = 2097152 combinations"),
         (lambda: kurtosis.stationary_fourth_norm(0, 1), "m = 0 is out of range"),
         (lambda: kurtosis.stationary_fourth_norm(3, -3), "kurtosis = -3 is out of range"),
         (lambda: kurtosis.bipolar_reach([1.0], -1), "sigma = -1 is out of range"),

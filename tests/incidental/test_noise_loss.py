@@ -5,11 +5,12 @@ import itertools
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from superposition.incidental import laws, noise_loss, noisy_training, tails
+from superposition.incidental import noise_laws, noise_loss, noisy_training, tail_moments
 
 LAWS = [
-    laws.bipolar(0.3), laws.uniform(0.3), laws.normal(0.3), laws.laplace(0.3),
-    laws.discrete(0.3, -1.5), laws.discrete(0.3, 0), laws.discrete(0.3, 3), laws.discrete(0.3, -2),
+    noise_laws.bipolar(0.3), noise_laws.uniform(0.3), noise_laws.normal(0.3), noise_laws.laplace(0.3),
+    noise_laws.discrete(0.3, -1.5), noise_laws.discrete(0.3, 0), noise_laws.discrete(0.3, 3),
+    noise_laws.discrete(0.3, -2),
 ]  # fmt: skip
 
 
@@ -59,16 +60,16 @@ def test_discrete_loss_is_that_of_brute_force(law):
 
 def test_bipolar_loss_is_that_of_enumeration_at_sixteen_neurons():
     W = weights(8, 16, seed=2)
-    values, p = tails.sums(laws.bipolar(0.1), 16)
+    values, p = tail_moments.sums(noise_laws.bipolar(0.1), 16)
     assert values.shape == (2**16, 16) and p.sum() == pytest.approx(1)
     y = W @ W.T + (0.1 * values @ W.T)[:, None, :]
     expected = ((np.maximum(y, 0) - np.eye(8)) ** 2).sum(axis=(1, 2)) @ p
-    assert noise_loss.expected_loss(W, laws.bipolar(0.1)) == pytest.approx(expected, rel=1e-12, abs=0)
+    assert noise_loss.expected_loss(W, noise_laws.bipolar(0.1)) == pytest.approx(expected, rel=1e-12, abs=0)
 
 
 @pytest.mark.parametrize("name", ["uniform", "normal", "laplace"])
 def test_continuous_loss_of_a_single_neuron_is_a_quadrature(name):
-    W, law = np.array([[0.8], [-0.5]]), getattr(laws, name)(0.4)
+    W, law = np.array([[0.8], [-0.5]]), getattr(noise_laws, name)(0.4)
     total = 0.0
     for i, j in np.ndindex(2, 2):
 
@@ -81,7 +82,9 @@ def test_continuous_loss_of_a_single_neuron_is_a_quadrature(name):
     assert noise_loss.expected_loss(W, law) == pytest.approx(total, rel=1e-7)
 
 
-@pytest.mark.parametrize("law", [laws.uniform(0.1), laws.laplace(0.1), laws.normal(0.1)], ids=lambda law: law.name)
+@pytest.mark.parametrize(
+    "law", [noise_laws.uniform(0.1), noise_laws.laplace(0.1), noise_laws.normal(0.1)], ids=lambda law: law.name
+)
 @pytest.mark.parametrize("rows", ["dense", "near the axes"])
 def test_continuous_loss_is_that_of_draws(law, rows):
     W = weights(4, 6) if rows == "dense" else 0.98 * np.eye(4, 6) - 0.1
@@ -94,8 +97,8 @@ def test_continuous_loss_is_that_of_draws(law, rows):
 def test_three_points_of_small_steps_are_nearly_uniform():
     # a sum of 2 k + 1 point laws would be; here: the discrete law with the kurtosis of the uniform, m large
     W = weights(3, 14, seed=4)
-    gauss, flat = (noise_loss.expected_loss(W, law) for law in (laws.normal(0.2), laws.uniform(0.2)))
-    three = noise_loss.expected_loss(W, laws.discrete(0.2, -1.2))
+    gauss, flat = (noise_loss.expected_loss(W, law) for law in (noise_laws.normal(0.2), noise_laws.uniform(0.2)))
+    three = noise_loss.expected_loss(W, noise_laws.discrete(0.2, -1.2))
     assert three - gauss == pytest.approx(flat - gauss, rel=0.15)  # equal up to sixth cumulants
     assert abs(flat - gauss) > 1e-5
 
@@ -109,7 +112,7 @@ def test_gradient_is_that_of_differences(law, rows):
 
 def test_a_step_of_training_is_a_step_along_the_gradient_on_average():
 
-    W, law, eta = weights(3, 4, seed=6), laws.laplace(0.3), 0.01
+    W, law, eta = weights(3, 4, seed=6), noise_laws.laplace(0.3), 0.01
     start = np.repeat(W[None], 100_000, axis=0)
     found = noisy_training.train(start, law, eta=eta, steps=1, record=[1], noise="independent", seed=0).W[0]
     se = found.std(axis=0) / np.sqrt(len(found))
@@ -119,9 +122,9 @@ def test_a_step_of_training_is_a_step_along_the_gradient_on_average():
 def test_without_noise_the_loss_is_plain():
     W = weights(4, 6)
     plain = ((np.maximum(W @ W.T, 0) - np.eye(4)) ** 2).sum()
-    for law in (laws.bipolar(0), laws.laplace(0)):
+    for law in (noise_laws.bipolar(0), noise_laws.laplace(0)):
         assert noise_loss.expected_loss(W, law) == pytest.approx(plain, rel=1e-14)
-    assert noise_loss.expected_loss(np.zeros((3, 4)), laws.uniform(0.1)) == 3
+    assert noise_loss.expected_loss(np.zeros((3, 4)), noise_laws.uniform(0.1)) == 3
 
 
 def test_only_gaussian_noise_is_rotationally_symmetric():
@@ -135,11 +138,12 @@ def test_only_gaussian_noise_is_rotationally_symmetric():
 def test_kurtosis_term_is_the_leading_one():
     W = weights(4, 16, seed=8)
     slope = (
-        noise_loss.expected_loss(W, laws.discrete(0.2, 0.02)) - noise_loss.expected_loss(W, laws.discrete(0.2, -0.02))
+        noise_loss.expected_loss(W, noise_laws.discrete(0.2, 0.02))
+        - noise_loss.expected_loss(W, noise_laws.discrete(0.2, -0.02))
     ) / 2
     # sixth cumulants remain: they are of relative order sum w^6 / (sum w^2)^3, some per cent
-    assert slope == pytest.approx(noise_loss.kurtosis_term(W, laws.discrete(0.2, 0.02)), rel=0.2)
-    assert noise_loss.kurtosis_term(W, laws.normal(0.2)) == 0
+    assert slope == pytest.approx(noise_loss.kurtosis_term(W, noise_laws.discrete(0.2, 0.02)), rel=0.2)
+    assert noise_loss.kurtosis_term(W, noise_laws.normal(0.2)) == 0
 
 
 def test_kurtosis_term_of_one_pair():
@@ -149,13 +153,13 @@ def test_kurtosis_term_of_one_pair():
     v = w.copy()
     v[:200] = -v[:200]
     v = -b * sigma * w + np.sqrt(1 - (b * sigma) ** 2) * v
-    W, law = np.array([w, v]), laws.discrete(sigma, -1)
+    W, law = np.array([w, v]), noise_laws.discrete(sigma, -1)
     pairs = sum(-(sigma**2) / 12 * b * np.exp(-(b**2) / 2) / np.sqrt(2 * np.pi) * np.sum(row**4) for row in W)
     assert noise_loss.kurtosis_term(W, law) == pytest.approx(pairs, rel=1e-12, abs=0)
 
 
 def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
-    W, law, seen = weights(4, 6, seed=9), laws.bipolar(0.15), []
+    W, law, seen = weights(4, 6, seed=9), noise_laws.bipolar(0.15), []
     found = noise_loss.descend(W, law, eta=0.1, steps=200, record=[0, 1, 200], progress=lambda *a: seen.append(a))
     np.testing.assert_array_equal(found[0], W)
     np.testing.assert_allclose(found[1], W - 0.1 * noise_loss.expected_loss_grad(W, law), rtol=1e-14)
@@ -165,7 +169,7 @@ def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
 
 
 def test_slope_of_the_fourth_norm_is_what_a_small_step_does():
-    W, law = weights(4, 6, seed=10), laws.bipolar(0.2)
+    W, law = weights(4, 6, seed=10), noise_laws.bipolar(0.2)
     after = noise_loss.descend(W, law, eta=1e-6, steps=1, record=[1])[0]
 
     def direction(W):
@@ -180,15 +184,21 @@ def test_slope_of_the_fourth_norm_is_what_a_small_step_does():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: noise_loss.expected_loss([1.0, 2.0], laws.normal(0.1)), r"W has shape \(2,\); allowed: \(n, m\)"),
         (
-            lambda: noise_loss.expected_loss(np.ones((2, 34)), laws.bipolar(0.1)),
+            lambda: noise_loss.expected_loss([1.0, 2.0], noise_laws.normal(0.1)),
+            r"W has shape \(2,\); allowed: \(n, m\)",
+        ),
+        (
+            lambda: noise_loss.expected_loss(np.ones((2, 34)), noise_laws.bipolar(0.1)),
             r"m = 34 gives 2\^17 = 131072 sums in each half; allowed: up to 65536",
         ),
-        (lambda: noise_loss.expected_loss_grad(np.ones((2, 22)), laws.discrete(0.1, 1)), r"3\^11 = 177147 sums"),
-        (lambda: noise_loss.kurtosis_term(np.zeros((2, 2)), laws.normal(1)), "sigma times the length of a row = 0"),
-        (lambda: noise_loss.descend(np.ones((2, 2)), laws.normal(1), eta=-1, steps=1, record=[]), "eta = -1"),
-        (lambda: noise_loss.descend(np.ones((2, 2)), laws.normal(1), eta=1, steps=1, record=[2]), "record = 2"),
+        (lambda: noise_loss.expected_loss_grad(np.ones((2, 22)), noise_laws.discrete(0.1, 1)), r"3\^11 = 177147 sums"),
+        (
+            lambda: noise_loss.kurtosis_term(np.zeros((2, 2)), noise_laws.normal(1)),
+            "sigma times the length of a row = 0",
+        ),
+        (lambda: noise_loss.descend(np.ones((2, 2)), noise_laws.normal(1), eta=-1, steps=1, record=[]), "eta = -1"),
+        (lambda: noise_loss.descend(np.ones((2, 2)), noise_laws.normal(1), eta=1, steps=1, record=[2]), "record = 2"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from superposition.incidental import laws, noisy_training
-from superposition.incidental.laws import bipolar
+from superposition.incidental import noise_laws, noisy_training
+from superposition.incidental.noise_laws import bipolar
 from superposition.incidental.noisy_training import initial, train
 
 
@@ -30,7 +30,7 @@ def noise_of_seed(law, shape, seed):
 @pytest.mark.parametrize("draws", [1, 3])
 def test_the_written_gradient_is_that_of_autograd(relu, noise, draws):
     n, m, instances, steps = 5, 7, 3, 4
-    start, law = initial(n, m, instances, seed=1), laws.uniform(0.3)
+    start, law = initial(n, m, instances, seed=1), noise_laws.uniform(0.3)
     shape = (steps, instances, draws, n if noise == "independent" else 1, m)
     xi = noise_of_seed(law, shape, 5)
     eta, lambda_ = np.array([0.01, 0.02, 0.05]), np.array([0.0, 0.1, 0.2])
@@ -45,14 +45,14 @@ def test_the_written_gradient_is_that_of_autograd(relu, noise, draws):
 
 
 def test_without_noise_a_single_row_reaches_unit_length():
-    found = train(initial(1, 4, 2, seed=0), laws.normal(0), eta=0.05, steps=300, record=[300])
+    found = train(initial(1, 4, 2, seed=0), noise_laws.normal(0), eta=0.05, steps=300, record=[300])
     np.testing.assert_allclose(found.S, 1, rtol=1e-12)  # contraction 1 - 8 eta a step
 
 
 def test_batches_of_one_law_do_not_depend_on_sigma_of_the_others():
     start = initial(4, 6, 2, seed=3)
-    together = train(start, [laws.bipolar(0.1), laws.bipolar(0.3)], eta=0.02, steps=50, record=[50], seed=1)
-    same = train(start, [laws.bipolar(0.1), laws.bipolar(0.0)], eta=0.02, steps=50, record=[50], seed=1)
+    together = train(start, [noise_laws.bipolar(0.1), noise_laws.bipolar(0.3)], eta=0.02, steps=50, record=[50], seed=1)
+    same = train(start, [noise_laws.bipolar(0.1), noise_laws.bipolar(0.0)], eta=0.02, steps=50, record=[50], seed=1)
     np.testing.assert_array_equal(together.W[0, 0], same.W[0, 0])
     assert abs(together.W[0, 1] - same.W[0, 1]).max() > 1e-3
 
@@ -61,17 +61,17 @@ def test_records_and_blocks_do_not_change_the_run(monkeypatch):
     start = initial(4, 6, 3, seed=3)
     run = {"eta": 0.02, "steps": 40, "seed": 1}
     monkeypatch.setattr(noisy_training, "BLOCK", 7 * 3 * 6)  # seven steps a block
-    often = train(start, laws.bipolar(0.1), record=range(41), **run)
-    once = train(start, laws.bipolar(0.1), record=[40], **run)
+    often = train(start, noise_laws.bipolar(0.1), record=range(41), **run)
+    once = train(start, noise_laws.bipolar(0.1), record=[40], **run)
     np.testing.assert_array_equal(often.W[-1], once.W[0])
-    np.testing.assert_array_equal(train(often.W[0], laws.bipolar(0.1), record=[13], **run).W[0], often.W[13])
+    np.testing.assert_array_equal(train(often.W[0], noise_laws.bipolar(0.1), record=[13], **run).W[0], often.W[13])
 
 
 def test_records_start_end_and_derived_quantities():
     start = initial(3, 5, 2, seed=0)
     seen = []
     found = train(
-        start, laws.laplace(0.1), eta=0.01, steps=2030, record=[2030, 0, 7], seed=0,
+        start, noise_laws.laplace(0.1), eta=0.01, steps=2030, record=[2030, 0, 7], seed=0,
         progress=lambda done, total: seen.append((done, total)),
     )  # fmt: skip
     assert found.steps.tolist() == [0, 7, 2030] and found.W.shape == (3, 2, 3, 5)
@@ -100,7 +100,7 @@ def test_divergence_is_nan_and_stays_alone():
 
 def test_noise_has_the_streams_and_size_it_should():
     source = noisy_training._Noise(
-        [laws.bipolar(0.1), laws.normal(2.0), laws.bipolar(0.5)], (2, 3, 4), 0, torch.device("cpu")
+        [noise_laws.bipolar(0.1), noise_laws.normal(2.0), noise_laws.bipolar(0.5)], (2, 3, 4), 0, torch.device("cpu")
     )
     xi = source.block(4000).numpy()
     assert xi.shape == (4000, 3, 2, 3, 4)
@@ -112,7 +112,7 @@ def test_noise_has_the_streams_and_size_it_should():
     assert abs(correlation).max() < 5.5 / np.sqrt(4000)  # 1128 pairs of independent signs
 
 
-ONE, LAW = np.ones((1, 2, 2)), laws.normal(0)
+ONE, LAW = np.ones((1, 2, 2)), noise_laws.normal(0)
 
 
 @pytest.mark.parametrize(

@@ -3,13 +3,7 @@
 import numpy as np
 import pytest
 import torch
-from superposition.receptive import (
-    gated_networks,
-    gated_training,
-    gates,
-    least_squares,
-    measures,
-)
+from superposition.receptive import gated_networks, gated_training, gates, least_squares, measures
 
 RELU = gated_training.leaky(0)
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
-from superposition.receptive import flat_field, hermite, landscape, measures, nlgp, predicted, ring
+from superposition.receptive import flat_field, hermite, landscape, landscape_descent, measures, nlgp, ring
 from superposition.receptive.landscape import Task
 
 RINGS = [(12, 1.1, 0.6), (40, 2, 1), (41, 2.5, 0.7)]
@@ -98,7 +98,7 @@ def test_one_neuron_loss_and_score_agree():
 @pytest.mark.parametrize("seed", [0, 1])
 def test_loss_against_samples(seed):
     """First order beside the truth: off by less than a third of what the first order adds, at a small drive."""
-    gain, W = 0.35, 0.3 * predicted.starting_fields(12, 3, "tiled", seed)
+    gain, W = 0.35, 0.3 * landscape_descent.starting_fields(12, 3, "tiled", seed)
     rng = np.random.default_rng(seed + 10)
     x1, x0 = (nlgp.nlgp_sample(12, xi, gain, 400_000, seed=rng) for xi in (1.1, 0.6))
     parts = [(np.maximum(x @ W.T, 0).mean(axis=1) - y) ** 2 / 4 for x, y in ((x1, 1), (x0, 0))]
@@ -118,7 +118,7 @@ def test_twins_are_finite():
 
 
 def test_fields_are_flat_below_the_critical_gain_and_localized_above():
-    low, high = (predicted.predicted_fields(40, 2, 1, gain, 1) for gain in (0.12, 0.3))
+    low, high = (landscape_descent.predicted_fields(40, 2, 1, gain, 1) for gain in (0.12, 0.3))
     assert 40 * measures.ipr(low)[0] < 1.01
     assert 40 * measures.ipr(high)[0] > 3
 
@@ -135,8 +135,8 @@ def test_torus_has_the_covariance_of_products():
         (lambda: landscape.one_neuron_score(np.zeros(8), 2, 1, 1), "w has shape .* not zero"),
         (lambda: landscape.many_neuron_loss(np.zeros((2, 8)), 1, 0.5, 1), "W has shape .* no row zero"),
         (lambda: landscape.many_neuron_loss(np.ones((2, 8)), 1, 0.5, 0), "gain = 0 is out of range"),
-        (lambda: predicted.predicted_fields(40, 2, 1, 1, 0), "K = 0 is out of range"),
-        (lambda: predicted.predicted_fields(40, 2, 1, 1, 2, start="flat"), "start = 'flat' is unknown"),
+        (lambda: landscape_descent.predicted_fields(40, 2, 1, 1, 0), "K = 0 is out of range"),
+        (lambda: landscape_descent.predicted_fields(40, 2, 1, 1, 2, start="flat"), "start = 'flat' is unknown"),
     ],
 )
 def test_refusals(call, message):
@@ -147,8 +147,8 @@ def test_refusals(call, message):
 def test_the_best_field_is_a_summit_above_every_start():
     task = landscape.nlgp_task(12, 2, 1, 0.3)
     starts = np.random.default_rng(0).standard_normal((4, 12))
-    best = predicted.best_field(starts, task)
+    best = landscape_descent.best_field(starts, task)
     value, slope = landscape.score(best, task)
     assert np.linalg.norm(best) == pytest.approx(1) and np.abs(slope).max() < 1e-5
-    assert value >= max(landscape.score(predicted.best_field([w], task), task)[0] for w in starts) - 1e-12
+    assert value >= max(landscape.score(landscape_descent.best_field([w], task), task)[0] for w in starts) - 1e-12
     assert value > max(landscape.score(w, task)[0] for w in starts)

@@ -5,8 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from superposition.receptive import many_experiments, ring, training
-from superposition.receptive.landscape_experiments import copies, sampled_loss
+from superposition.experiments import wide_networks
+from superposition.experiments.predicted_fields import copies, sampled_loss
+from superposition.receptive import ring, training
 from superposition.runs.catalogue import landscape as catalogue
 
 
@@ -26,19 +27,19 @@ def test_filter_power_is_the_exponent(power):
     W0 = training.initial_weights(3, 5, 40, seed=1)
     lam = ring.eigenvalues(C1)
     W = np.fft.irfft(np.fft.rfft(W0, axis=-1) * np.abs(lam) ** power, n=40, axis=-1)
-    assert many_experiments.filter_power(W0, W, C1) == pytest.approx(power, abs=1e-9)
+    assert wide_networks.filter_power(W0, W, C1) == pytest.approx(power, abs=1e-9)
 
 
 def test_extents_of_a_stripe_and_a_pixel():
     stripe, pixel = np.zeros((2, 6, 6))
     stripe[2], pixel[1, 3] = 1, -2
-    narrow, wide = many_experiments.extents(np.reshape([stripe, pixel], (2, 36)), 6)
+    narrow, wide = wide_networks.extents(np.reshape([stripe, pixel], (2, 36)), 6)
     np.testing.assert_allclose(narrow, [1, 1])
     np.testing.assert_allclose(wide, [6, 1])
 
 
 def test_torus_data_have_product_correlations():
-    one, zero = next(many_experiments.torus_batches(8, 1.0, 0.5, 1e-3, 40_000, seed=0, device="cpu"))
+    one, zero = next(wide_networks.torus_batches(8, 1.0, 0.5, 1e-3, 40_000, seed=0, device="cpu"))
     r = ring.gaussian_covariance(8, 1.0)
     x = one.numpy().reshape(-1, 8, 8)
     assert np.mean(x[:, 2, 3] * x[:, 3, 5]) == pytest.approx(r[0, 1] * r[0, 2], abs=4 / 20_000**0.5)

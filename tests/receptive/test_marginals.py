@@ -2,10 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.receptive import (
-    marginals,
-    ring,
-)
+from superposition.receptive import marginals, ring
 
 
 @pytest.mark.parametrize(

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from superposition.experiments.predicted_fields import copies
 from superposition.receptive import measures, tilings
-from superposition.receptive.landscape_experiments import copies
 
 
 @pytest.fixture(scope="module")

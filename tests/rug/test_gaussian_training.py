@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import torch
 from superposition import features, optimise
-from superposition.rug import experiments, gaussian_training, meanfield, mixtures, stopping, training
+from superposition.codes import mixtures
+from superposition.experiments import autoencoders
+from superposition.rug import gaussian_training, meanfield, stopping, training
 from superposition.rug.model import row_statistics
 
 
@@ -73,7 +75,7 @@ def test_samples_and_closed_form_agree():
 
 
 def test_function_of_the_run():
-    out = experiments.gaussian_autoencoder(ns=32, p=0.1, r=0.5, steps=100, seed=0, device="cpu")
+    out = autoencoders.gaussian_autoencoder(ns=32, p=0.1, r=0.5, steps=100, seed=0, device="cpu")
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["closed"] / out["theory"])
     assert out["real_ratio_se"] > 0
 
@@ -119,7 +121,7 @@ def test_pure_noise_stops_after_e_minus_one_comparisons():
 
 
 def test_stopped_run():
-    out = experiments.stopped_autoencoder(ns=16, p=0.2, r=0.5, steps=400, seed=0, device="cpu")
+    out = autoencoders.stopped_autoencoder(ns=16, p=0.2, r=0.5, steps=400, seed=0, device="cpu")
     assert out["nd"] == 8 and out["done"] <= 400
     assert 200 <= out["pause"] <= out["done"]
 
@@ -127,14 +129,14 @@ def test_stopped_run():
 def test_three_protocols():
     """The text's rate without its rule makes all steps; with it, the same steps until it stops."""
     same = {"ns": 16, "p": 0.2, "r": 0.5, "seed": 0, "device": "cpu"}
-    recipe, unstopped = (experiments.trained_by(**same, protocol=how, steps=300) for how in ("recipe", "unstopped"))
-    stopped = experiments.trained_by(**same, protocol="text", steps=300)
+    recipe, unstopped = (autoencoders.trained_by(**same, protocol=how, steps=300) for how in ("recipe", "unstopped"))
+    stopped = autoencoders.trained_by(**same, protocol="text", steps=300)
     assert recipe["done"] == unstopped["done"] == 300 and 200 <= stopped["done"] <= 300
     assert recipe["loss"] < unstopped["loss"] and recipe["nd"] == 8
     if stopped["done"] == 300:
         assert stopped["loss"] == pytest.approx(unstopped["loss"], rel=1e-3)
     with pytest.raises(ValueError, match="protocol = 'other'"):
-        experiments.trained_by(**same, protocol="other", steps=1)
+        autoencoders.trained_by(**same, protocol="other", steps=1)
 
 
 class _Rows(torch.autograd.Function):

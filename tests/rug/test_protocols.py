@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 from superposition import features
-from superposition.rug import meanfield, protocol_experiments, protocols, training
+from superposition.experiments import recipe
+from superposition.rug import meanfield, protocols, training
 from superposition.runs import tables
 
 NS, P, R = (2, 64, 256, 1024, 4096), (0.002, 0.05, 0.0999, 0.1, 0.5, 1.0), (0.02, 0.2, 0.5, 1.0)
@@ -50,14 +51,14 @@ def test_the_others_by_hand():
 @pytest.mark.parametrize("seed", [0, 1, 2])
 def test_a_rate_beyond_the_edge_silences_all_outputs(seed):
     point = {"ns": 64, "p": 0.05, "r": 0.5, "steps": 20, "seed": seed, "device": "cpu"}
-    gentle, wild = (protocol_experiments.tried_rate(**point, shift=shift) for shift in (0.3, 30.0))
+    gentle, wild = (recipe.tried_rate(**point, shift=shift) for shift in (0.3, 30.0))
     assert gentle["lr"] == protocols.rate_at_shift(0.3, 64, 32, 0.05) and gentle["nd"] == 32
     assert (gentle["collapsed"], wild["collapsed"]) == (0, 1) and gentle["over_zero"] < 0.5 < 1 <= wild["over_zero"]
 
 
 def test_what_the_run_says_of_a_model_and_of_a_collapse(monkeypatch):
     point = {"ns": 24, "p": 0.1, "r": 0.25, "protocol": "recipe", "steps": 40, "seed": 1, "device": "cpu"}
-    found = protocol_experiments.tried_protocol(**point)
+    found = recipe.tried_protocol(**point)
     model = training.train(24, 6, 0.1, protocol="recipe", steps=40, seed=1, device="cpu")
     theory = float(meanfield.optimum(0.1, 0.25).loss)
     assert (found["nd"], found["collapsed"], found["ratio"]) == (6, 0, model.loss / theory)
@@ -67,6 +68,6 @@ def test_what_the_run_says_of_a_model_and_of_a_collapse(monkeypatch):
         raise FloatingPointError("the output has collapsed to zero")
 
     monkeypatch.setattr(training, "train", collapse)
-    silent = protocol_experiments.tried_protocol(**point)
+    silent = recipe.tried_protocol(**point)
     expected = {"nd": 6, "collapsed": 1, "ratio": 0.1 / 3 / theory, "ratio_se": 0.0, "dropped": 24, "device": "cpu"}
     assert silent == pytest.approx(expected)

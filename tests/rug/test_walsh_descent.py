@@ -3,7 +3,9 @@
 import numpy as np
 import pytest
 from superposition import features
-from superposition.rug import experiments, meanfield, partners, rugs, tiles, walsh_descent
+from superposition.codes import layered_tiles, partners
+from superposition.experiments import autoencoders
+from superposition.rug import meanfield, rugs, walsh_descent
 
 
 def test_partner_share_is_the_brute_force_one():
@@ -66,31 +68,31 @@ def test_reported_loss_is_that_of_the_matrix():
 
 
 def test_the_function_of_the_run():
-    out = experiments.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
+    out = autoencoders.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
     assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
 
 
 def test_the_smallest_tile_is_the_tied_digon():
-    tile = tiles.optimum(1, 1, 0.1)
+    tile = layered_tiles.optimum(1, 1, 0.1)
     assert (tile.nd, tile.r) == (1, 0.5)
     # the best bias closes the ReLU where the partner is off, an atom of the law: what is left of the smoothing there
     assert tile.loss == pytest.approx(float(partners.digon(0.1)), rel=1e-3)
 
 
 def test_the_half_cube_tile_against_enumeration_by_monte_carlo():
-    rug = tiles.rug(4, 3)
+    rug = layered_tiles.rug(4, 3)
     assert rug.nd == 5 and np.linalg.matrix_rank(rug.dense()) == 5
-    tile = tiles.optimum(4, 3, 0.05)
+    tile = layered_tiles.optimum(4, 3, 0.05)
     assert tile.loss < partners.antipodal_optimum(0.05, 5 / 16).loss
     found = rugs.simulated_loss(rug, tile.a, tile.b, 0.05, samples=400_000, seed=1)
     assert abs(found.mean - tile.loss) < 4 * found.se + 2e-4 * tile.loss
 
 
 def test_all_tiles_lie_in_the_interval():
-    found = tiles.all_tiles(5, 0.1, 0.4)
+    found = layered_tiles.all_tiles(5, 0.1, 0.4)
     assert (4, 3) in found and (1, 1) not in found
-    assert all(0.1 <= tiles.rug(*pair).nd / 2 ** pair[0] <= 0.4 for pair in found)
+    assert all(0.1 <= layered_tiles.rug(*pair).nd / 2 ** pair[0] <= 0.4 for pair in found)
 
 
 @pytest.mark.parametrize(
@@ -105,9 +107,9 @@ def test_all_tiles_lie_in_the_interval():
         ),
         (lambda: walsh_descent.descend(16, 17, 0.05), "nd = 17 is out of range"),
         (lambda: walsh_descent.descend(16, 4, 0.05, lr=0), "lr = 0 is out of range"),
-        (lambda: tiles.rug(3, 4), "least = 4 is out of range"),
-        (lambda: tiles.rug(15, 4), "bits = 15 is out of range"),
-        (lambda: tiles.all_tiles(3, 0.2, 1.5), "high = 1.5 is out of range"),
+        (lambda: layered_tiles.rug(3, 4), "least = 4 is out of range"),
+        (lambda: layered_tiles.rug(15, 4), "bits = 15 is out of range"),
+        (lambda: layered_tiles.all_tiles(3, 0.2, 1.5), "high = 1.5 is out of range"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -1,7 +1,8 @@
 """One valid call of every public function of the wing, small and quick (phase_cell is not)."""
 
 import numpy as np
-from superposition.toy import border, experiments, geometry, linear, loss, optima, thomson, training
+from superposition.experiments import toy
+from superposition.toy import border, geometry, linear, loss, optima, thomson, training
 
 W = np.array([[1.0, -0.9, 0.1], [0.2, 0.3, 0.8]])
 B = np.array([0.1, -0.1, 0.0])
@@ -46,7 +47,7 @@ CALLS = [
         | {"seed": 0, "device": "cpu"},
     ),
     (
-        experiments.dimensionalities,
+        toy.dimensionalities,
         {"n": 3, "m": 2, "inverse_density": 2.0, "steps": 1, "seed": 0, "device": "cpu"},
     ),
 ]

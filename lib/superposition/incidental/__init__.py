@@ -9,7 +9,7 @@ Source: Incidental Polysemanticity (Lecomte et al.).
 
 from superposition.incidental.collisions import count_polysemantic, expected
 from superposition.incidental.l1_loss import forces, gradient, loss, threshold
-from superposition.incidental.laws import Law, bipolar, discrete, four_point, laplace, normal, uniform
+from superposition.incidental.noise_laws import Law, bipolar, discrete, four_point, laplace, normal, uniform
 from superposition.incidental.noise_loss import expected_loss, expected_loss_grad
 from superposition.incidental.one_feature import Trajectory, trajectory
 

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.incidental.laws import bipolar
-from superposition.incidental.tails import sums
+from superposition.incidental.noise_laws import bipolar
+from superposition.incidental.tail_moments import sums
 
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
-    from superposition.incidental.laws import Law
+    from superposition.incidental.noise_laws import Law
 
 
 LARGEST = 1e9  # learning rate
@@ -82,7 +82,7 @@ def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     ----------
     w : array_like, shape (m,)
         A row of unit length.
-    law : superposition.incidental.laws.Law
+    law : superposition.incidental.noise_laws.Law
         Law of the noise.
     eta : float
         Learning rate, 0 or more.
@@ -116,7 +116,7 @@ def drift(w: ArrayLike, law: Law, eta: float) -> float:
     ----------
     w : array_like, shape (m,)
         A row of unit length.
-    law : superposition.incidental.laws.Law
+    law : superposition.incidental.noise_laws.Law
         Law of the noise.
     eta : float
         Learning rate, 0 or more.
@@ -150,7 +150,7 @@ def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m
     ----------
     w : array_like, shape (m,)
         A row of unit length.
-    law : superposition.incidental.laws.Law
+    law : superposition.incidental.noise_laws.Law
         Law of the noise.
     eta : float
         Learning rate, 0 or more.
@@ -181,7 +181,7 @@ def enumerated_drift(w: ArrayLike, law: Law, eta: float) -> tuple[float, Float[n
     ----------
     w : array_like, shape (m,)
         A row of unit length.
-    law : superposition.incidental.laws.Law
+    law : superposition.incidental.noise_laws.Law
         A discrete law.
     eta : float
         Learning rate, 0 or more.

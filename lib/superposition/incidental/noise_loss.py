@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.incidental.tails import moments, tails
+from superposition.incidental.tail_moments import moments, tails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
-    from superposition.incidental.laws import Law
+    from superposition.incidental.noise_laws import Law
 
 
 def expected_loss(W: ArrayLike, law: Law) -> float:

@@ -16,7 +16,7 @@ import numpy as np
 
 from superposition import checks
 from superposition.devices import resolve_device, torch
-from superposition.incidental.laws import Law
+from superposition.incidental.noise_laws import Law
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -98,7 +98,7 @@ def train(
     ----------
     W : array_like, shape (instances, n, m)
         Initial weights.
-    laws : superposition.incidental.laws.Law, or a sequence of one per instance
+    laws : superposition.incidental.noise_laws.Law, or a sequence of one per instance
         Law of the noise.
     eta : array_like
         Learning rate, 0 or more: one number, or one per instance.

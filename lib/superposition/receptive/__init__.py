@@ -6,13 +6,12 @@ What stands here is theory, in float64. Behind it: `superposition.receptive.meas
 Source: notes on localization in gated linear networks.
 """
 
-from superposition.receptive.crossings import FewVectors
 from superposition.receptive.flat_field import critical_gain, flat_growth, measured_critical_gain
 from superposition.receptive.gated_networks import gdln_solution
 from superposition.receptive.landscape import many_neuron_loss, one_neuron_score
+from superposition.receptive.landscape_descent import predicted_fields
 from superposition.receptive.least_squares import small_bump_covariance, small_bump_field
 from superposition.receptive.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
-from superposition.receptive.predicted import predicted_fields
 from superposition.receptive.relu_flow import gaussian_flow, gaussian_loss
 from superposition.receptive.ring import (
     NotACovariance,
@@ -26,6 +25,7 @@ from superposition.receptive.ring import (
 )
 from superposition.receptive.single_pulses import pulse_moment, pulse_second_moment, pulse_support
 from superposition.receptive.tilings import best_tile, sample_waves
+from superposition.receptive.wave_growth import FewVectors
 
 __all__ = [
     "FewVectors",

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 
 from superposition import checks
-from superposition.receptive.crossings import FewVectors, Law, growth
 from superposition.receptive.nlgp import nlgp_covariance, normalization
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
+from superposition.receptive.wave_growth import FewVectors, Law, growth
 
 LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
 VALID = 0.3  # largest q to which the first order is trusted: measured 3 % to 7 % off in the gain at .2 to .3

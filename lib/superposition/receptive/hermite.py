@@ -11,8 +11,8 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeder, hermeval
 
 from superposition import checks
-from superposition.receptive.crossings import Law, growth
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
+from superposition.receptive.wave_growth import Law, growth
 
 if TYPE_CHECKING:
     from jaxtyping import Float

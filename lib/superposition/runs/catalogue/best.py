@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class TilePoint(Point):
-    """What `superposition.rug.best_experiments.searched_tile` takes."""
+    """What `superposition.experiments.best_codes.searched_tile` takes."""
 
     m: Annotated[Count, Field(ge=2)]
     B: Annotated[Count, Field(ge=4)]
@@ -21,7 +21,7 @@ class TilePoint(Point):
 
 
 class AblatedPoint(Point):
-    """What `superposition.rug.best_experiments.ablated_autoencoder` takes."""
+    """What `superposition.experiments.best_codes.ablated_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -32,7 +32,7 @@ class AblatedPoint(Point):
 
 
 class PricedPoint(Point):
-    """What `superposition.rug.best_experiments.priced_code` takes."""
+    """What `superposition.experiments.best_codes.priced_code` takes."""
 
     kind: str
     budget: str
@@ -43,7 +43,7 @@ class PricedPoint(Point):
 
 
 class SizedPoint(Point):
-    """What `superposition.rug.best_experiments.sized_tile` takes."""
+    """What `superposition.experiments.best_codes.sized_tile` takes."""
 
     m: Annotated[Count, Field(ge=2)]
     B: Annotated[Count, Field(ge=4)]
@@ -54,7 +54,7 @@ class SizedPoint(Point):
 
 
 class LedPoint(Point):
-    """What `superposition.rug.best_experiments.led_network` takes."""
+    """What `superposition.experiments.best_codes.led_network` takes."""
 
     method: str
     ratio: Annotated[Real, Field(ge=1)]
@@ -66,13 +66,13 @@ class LedPoint(Point):
 
 
 class RecordPoint(Point):
-    """What `superposition.rug.best_experiments.recorded_code` takes."""
+    """What `superposition.experiments.best_codes.recorded_code` takes."""
 
     name: str
     p: Annotated[Real, Field(gt=0, lt=1)]
 
 
-_HERE = "superposition.rug.best_experiments:"
+_HERE = "superposition.experiments.best_codes:"
 _SIZES = {
     2: (4, 5, 6, 8, 10, 13),
     3: (7, 8, 10, 12, 15, 20),

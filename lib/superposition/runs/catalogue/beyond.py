@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class StoppedPoint(Point):
-    """One autoencoder that the text's rule stops: what `superposition.rug.experiments.stopped_autoencoder` takes."""
+    """Stopped by the text's rule: what `superposition.experiments.autoencoders.stopped_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -36,7 +36,7 @@ RUNS = (
     Run(
         name="rug-stopped",
         feeds="The Persian Rug, Figures 2 and 3: the text's learning rate and stopping rule",
-        function="superposition.rug.experiments:stopped_autoencoder",
+        function="superposition.experiments.autoencoders:stopped_autoencoder",
         point=StoppedPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
         full=(
@@ -52,7 +52,7 @@ RUNS = (
     Run(
         name="rug-gaussian",
         feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
-        function="superposition.rug.experiments:gaussian_autoencoder",
+        function="superposition.experiments.autoencoders:gaussian_autoencoder",
         point=MatrixPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=({"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
@@ -62,7 +62,7 @@ RUNS = (
     Run(
         name="rug-descent",
         feeds="which rug descent on Walsh eigenvalues chooses",
-        function="superposition.rug.experiments:descended_rug",
+        function="superposition.experiments.autoencoders:descended_rug",
         point=MatrixPoint,
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=(

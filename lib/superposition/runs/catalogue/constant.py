@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class ConstantPoint(Point):
-    """Many networks of one size: what `superposition.incidental.constant.measured` takes."""
+    """Many networks of one size: what `superposition.incidental.collision_constant.measured` takes."""
 
     n: Annotated[Count, Field(ge=2, le=256)]
     m: Annotated[Count, Field(ge=2, le=4096)]
@@ -31,7 +31,7 @@ RUNS = (
     Run(
         name="constant-size",
         feeds="Incidental Polysemanticity, section 2.1: the constant in front of n^2 / m, by size",
-        function="superposition.incidental.constant:measured",
+        function="superposition.incidental.collision_constant:measured",
         point=ConstantPoint,
         small=({"n": (3,), "m": (12,), "networks": (400,), **_FLOW, "seed": (0,)},),
         full=tuple({"n": (n,), "m": (m,), "networks": (count,), **_FLOW, "seed": (300,)} for n, m, count in _SIZES),

@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class FlowPoint(Point):
-    """One network under the gradient flow: what `superposition.incidental.counting_experiments.by_flow` takes."""
+    """One network under the gradient flow: what `superposition.experiments.counts.by_flow` takes."""
 
     n: Annotated[Count, Field(ge=1)]
     m: Annotated[Count, Field(ge=1)]
@@ -19,7 +19,7 @@ class FlowPoint(Point):
 
 
 class DescentPoint(Point):
-    """One network trained by steps: what `superposition.incidental.counting_experiments.by_descent` takes."""
+    """One network trained by steps: what `superposition.experiments.counts.by_descent` takes."""
 
     n: Annotated[Count, Field(ge=1)]
     m: Annotated[Count, Field(ge=1)]
@@ -37,7 +37,7 @@ RUNS = (
     Run(
         name="polysemantic-flow",
         feeds="Incidental Polysemanticity, Figure 3: counts under the gradient flow",
-        function="superposition.incidental.counting_experiments:by_flow",
+        function="superposition.experiments.counts:by_flow",
         point=FlowPoint,
         small=({"n": (32,), "m": (32, 64), **_FLOW, "seed": (0, 1)},),
         full=(
@@ -56,7 +56,7 @@ RUNS = (
     Run(
         name="polysemantic-descent",
         feeds="Incidental Polysemanticity, Figure 3: counts under AdamW and SGD",
-        function="superposition.incidental.counting_experiments:by_descent",
+        function="superposition.experiments.counts:by_descent",
         point=DescentPoint,
         small=({"n": (16,), "m": (32,), **_PUBLIC, "seed": (0, 1)},),
         full=(

@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class LadderPoint(Point):
-    """What `superposition.rug.decoder_experiments.ladder` and ``antipodal_ladder`` take."""
+    """What `superposition.experiments.decoder_ladder.ladder` and ``antipodal_ladder`` take."""
 
     ns: Annotated[Count, Field(ge=2)]
     r: Annotated[Real, Field(gt=0, lt=1)]
@@ -19,7 +19,7 @@ class LadderPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
-_HERE = "superposition.rug.decoder_experiments:"
+_HERE = "superposition.experiments.decoder_ladder:"
 _SMALL = {"ns": (256,), "r": (0.3,), "p": (0.05,), "iterations": (2,), "samples": (8,), "seed": (0,)}
 _FULL = {
     "ns": (65_536,),

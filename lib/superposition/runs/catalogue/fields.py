@@ -27,7 +27,7 @@ class _TrainedField(_Field):
 
 
 class LocalizationPoint(_TrainedField):
-    """What `superposition.receptive.experiments.localization` takes."""
+    """What `superposition.experiments.trained_fields.localization` takes."""
 
     gain: Annotated[Real, Field(ge=1e-6, le=1e6)]
     law: str
@@ -35,27 +35,27 @@ class LocalizationPoint(_TrainedField):
 
 
 class LocationPoint(_TrainedField):
-    """What `superposition.receptive.experiments.location` takes."""
+    """What `superposition.experiments.trained_fields.location` takes."""
 
     gain: Annotated[Real, Field(ge=1e-6, le=1e6)]
     scale: Annotated[Real, Field(gt=0)]
 
 
 class OnsetPoint(_TrainedField):
-    """What `superposition.receptive.experiments.onset` takes."""
+    """What `superposition.experiments.trained_fields.onset` takes."""
 
     fraction: Annotated[Real, Field(gt=0)]
     law: str
 
 
 class CriticalPoint(_Field):
-    """What `superposition.receptive.experiments.critical_point` takes."""
+    """What `superposition.experiments.trained_fields.critical_point` takes."""
 
     samples: Annotated[Count, Field(ge=100)]
 
 
 class BiasPoint(_TrainedField):
-    """What `superposition.receptive.experiments.bias_sign` takes."""
+    """What `superposition.experiments.trained_fields.bias_sign` takes."""
 
     gain: Annotated[Real, Field(ge=1e-6, le=1e6)]
     activation: str
@@ -64,7 +64,7 @@ class BiasPoint(_TrainedField):
 
 
 class FlipsPoint(_TrainedField):
-    """What `superposition.receptive.experiments.sign_flips` takes."""
+    """What `superposition.experiments.trained_fields.sign_flips` takes."""
 
     gain: Annotated[Real, Field(ge=1e-6, le=1e6)]
     K: Annotated[Count, Field(ge=1)]
@@ -83,7 +83,7 @@ _BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,)
 _CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
 _TRAINS = {**_CAPTION, "steps": (4000,), "lr": (2,), "batch": (4000,)}
 _BRIEF = {"initials": (2,), "steps": (60,), "batch": (200,), "seed": (0,)}
-_FIELDS = "superposition.receptive.experiments:"
+_FIELDS = "superposition.experiments.trained_fields:"
 
 RUNS = (
     Run(

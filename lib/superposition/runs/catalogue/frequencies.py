@@ -7,11 +7,11 @@ from pydantic import Field
 from superposition.inputs import Count, Real
 from superposition.runs.point import Point, Run
 
-_FUNCTION = "superposition.rug.frequencies_experiments:unequal_autoencoder"
+_FUNCTION = "superposition.experiments.unequal:unequal_autoencoder"
 
 
 class UnequalPoint(Point):
-    """What `superposition.rug.frequencies_experiments.unequal_autoencoder` takes."""
+    """What `superposition.experiments.unequal.unequal_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=2, le=16384)]
     nd: Annotated[Count, Field(ge=1)]
@@ -24,7 +24,7 @@ class UnequalPoint(Point):
 
 
 class SignsPoint(Point):
-    """What `superposition.rug.sign_experiments.shuffled_signs` takes."""
+    """What `superposition.experiments.signs.shuffled_signs` takes."""
 
     ns: Annotated[Count, Field(ge=2, le=16384)]
     nd: Annotated[Count, Field(ge=1)]
@@ -57,7 +57,7 @@ RUNS = (
     Run(
         name="rug-frequencies-signs",
         feeds="what the signs of trained weights are worth, for 300 unequal features",
-        function="superposition.rug.sign_experiments:shuffled_signs",
+        function="superposition.experiments.signs:shuffled_signs",
         point=SignsPoint,
         small=(
             {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},

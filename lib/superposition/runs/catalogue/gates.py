@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class FieldPoint(Point):
-    """What `superposition.receptive.gated_experiments.trained_fields` takes."""
+    """What `superposition.experiments.trained_gates.trained_fields` takes."""
 
     n: Annotated[Count, Field(ge=3)]
     xi1: Annotated[Real, Field(gt=0)]
@@ -22,7 +22,7 @@ class FieldPoint(Point):
 
 
 class MarginalPoint(Point):
-    """What `superposition.receptive.gated_experiments.other_marginal` takes."""
+    """What `superposition.experiments.trained_gates.other_marginal` takes."""
 
     n: Annotated[Count, Field(ge=3)]
     xi1: Annotated[Real, Field(gt=0)]
@@ -36,7 +36,7 @@ class MarginalPoint(Point):
 
 
 class BasinPoint(Point):
-    """What `superposition.receptive.gated_experiments.basin` takes."""
+    """What `superposition.experiments.trained_gates.basin` takes."""
 
     n: Annotated[Count, Field(ge=3)]
     xi1: Annotated[Real, Field(gt=0)]
@@ -59,7 +59,7 @@ RUNS = (
     Run(
         name="gated-fields",
         feeds="Localization, section 4.2: trained ReLU networks against the fields of fixed gates",
-        function="superposition.receptive.gated_experiments:trained_fields",
+        function="superposition.experiments.trained_gates:trained_fields",
         point=FieldPoint,
         small=({**_RING, "samples": (1000,), "steps": (100,), "gain": (3.0,), "K": (1, 2), "seed": (0,)},),
         full=(
@@ -73,7 +73,7 @@ RUNS = (
     Run(
         name="gated-marginals",
         feeds="Localization, section 6.1: which marginals make a neuron localise",
-        function="superposition.receptive.gated_experiments:other_marginal",
+        function="superposition.experiments.trained_gates:other_marginal",
         point=MarginalPoint,
         small=(
             {**_RING, "law": ("erf",), "strength": (3.0,), "samples": (1000,), "steps": (100,), "starts": (2,),
@@ -93,7 +93,7 @@ RUNS = (
     Run(
         name="gated-basin",
         feeds="Localization, section 5: how far a localised field can be pushed and still come back",
-        function="superposition.receptive.gated_experiments:basin",
+        function="superposition.experiments.trained_gates:basin",
         point=BasinPoint,
         small=(
             {**_RING, "gain": (3.0,), "noise": (1.0,), "samples": (1000,), "steps": (100,), "trials": (5,),

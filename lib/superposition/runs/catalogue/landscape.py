@@ -22,21 +22,21 @@ class _Task(Point):
 
 
 class OneWidthPoint(_Task):
-    """What `superposition.receptive.landscape_experiments.one_width` takes."""
+    """What `superposition.experiments.predicted_fields.one_width` takes."""
 
     initials: Annotated[Count, Field(ge=1)]
     samples: Annotated[Count, Field(ge=100)]
 
 
 class ManyWidthPoint(_Task):
-    """What `superposition.receptive.landscape_experiments.many_width` and `branches` take."""
+    """What `superposition.experiments.predicted_fields.many_width` and `branches` take."""
 
     K: Annotated[Count, Field(ge=2)]
     samples: Annotated[Count, Field(ge=100)]
 
 
 class HundredPoint(_Task):
-    """What `superposition.receptive.many_experiments.hundred` takes."""
+    """What `superposition.experiments.wide_networks.hundred` takes."""
 
     activation: str
     bias: Annotated[Real, Field()]
@@ -46,7 +46,7 @@ class HundredPoint(_Task):
 
 
 class PulsePoint(Point):
-    """What `superposition.receptive.many_experiments.pulse_fields` takes."""
+    """What `superposition.experiments.wide_networks.pulse_fields` takes."""
 
     n: Annotated[Count, Field(ge=2, le=1000)]
     version: str
@@ -62,7 +62,7 @@ class PulsePoint(Point):
 
 
 class FrozenPoint(Point):
-    """What `superposition.receptive.many_experiments.frozen_gates` takes."""
+    """What `superposition.experiments.wide_networks.frozen_gates` takes."""
 
     n: Annotated[Count, Field(ge=3, le=1000)]
     xi1: Annotated[Real, Field(gt=0)]
@@ -75,7 +75,7 @@ class FrozenPoint(Point):
 
 
 class TorusPoint(Point):
-    """What `superposition.receptive.many_experiments.torus_field` takes."""
+    """What `superposition.experiments.wide_networks.torus_field` takes."""
 
     side: Annotated[Count, Field(ge=3, le=100)]
     xi1: Annotated[Real, Field(gt=0)]
@@ -102,8 +102,8 @@ _TORUS = {"side": (16,), "xi1": (2,), "xi2": (1,), "initials": (4,), "steps": (2
 _FROZEN = {"gain": (3,), "iterations": (300,), "seed": (0, 1)}
 _FEW = {"steps": (60,), "batch": (50,)}
 _OTHER = ((3, 1), (1.5, 0.75))
-_WIDTHS = "superposition.receptive.landscape_experiments:"
-_WIDE = "superposition.receptive.many_experiments:"
+_WIDTHS = "superposition.experiments.predicted_fields:"
+_WIDE = "superposition.experiments.wide_networks:"
 
 RUNS = (
     Run(

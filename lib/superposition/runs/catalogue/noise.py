@@ -11,7 +11,7 @@ _LAW = r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+|four:-?[0-9.]+:-?[0
 
 
 class NoisePoint(Point):
-    """Autoencoders under noise: what `superposition.incidental.noise_experiments.trained_under_noise` takes."""
+    """Autoencoders under noise: what `superposition.experiments.noisy_networks.trained_under_noise` takes."""
 
     law_name: Annotated[str, Field(pattern=_LAW)]
     sigma: Annotated[Real, Field(ge=0)]
@@ -28,7 +28,7 @@ class NoisePoint(Point):
 
 
 class DescentPoint(Point):
-    """Training against descent: what `superposition.incidental.descent_experiments.descended_and_trained` takes."""
+    """Training against descent: what `superposition.experiments.noise_descent.descended_and_trained` takes."""
 
     law_name: Annotated[str, Field(pattern=_LAW)]
     sigma: Annotated[Real, Field(ge=0)]
@@ -42,7 +42,7 @@ class DescentPoint(Point):
     seed: Annotated[Count, Field(ge=0)]
 
 
-_NOISE = "superposition.incidental.noise_experiments:trained_under_noise"
+_NOISE = "superposition.experiments.noisy_networks:trained_under_noise"
 _BIPOLAR = {
     "law_name": ("bipolar",),
     "lambda_": (0.0,),
@@ -175,7 +175,7 @@ RUNS = (
     Run(
         name="noise-descent",
         feeds="Incidental Polysemanticity, section 4: time to f = 0.3 by descent on the expected loss, and by training",
-        function="superposition.incidental.descent_experiments:descended_and_trained",
+        function="superposition.experiments.noise_descent:descended_and_trained",
         point=DescentPoint,
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=tuple(
@@ -188,7 +188,7 @@ RUNS = (
     Run(
         name="noise-descent-more",
         feeds="the same at another size of the noise",
-        function="superposition.incidental.descent_experiments:descended_and_trained",
+        function="superposition.experiments.noise_descent:descended_and_trained",
         point=DescentPoint,
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=({**_DESCENT, "n": (8,), "m": (16,), "sigma": (0.12,), "until": (150.0,), "instances": (12,)},),

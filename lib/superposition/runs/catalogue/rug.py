@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class TrainedPoint(Point):
-    """One autoencoder to train: what `superposition.rug.experiments.trained_autoencoder` takes."""
+    """One autoencoder to train: what `superposition.experiments.autoencoders.trained_autoencoder` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -20,7 +20,7 @@ class TrainedPoint(Point):
 
 
 class ProtocolPoint(Point):
-    """One autoencoder and how to train it: what `superposition.rug.experiments.trained_by` takes."""
+    """One autoencoder and how to train it: what `superposition.experiments.autoencoders.trained_by` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -31,7 +31,7 @@ class ProtocolPoint(Point):
 
 
 class RatePoint(Point):
-    """One autoencoder to try a rate on: what `superposition.rug.protocol_experiments.tried_rate` takes."""
+    """One autoencoder to try a rate on: what `superposition.experiments.recipe.tried_rate` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -42,7 +42,7 @@ class RatePoint(Point):
 
 
 class TriedPoint(Point):
-    """One autoencoder to try a protocol on: what `superposition.rug.protocol_experiments.tried_protocol` takes."""
+    """One autoencoder to try a protocol on: what `superposition.experiments.recipe.tried_protocol` takes."""
 
     ns: Annotated[Count, Field(ge=3, le=16384)]
     p: Annotated[Real, Field(gt=0, le=1)]
@@ -54,16 +54,16 @@ class TriedPoint(Point):
 
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
-_TRAINED = "superposition.rug.experiments:trained_autoencoder"
+_TRAINED = "superposition.experiments.autoencoders:trained_autoencoder"
 _USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
 _GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
 _TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
 _TINY_HOURS = 0.005
-_BY = "superposition.rug.experiments:trained_by"
-_TRIED = "superposition.rug.protocol_experiments:tried_protocol"
+_BY = "superposition.experiments.autoencoders:trained_by"
+_TRIED = "superposition.experiments.recipe:tried_protocol"
 _RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
 _TEXT = {"protocol": ("text",), "steps": (100_000,)}
-_RATE, _SHIFTS = "superposition.rug.protocol_experiments:tried_rate", (0.15, 0.3, 0.6, 0.85, 1.2, 1.7, 2.4)
+_RATE, _SHIFTS = "superposition.experiments.recipe:tried_rate", (0.15, 0.3, 0.6, 0.85, 1.2, 1.7, 2.4)
 _FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}
 _TWO = {"p": (0.05,), "r": (0.2, 0.5)}
 _THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}

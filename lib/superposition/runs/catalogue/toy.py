@@ -9,7 +9,7 @@ from superposition.runs.point import Point, Run
 
 
 class PhasePoint(Point):
-    """One cell of the phase diagram: what `superposition.toy.experiments.phase_cell` takes."""
+    """One cell of the phase diagram: what `superposition.experiments.toy.phase_cell` takes."""
 
     p: Annotated[Real, Field(gt=0, le=1)]
     relative: Annotated[Real, Field(gt=0)]
@@ -19,7 +19,7 @@ class PhasePoint(Point):
 
 
 class GeometryPoint(Point):
-    """One toy model: what `superposition.toy.experiments.dimensionalities` takes."""
+    """One toy model: what `superposition.experiments.toy.dimensionalities` takes."""
 
     n: Annotated[Count, Field(ge=2, le=4096)]
     m: Annotated[Count, Field(ge=1, le=4096)]
@@ -49,7 +49,7 @@ RUNS = (
     Run(
         name="toy-phase",
         feeds="Toy Models of Superposition, the phase diagram of one extra feature",
-        function="superposition.toy.experiments:phase_cell",
+        function="superposition.experiments.toy:phase_cell",
         point=PhasePoint,
         small=({"p": (0.1, 1.0), "relative": (0.1, 10.0), "instances": (4,), "steps": (300,), "seed": (0,)},),
         full=({"p": _PHASE_P, "relative": _PHASE_I, "instances": (16,), "steps": (1500,), "seed": (0,)},),
@@ -59,7 +59,7 @@ RUNS = (
     Run(
         name="toy-geometry",
         feeds="Toy Models of Superposition, the dimensionality of features over sparsity",
-        function="superposition.toy.experiments:dimensionalities",
+        function="superposition.experiments.toy:dimensionalities",
         point=GeometryPoint,
         small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
         full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1, 2)},),

@@ -1,0 +1,372 @@
+"""The best loss anyone knows, over probability and compression ratio, with the code that has it.
+
+Codes laid side by side mix: loss and ratio of the whole are averages of those of the parts. So the best known
+loss at one p is the lower convex hull of all codes in the plane of ratio and loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features
+from superposition.codes import partners
+from superposition.codes.fans import Code, fan_loss, priority_fan
+from superposition.codes.mixtures import lower_hull
+from superposition.codes.rare_features import counting_bound
+from superposition.rug import meanfield
+from superposition.rug.rugs import Rug
+from superposition.rug.tight_frames import rug_directions
+
+LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
+
+
+@dataclass(frozen=True)
+class Share:
+    """A share of a mixture: the phase, its ``size`` (features of a block, 0 for rugs), ratio, loss and ``fraction``."""
+
+    phase: str
+    size: int
+    r: float
+    loss: float
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Best:
+    """The best known code at one p and r: its loss, that of the rug, a lower bound for every size, and its parts."""
+
+    p: float
+    r: float
+    loss: float
+    rug: float
+    lower: float
+    parts: tuple[Share, ...]
+
+    @property
+    def phase(self) -> str:
+        """Names of the parts, the largest first."""
+        names = [part.phase for part in sorted(self.parts, key=lambda part: -part.fraction)]
+        return " and ".join(dict.fromkeys(names))
+
+    def blocks(self, ns: int) -> list[Code]:
+        """Weights for a number of features: blocks to be laid side by side.
+
+        Parameters
+        ----------
+        ns : int
+            Number of features, at least 2.
+
+        Returns
+        -------
+        list of superposition.codes.fans.Code
+            Blocks of `ns` features in all and at most r ns dimensions; what no block fits is dropped.
+
+        Raises
+        ------
+        ValueError
+            If `ns` is too small for one block of each part, or a part came with no weights.
+        """
+        ns = checks.whole("ns", ns, 2)
+        built = [block for part in self.parts for block in _build(part, self.p, round(part.fraction * ns))]
+        left = ns - sum(len(block.b) for block in built)
+        if left == ns and all(part.phase != "dropped" for part in self.parts):
+            smallest = min(part.size / part.fraction for part in self.parts)
+            raise ValueError(f"ns = {ns} fits no block of {self.phase}; allowed: from {int(np.ceil(smallest))}")
+        return built + ([dropped(left, self.p)] if left else [])
+
+
+def best_known(
+    p: float, r: float, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
+) -> Best:
+    """The best code known at a probability and a compression ratio.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1).
+    r : float
+        Compression ratio, in (0, 1].
+    largest_fan : int
+        Most features of a fan, at least 4. The default is what double precision carries; more is for the mathematics
+        alone, and has no weights.
+    also : iterable of tuple
+        More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
+
+    Returns
+    -------
+    Best
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. Fans count with their loss at an infinite ratio of loudness; the weights of `Best.blocks` have ratio
+    100 and lie within a percent of it.
+
+    Examples
+    --------
+    >>> best = best_known(0.05, 0.2)
+    >>> best.phase, round(best.loss / best.rug, 3)
+    ('fan', 0.352)
+    >>> sum(len(block.b) for block in best.blocks(256))
+    256
+    """
+    p, r = features.one_probability(p), checks.number("r", r, 0, 1, open_low=True)
+    rug = float(meanfield.optimum(p, r).loss)
+    here = [("rug", r, rug)] + ([("antipodal", r, float(partners.antipodal_optimum(p, r).loss))] if r <= 0.5 else [])
+    hull = best_codes(p, largest_fan=largest_fan, also=[*_more(also), *here])
+    right = min(max(int(np.searchsorted([point[1] for point in hull], r)), 1), len(hull) - 1)
+    (_, low, _), (_, high, _) = ends = hull[right - 1], hull[right]
+    weights = ((high - r) / (high - low), (r - low) / (high - low))
+    parts = tuple(_share(end, weight) for end, weight in zip(ends, weights, strict=True) if weight > 1e-9)
+    loss = sum(part.fraction * part.loss for part in parts)
+    lower = counting_bound(p, r) if r < 1 else 0.0
+    return Best(float(p), r, float(loss), rug, lower, parts)
+
+
+def best_codes(
+    p: float, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
+) -> list[tuple[str, float, float]]:
+    """Vertices of the best mixtures at one probability.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1).
+    largest_fan : int
+        Most features of a fan, at least 4.
+    also : iterable of tuple
+        More codes, as (name, ratio, loss).
+
+    Returns
+    -------
+    list of tuple
+        (name, ratio, loss) by increasing ratio. Fans are called "fan B".
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> [name for name, r, loss in best_codes(0.05) if r > 0.39]
+    ['fan 5', 'digon', 'own dimension']
+    """
+    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
+    largest = checks.whole("largest_fan", largest_fan, 4)
+    points = [*_points(p, largest), *_more(also)]
+    return lower_hull(sorted(points, key=lambda point: point[1:]))
+
+
+def along(
+    p: float, r: ArrayLike, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
+) -> tuple[NDArray[np.float64], list[str]]:
+    """The best known loss at many ratios of one probability, and what each is made of.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1).
+    r : array_like, shape (k,)
+        Compression ratios, in (0, 1].
+    largest_fan : int
+        Most features of a fan, at least 4.
+    also : iterable of tuple
+        More codes, as (name, ratio, loss).
+
+    Returns
+    -------
+    losses : numpy.ndarray, shape (k,)
+    phases : list of str
+        "fan + own dimension" say; fans of all sizes have one name.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> along(0.05, [0.3, 0.7])[1]
+    ['fan', 'digon + own dimension']
+    """
+    r = checks.real("r", checks.of_shape("r", r, ("k",)), 0, 1, open_low=True)
+    names, corners, losses = zip(*best_codes(p, largest_fan=largest_fan, also=also), strict=True)
+    kinds = ["fan" if name.startswith("fan ") else name for name in names]
+    right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)
+    return np.interp(r, corners, losses), [" + ".join(sorted({kinds[k - 1], kinds[k]})) for k in right]
+
+
+def dropped(size: int, p: float) -> Code:
+    """Features that are not heard: no weights, and the bias p/2 that suits them.
+
+    Parameters
+    ----------
+    size : int
+        How many, at least 1.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+        In no dimensions.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> dropped(3, 0.1).W_in.shape
+    (0, 3)
+    """
+    size, mean = checks.whole("size", size, 1), float(features.mean(features.one_probability(p)))
+    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, mean))
+
+
+def side_by_side(blocks: Iterable[Code]) -> Code:
+    """One code from blocks.
+
+    Parameters
+    ----------
+    blocks : iterable of superposition.codes.fans.Code
+        At least one.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+
+    Raises
+    ------
+    ValueError
+        If there is no block.
+
+    Examples
+    --------
+    >>> side_by_side([priority_fan(4, 10), dropped(2, 0.1)]).W_in.shape
+    (2, 6)
+    """
+    blocks = list(blocks) if isinstance(blocks, Iterable) else []
+    if not blocks or not all(isinstance(block, Code) for block in blocks):
+        raise ValueError(f"blocks = {checks.shown(blocks)} are no codes; allowed: at least one code")
+    sizes = np.array([block.W_in.shape for block in blocks]).sum(axis=0)
+    W_in, W_out, at = np.zeros(sizes), np.zeros(sizes[::-1]), np.zeros(2, dtype=int)
+    for block in blocks:
+        end = at + block.W_in.shape
+        W_in[at[0] : end[0], at[1] : end[1]], W_out[at[1] : end[1], at[0] : end[0]] = block.W_in, block.W_out
+        at = end
+    return Code(W_in, W_out, np.concatenate([block.b for block in blocks]))
+
+
+def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
+    """A rug, or an antipodal rug, with the bias and gain of the mean-field theory.
+
+    Parameters
+    ----------
+    size : int
+        Number of features, at least 2; an antipodal rug has the next smaller multiple of four, at least 4.
+    r : float
+        Compression ratio, in (0, 1]; at most 1/2 if antipodal.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    antipodal : bool
+        Whether every feature has a partner of weight -1.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> rug_code(16, 0.25, 0.05).W_in.shape
+    (4, 16)
+    """
+    size = checks.whole("size", size, 4 if antipodal else 2)
+    r, p = checks.number("r", r, 0, 0.5 if antipodal else 1, open_low=True), features.one_probability(p)
+    size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
+    rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
+    best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
+    W_in = rug_directions(rug, seed=0)
+    others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
+    b = float(best.b) - float(best.a) * float(features.mean(p)) * others
+    return Code(W_in, float(best.a) * W_in.T, np.full(size, b))
+
+
+def _more(also):
+    """The codes of a caller, as (name, ratio, loss)."""
+    also = list(also) if isinstance(also, Iterable) else [also]
+    if not all(isinstance(code, tuple) and len(code) == 3 for code in also):
+        raise ValueError(f"also = {checks.shown(also)} are no codes; allowed: tuples (name, ratio, loss)")
+    return [(str(name), checks.number("also", r, 0, 1), checks.number("also", loss, 0)) for name, r, loss in also]
+
+
+def _points(p, largest):
+    """All codes at one p, as (name, ratio, loss)."""
+    return [*_of_any_size(p), *((f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest))]
+
+
+@lru_cache(maxsize=256)
+def _of_any_size(p):
+    """The codes at one p that are no fans."""
+    points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
+    points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
+    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, partners.antipodal_optimum)):
+        r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
+        points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
+    return points
+
+
+def _sizes(largest) -> NDArray[np.int64]:
+    return np.unique(np.r_[np.arange(4, min(largest, 400) + 1), np.geomspace(4, largest, 200).astype(int)])
+
+
+def _share(point, fraction):
+    name, r, loss = point
+    phase, _, size = name.partition(" ") if name.startswith("fan") else (name, "", "")
+    sizes = {"digon": 2, "own dimension": 1, "dropped": 1}
+    return Share(phase, int(size or sizes.get(name, 0)), r, loss, float(fraction))
+
+
+def _build(part, p, features_of_it):
+    """The blocks of one part."""
+    if part.phase == "dropped":
+        return []
+    if part.phase in ("rug", "antipodal"):
+        is_antipodal = part.phase == "antipodal"
+        return [rug_code(features_of_it, part.r, p, antipodal=is_antipodal)] if features_of_it * part.r >= 1 else []
+    makers = {"fan": _fan_block, "digon": _digon_block, "own dimension": _own_block}
+    if part.phase not in makers:
+        raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(makers)}, rug, antipodal")
+    return [makers[part.phase](part.size, p)] * (features_of_it // part.size)
+
+
+def _fan_block(size, p):
+    return priority_fan(size, 100)
+
+
+def _own_block(size, p):
+    return Code(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
+
+
+def _digon_block(size, p):
+    c = float(partners.best_digon(p)[0])
+    noise = float(np.sqrt(features.variance(p)))
+    found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
+    W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
+    return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))

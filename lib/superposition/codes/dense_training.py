@@ -1,0 +1,320 @@
+"""Can training be led to loud and quiet codes? Descent on a whole network, dense at the start, no block imposed.
+
+Each method changes one thing about the start or the way; the loss that counts is always the plain one.
+Source: ours, against The Persian Rug, section 5.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from superposition import checks
+from superposition.codes.best_map import dropped, side_by_side
+from superposition.codes.fans import Code, cone, priority_fan
+from superposition.codes.tile_search import SMALLEST_P, descend, draw, first_weights, measured_loss
+from superposition.devices import torch
+from superposition.ranges import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
+from superposition.rug import meanfield, ranges
+
+METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "pruned", "growing", "shared blocks", "fans",
+           "cones", "tiles")  # fmt: skip
+FAN, CONE, TILE = 10, 15, (4, 20)  # features of a fan or cone that a network starts from; dimensions and features
+GROUPS, KEPT, LOOK = 5, 4, 25  # groups that join when growing; dimensions kept when pruned; steps between two prunings
+
+
+def train_dense(
+    ns: int,
+    nd: int,
+    p: float,
+    method: str,
+    *,
+    steps: int = 2000,
+    batch: int = 256,
+    lr: float = 3e-3,
+    ratio: float = 4.0,
+    fresh: int = 40_000,
+    seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
+) -> dict[str, float]:
+    """Train W_in, W_out and b from a dense start by one of several methods.
+
+    Parameters
+    ----------
+    ns, nd : int
+        Features, at least 4, and dimensions, from 1 to ns.
+    p : float
+        Probability that a feature is on, in [1e-12, 1].
+    method : str
+        "plain"; "loudness": every feature has a log loudness as a parameter; "unequal": that, and loudness drawn from
+        a log-normal law of width 1 at the start; "softplus": that of "loudness", with a softplus that sharpens to the
+        ReLU over the first half; "sparse encoder": that of "loudness", with an l1 term on the encoder that fades over
+        the first half; "pruned": that of "loudness", and each feature keeps the dimensions where encoder times decoder
+        is largest, all at first and four from six tenths of the time on; "growing": that of "loudness", with features
+        and dimensions that join in five groups; the older features start with no weight in new dimensions, and the
+        learning rate starts again; "shared blocks": that of "loudness", with blocks of four dimensions imposed, a
+        control; "fans", "cones", "tiles": that of "loudness", from fans of ten features side by side, from cones of
+        fifteen, or from the best of eight random tiles of twenty features in four dimensions, which is trained first
+        for twice the steps; and noise that makes interference of no more than a hundredth.
+    steps, batch : int
+        Steps of Adam and feature vectors a step, at least 1.
+    lr : float
+        Learning rate at the start, above 0.
+    ratio : float
+        Loudness of a feature over the next one's in the fans and cones of these methods, at least 1.
+    fresh : int
+        Feature vectors that measure the loss.
+    seed : int
+        Seed of everything.
+    progress : callable, optional
+        Called as ``progress(done, total)`` now and then.
+
+    Returns
+    -------
+    dict
+        ``loss``, ``loss_se``, ``over_rug`` (loss over the rug's), ``asymmetry`` (|W - W^T| / |W|), ``spread`` (standard
+        deviation of the log norms of the encoder's columns) and ``strongest`` (median over features of the most
+        negative entry over the diagonal).
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> found = train_dense(16, 4, 0.1, "plain", steps=300, batch=64, fresh=2000)
+    >>> 0.9 < found["over_rug"] < 1.3  # as good as a rug; without any dimension it would be 1.9
+    True
+    >>> -1.3 < found["strongest"] < -0.7  # each feature has an opposite one
+    True
+    """
+    ns = checks.whole("ns", ns, 4, MOST_FEATURES)
+    nd, p = checks.whole("nd", nd, 1, ns - 1), checks.number("p", p, SMALLEST_P, 1)
+    checks.one_of("method", method, METHODS)
+    steps, batch = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("batch", batch, 1, MOST_STEPS)
+    fresh, lr = checks.whole("fresh", fresh, 2), ranges.rate(lr)
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED - 1))
+    weights, mask = _first(ns, nd, p, method, ratio, steps, generator)
+    optimiser = torch.optim.Adam(weights, lr=lr)
+    schedule = _schedule(optimiser, method, steps)
+    for step in range(steps):
+        if method == "pruned" and step % LOOK == 0:
+            mask = _strongest(weights, mask, step / steps)
+        part, shown = _taking_part(weights, mask, method, step / steps)
+        x, share = draw(len(part[2]), p, batch, generator)
+        left = max(0.0, 1 - 2 * step / steps)
+        loss = _loss(part, shown, x, share, 0.3 * left if method == "softplus" else 0.0) / p**2
+        if method == "sparse encoder":
+            loss = loss + 0.3 * left * weights[0].abs().mean()
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+        if progress is not None and step % 50 == 49:
+            progress(step + 1, steps)
+    return _report(_code(weights, mask), p, fresh, seed)
+
+
+def random_tiles(
+    m: int, B: int, p: float, copies: int, *, steps: int, generator: torch.Generator, batch: int = 256
+) -> list[Code]:
+    """Train some networks from random weights, side by side on the same feature vectors, loudness a parameter.
+
+    Parameters
+    ----------
+    m, B : int
+        Dimensions, at least 2, and features, at least 2 m.
+    p : float
+        Probability that a feature is on, in [1e-12, 1].
+    copies : int
+        Networks, at least 1.
+    steps, batch : int
+        Steps of Adam and feature vectors a step, at least 1.
+    generator : torch.Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    list of superposition.codes.fans.Code
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> len(random_tiles(2, 5, 0.1, 3, steps=2, generator=torch.Generator().manual_seed(0)))
+    3
+    """
+    m, copies = checks.whole("m", m, 2, MOST_FEATURES // 2), checks.whole("copies", copies, 1, MOST_FEATURES)
+    B, p = checks.whole("B", B, 2 * m, MOST_FEATURES), checks.number("p", p, SMALLEST_P, 1)
+    steps, batch = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("batch", batch, 1, MOST_STEPS)
+    starts = [value[copies:] for value in first_weights(m, B, 2 * copies, generator)]
+    trained = descend(starts, p, steps=steps, batch=batch, lr=5e-3, generator=generator)
+    whole = torch.ones(m, B)
+    return [_code(one, whole) for one in zip(*trained, strict=True)]
+
+
+def train_blocks(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    blocks: int = 10,
+    copies: int = 16,
+    steps: int = 3000,
+    fresh: int = 40_000,
+    seed: int = 0,
+) -> dict[str, float]:
+    """Train a network whose features are imposed to be in blocks with dimensions of their own, from random weights.
+
+    Parameters
+    ----------
+    ns, nd : int
+        Features and dimensions.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    blocks : int
+        Number of blocks, from 1 to nd / 2; each has nd // blocks dimensions.
+    copies : int
+        Random starts of a block, at least 1; the best stands in all blocks of its size, chosen on feature vectors that
+        do not measure.
+    steps : int
+        Steps of Adam, at least 1.
+    fresh : int
+        Feature vectors that measure the loss.
+    seed : int
+        Seed of everything.
+
+    Returns
+    -------
+    dict
+        As `train_dense`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> found = train_blocks(16, 4, 0.1, blocks=2, copies=2, steps=50, fresh=500)
+    >>> found["over_rug"] > 0
+    True
+    """
+    nd, p = checks.whole("nd", nd, 2, checks.whole("ns", ns, 4)), checks.number("p", p, SMALLEST_P, 1)
+    blocks, copies = checks.whole("blocks", blocks, 1, nd // 2), checks.whole("copies", copies, 1)
+    steps, fresh = checks.whole("steps", steps, 1, MOST_STEPS), checks.whole("fresh", fresh, 2)
+    generator, found = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED - 1)), []
+    sizes, counts = np.unique(np.diff(np.linspace(0, ns, blocks + 1).round().astype(int)), return_counts=True)
+    for B, count in zip(sizes, counts, strict=True):
+        codes = random_tiles(nd // blocks, int(B), p, copies, steps=steps, generator=generator)
+        losses = [measured_loss(*code, p, samples=20_000, seed=seed + 2)[0] for code in codes]
+        found += [codes[int(np.argmin(losses))]] * int(count)
+    return _report(side_by_side(found), p, fresh, seed, nd)
+
+
+def _first(ns, nd, p, method, ratio, steps, generator):
+    """The weights that training starts from, and which of them there are."""
+    if method == "fans":
+        return _from_code(priority_fan(FAN, ratio), ns, nd, 0.01 / ratio ** (FAN - 1), generator)
+    if method == "cones":
+        return _from_code(cone(CONE, ratio), ns, nd, 0.01 / ratio ** (CONE - 1), generator)
+    if method == "tiles":
+        codes = random_tiles(*TILE, p, 8, steps=2 * steps, generator=generator)
+        best = min(codes, key=lambda code: measured_loss(*code, p, samples=20_000, seed=0)[0])
+        loud = np.linalg.norm(best.W_in, axis=0)
+        return _from_code(best, ns, nd, 0.01 * loud.min() / loud.max(), generator)
+    return _start(ns, nd, method, generator)
+
+
+def _schedule(optimiser, method, steps):
+    if method == "growing":
+        return torch.optim.lr_scheduler.CosineAnnealingWarmRestarts(optimiser, max(1, steps // GROUPS))
+    return torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+
+
+def _strongest(weights, mask, done):
+    """The mask of the dimensions that each feature keeps; their number falls from all to KEPT, in equal ratios."""
+    nd = len(mask)
+    kept = nd * (min(KEPT, nd) / nd) ** np.clip(2 * done - 0.2, 0, 1)
+    size = (weights[0] * weights[1].T).abs() * mask
+    return (size.argsort(dim=0, descending=True).argsort(dim=0) < round(kept)).float()
+
+
+def _taking_part(weights, mask, method, done):
+    """The weights of the features and dimensions that have joined: all of them, but when growing."""
+    if method != "growing":
+        return weights, mask
+    groups, (nd, ns) = min(GROUPS, int(GROUPS * done) + 1), mask.shape
+    n, m = ns * groups // GROUPS, max(1, nd * groups // GROUPS)
+    W_in, W_out, b, loud = weights
+    return [W_in[:m, :n], W_out[:n, :m], b[:n], loud[:n]], mask[:m, :n]
+
+
+def _start(ns, nd, method, generator):
+    W_in = torch.randn(nd, ns, generator=generator) / nd**0.5
+    mask = torch.ones(nd, ns)
+    if method == "growing":
+        for groups in range(1, GROUPS):
+            W_in[nd * groups // GROUPS :, : ns * groups // GROUPS] = 0
+    if method == "shared blocks":
+        mask = (torch.arange(nd)[:, None] * (nd // 4) // nd == torch.arange(ns) * (nd // 4) // ns).float()
+        W_in = W_in * mask * (nd / 4) ** 0.5
+    width = 1.0 if method == "unequal" else 0.0
+    loud = width * torch.randn(ns, generator=generator)
+    weights = [W_in, W_in.T.clone(), torch.zeros(ns), loud]
+    for value in weights:
+        value.requires_grad_(method != "plain" or value is not loud)
+    return weights[: 3 if method == "plain" else 4], mask
+
+
+def _from_code(block, ns, nd, noise, generator):
+    """Blocks side by side, what is left over dropped, every weight a little off; the loudness of each feature apart."""
+    m, B = block.W_in.shape
+    count = min(ns // B, nd // m)
+    code = side_by_side([*[block] * count, *([dropped(ns - count * B, 0.5)] if ns > count * B else [])])
+    loud = np.linalg.norm(code.W_in, axis=0)
+    loud[loud == 0] = 1
+    values = [np.zeros((nd, ns)), np.zeros((ns, nd)), np.zeros(ns), np.log(loud)]
+    values[0][: m * count], values[1][:, : m * count] = code.W_in / loud, code.W_out * loud[:, None]
+    values[2][: B * count] = code.b[: B * count]
+    weights = [torch.tensor(value, dtype=torch.float32) for value in values]
+    for value in weights[:2]:
+        value += noise * torch.randn(value.shape, generator=generator)
+    return [value.requires_grad_() for value in weights], torch.ones(nd, ns)
+
+
+def _product(weights, mask):
+    W_in, W_out, b = weights[:3]
+    loud = weights[3].exp() if len(weights) > 3 else torch.ones(())
+    return W_in * mask * loud, W_out * mask.T / loud.reshape(-1, 1), b
+
+
+def _code(weights, mask):
+    return Code(*(value.detach().double().numpy() for value in _product(weights, mask)))
+
+
+def _loss(weights, mask, x, share, temperature):
+    W_in, W_out, b = _product(weights, mask)
+    out = x @ W_in.T @ W_out.T + b
+    out = torch.nn.functional.softplus(out, beta=1 / temperature) if temperature > 0 else torch.relu(out)
+    return (x - out).square().mean(dim=1) @ share
+
+
+def _report(code: Code, p, fresh, seed, nd=None):
+    """What a code is worth, and how far it is from a rug; its dimensions may be fewer than those it was allowed."""
+    loss, se = measured_loss(*code, p, samples=fresh, seed=seed + 1)
+    W, norms = code.W, np.linalg.norm(code.W_in, axis=0)
+    heard = np.diag(W) > 0.1
+    return {
+        "loss": loss,
+        "loss_se": se,
+        "over_rug": loss / float(meanfield.optimum(p, (nd or len(code.W_in)) / len(W)).loss),
+        "asymmetry": float(np.linalg.norm(W - W.T) / np.linalg.norm(W)),
+        "spread": float(np.log(norms[norms > 0]).std()),
+        "strongest": float(np.median(W[heard].min(axis=1) / np.diag(W)[heard])) if heard.any() else 0.0,
+    }

@@ -1,0 +1,264 @@
+"""The loss of a code from exact integrals over every set of active features, and its best bias and gain.
+
+Weights may span many orders of magnitude, as in a loud and quiet code.
+Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, prod
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy.stats import binom
+
+from superposition import checks, features, relu_integrals
+from superposition.features import Estimate
+
+LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
+LOUDEST = 1e75  # of positive weights and biases
+SILENCING = 1e25  # a weight so many times below all that is positive shuts the output, as any below it
+LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
+
+
+class Decoder(NamedTuple):
+    """Best ``gain`` and bias ``b`` of each output (the row of W is multiplied by the gain), and the ``loss``."""
+
+    gain: NDArray[np.float64]
+    b: NDArray[np.float64]
+    loss: float
+
+
+def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> float:
+    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Weights from -1e300 to 1e75; huge negative ones silence an output.
+    b : array_like, shape (B,)
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        Sets with many active features are left out once they are worth less than this share of the
+        loss, by a bound that holds for any weights. 0 leaves out none.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than
+        LARGEST_ENUMERATION sets.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1 and 2 per feature.
+
+    Examples
+    --------
+    >>> round(code_loss([[1, -1], [-1, 1]], [0, 0], 0.5), 6)  # a digon: p^2 / 6
+    0.041667
+    """
+    W, b, p = _block(W, b, p)
+    top = float(features.second_moment(p))
+    parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in enumerate(W)]
+    return float(np.mean([top - 2 * overlap + power for overlap, power in parts]))
+
+
+def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
+
+    Parameters
+    ----------
+    others : array_like, shape (k,)
+        Weights of the other features, from -1e300 to 1e75; zeros cost nothing.
+    own : float
+        Weight of the output's own feature.
+    b : float
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        As in `code_loss`, a share of the output's loss.
+
+    Returns
+    -------
+    overlap : float
+        E[x f].
+    power : float
+        E[f^2].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or more than LARGEST_ENUMERATION sets would be needed.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 4. The loss of the output is p/3 - 2 E[x f] + E[f^2].
+
+    Examples
+    --------
+    >>> np.round(output_moments([], 1.0, 0.0, 0.3), 6)
+    array([0.1, 0.1])
+    """
+    others = checks.real("others", others, -LARGEST, LOUDEST).ravel()
+    own, b = (checks.number(name, value, -LOUDEST, LOUDEST) for name, value in (("own", own), ("b", b)))
+    p, rtol = features.one_probability(p), checks.number("rtol", rtol, 0, 1)
+    highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
+    values, counts = np.unique(np.maximum(others[others != 0], -SILENCING * highest), return_counts=True)
+    n = int(counts.sum())
+    overlap, power = 0.0, 0.0
+    for k in range(n + 1):
+        slopes, ways = _sets(values, counts, k)
+        chance = ways * p**k * (1 - p) ** (n - k)
+        on, offset = np.c_[np.full(len(slopes), own), slopes], np.full(len(slopes), b)
+        overlap += p * chance @ relu_integrals.relu_moment(offset, on, 0)
+        power += p * chance @ relu_integrals.relu_power(offset, on, 2)
+        power += (1 - p) * chance @ relu_integrals.relu_power(offset, slopes, 2)
+        if binom.sf(k, n, p) * highest**2 <= rtol * (p / 3 - 2 * overlap + power):
+            break
+    return float(overlap), float(power)
+
+
+def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
+    """Best bias and gain of every output of a code, each row on its own.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Finite weights with a positive diagonal.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    rtol : float
+        As in `code_loss`.
+
+    Returns
+    -------
+    Decoder
+        The weights ``gain[:, None] * W`` with bias ``b`` have the loss.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than
+        LARGEST_ENUMERATION sets.
+
+    Notes
+    -----
+    Source: for each ratio of bias and gain the best gain is known (The Persian Rug, eq. 9); the
+    search runs over that ratio, from -0.6 to 0.2 of the diagonal.
+
+    Examples
+    --------
+    >>> best_decoder([[1.0]], 0.1).gain.round(6)
+    array([1.])
+    """
+    W = checks.array("W", W, "B B")
+    W, _, p = _block(W, np.zeros(len(W)), p)
+    checks.real("diagonal of W", np.diag(W), 0, open_low=True)
+    rows = [_best_row(np.delete(row, i) / row[i], p, rtol) for i, row in enumerate(W)]
+    gain, shift, loss = np.array(rows).T
+    return Decoder(gain / np.diag(W), gain * shift, float(loss.mean()))
+
+
+def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
+    """The same loss by Monte Carlo.
+
+    Parameters
+    ----------
+    W : array_like, shape (B, B)
+        Finite weights.
+    b : array_like, shape (B,)
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    samples : int
+        Number of feature vectors, at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    Estimate
+        Mean over samples and features, standard error over samples.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from superposition.codes.fans import fan_loss, priority_fan
+    >>> fan = priority_fan(6, 1000)
+    >>> found = simulated_code_loss(fan.W, fan.b, 0.1, samples=20000, seed=0)
+    >>> bool(abs(found.mean - fan_loss(0.1, 6)) < 4 * found.se)
+    True
+    """
+    W, b, p = _block(W, b, p)
+    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
+    chunk, errors = max(1, 2**21 // len(W)), []
+    for start in range(0, samples, chunk):
+        x = features.sample(len(W), p, min(chunk, samples - start), seed=rng)
+        errors.append(np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2, axis=1))
+    errors = np.concatenate(errors)
+    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+
+
+def _block(W, b, p):
+    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LOUDEST)
+    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST), features.one_probability(p)
+
+
+def _sets(values, counts, k):
+    """Sums of k of the weights: their slopes, one row each, and in how many ways each row comes about."""
+    if counts.max(initial=1) == 1:
+        _enumerable(comb(len(values), k), k)
+        chosen = np.array(list(combinations(range(len(values)), k)), dtype=int).reshape(comb(len(values), k), k)
+        return values[chosen], np.ones(len(chosen))
+    _enumerable(2**k, k)
+    draws = list(_draws(tuple(counts.tolist()), k))
+    slopes = np.array([np.repeat(values, draw) for draw in draws]).reshape(len(draws), k)
+    return slopes, np.array([prod(map(comb, counts.tolist(), draw)) for draw in draws], dtype=float)
+
+
+def _draws(counts, k):
+    """How many of each kind, k in all."""
+    if not counts:
+        yield from [()] if k == 0 else []
+        return
+    for first in range(max(0, k - sum(counts[1:])), min(k, counts[0]) + 1):
+        for rest in _draws(counts[1:], k - first):
+            yield (first, *rest)
+
+
+def _enumerable(cases, k):
+    if cases > LARGEST_ENUMERATION:
+        raise ValueError(
+            f"W has so many features that meet, and p is so large, that sets of {k} matter: {cases} cases; "
+            f"allowed: {LARGEST_ENUMERATION}"
+        )
+
+
+def _best_row(others, p, rtol):
+    """Gain, shift b / gain and loss of the best output, for a diagonal of 1."""
+    from scipy.optimize import minimize_scalar
+
+    top = p / 3
+
+    def value(shift):
+        overlap, power = output_moments(others, 1.0, shift, p, rtol=rtol)
+        return top - overlap**2 / power
+
+    grid = np.linspace(-0.6, 0.2, 17)
+    at = int(np.clip(np.argmin([value(shift) for shift in grid]), 1, len(grid) - 2))
+    found = minimize_scalar(value, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": 1e-5})
+    overlap, power = output_moments(others, 1.0, found.x, p, rtol=rtol)
+    return overlap / power, found.x, found.fun

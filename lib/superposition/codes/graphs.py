@@ -1,0 +1,350 @@
+"""Graph tiles: codes whose rivals are the neighbours in a triangle-free strongly regular graph.
+
+The projector on the most negative eigenspace of such a graph has a negative entry for every edge and a small
+positive one for every other pair: each feature is inhibited by its neighbours, who leave each other alone.
+Unlike fans these codes need no dynamic range. Source: ours; the graphs are those of Higman, Sims, Hoffman,
+Singleton, Gewirtz and Clebsch, the largest from the Golay code. Each is the only graph with its parameters.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cache
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features
+from superposition.codes.exact_losses import output_moments
+from superposition.codes.fans import Code
+from superposition.rug import ranges
+from superposition.rug.rugs import row_loss
+
+CROWDED = 0.3  # features on at once, on average, beyond which sets of active features are too many to enumerate
+
+# parameters of the strongly regular graphs: features, neighbours, common neighbours of an edge and of a non-edge
+PARAMETERS = {
+    "Clebsch": (16, 5, 0, 2),
+    "Hoffman-Singleton": (50, 7, 0, 1),
+    "Gewirtz": (56, 10, 0, 2),
+    "M22": (77, 16, 0, 4),
+    "Higman-Sims": (100, 22, 0, 6),
+}
+
+
+@dataclass(frozen=True)
+class GraphTile:
+    """A graph tile with its best gain and bias: dimensions ``nd``, ratio ``r``, ``inhibition``, ``a``, ``b``, ``loss``.
+
+    The bias is effective: the mean of the interference is in it.
+    """
+
+    name: str
+    nd: int
+    r: float
+    inhibition: float
+    a: float
+    b: float
+    loss: float
+
+
+def adjacency(name: str) -> NDArray[np.int64]:
+    """Adjacency matrix of a graph, built from scratch.
+
+    Parameters
+    ----------
+    name : str
+        "Clebsch", "Hoffman-Singleton", "Gewirtz", "M22" or "Higman-Sims".
+
+    Returns
+    -------
+    numpy.ndarray of int, shape (n, n)
+
+    Raises
+    ------
+    ValueError
+        If the name is unknown.
+
+    Notes
+    -----
+    Source: the folded 5-cube; Robertson's pentagons and pentagrams; hexads of the Steiner system
+    S(3, 6, 22) that do not meet; the same with its 22 points and one point more (Higman and Sims).
+
+    Examples
+    --------
+    >>> strongly_regular(adjacency("Higman-Sims"))
+    (100, 22, 0, 6)
+    """
+    checks.one_of("name", name, tuple(PARAMETERS))
+    return _BUILD[name]()
+
+
+def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
+    """Parameters (n, k, lambda, mu) of a strongly regular graph.
+
+    Parameters
+    ----------
+    A : array_like of int, shape (n, n)
+        Adjacency matrix.
+
+    Returns
+    -------
+    tuple of int
+        Vertices, neighbours of each, common neighbours of any two that are joined, and of any two that are not.
+
+    Raises
+    ------
+    ValueError
+        If the matrix is no such graph.
+
+    Examples
+    --------
+    >>> strongly_regular(adjacency("Clebsch"))
+    (16, 5, 0, 2)
+    """
+    A = checks.of_shape("A", A, ("n", "n"))
+    simple = np.array_equal(A, A.T) and not A.diagonal().any() and np.isin(A, (0, 1)).all()
+    if not simple or len(np.unique(A.sum(axis=0))) != 1:
+        raise ValueError(f"A of shape {A.shape} is no regular graph; allowed: symmetric, 0 and 1, equal row sums")
+    A = A.astype(np.int64)
+    common, apart = A @ A, (A == 0) & ~np.eye(len(A), dtype=bool)
+    found = [np.unique(common[pairs]) for pairs in (A == 1, apart)]
+    if [len(values) for values in found] != [1, 1]:
+        raise ValueError(
+            "A is not strongly regular; allowed: one number of common neighbours for edges and one for others"
+        )
+    return len(A), int(A[0].sum()), int(found[0][0]), int(found[1][0])
+
+
+def graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], int]:
+    """Off-diagonal entries of a row of a graph tile, in closed form, and its rank.
+
+    Parameters
+    ----------
+    name : str
+        A name of `PARAMETERS`.
+    inhibition : float
+        c in (W - c J) / (1 - c), J all ones, in [0, 1): one dimension more, everything a little lower.
+
+    Returns
+    -------
+    off_diagonal : numpy.ndarray, shape (n - 1,)
+        The neighbours first. The same for every feature up to order.
+    nd : int
+        Rank.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: for the least eigenvalue tau the projector's entries are as tau / k for edges and
+    -(tau + 1) / (n - k - 1) for the others, to a diagonal of 1.
+
+    Examples
+    --------
+    >>> row, nd = graph_row("Higman-Sims")
+    >>> nd, row[:2].round(3), row[-1].round(3)
+    (22, array([-0.364, -0.364]), np.float64(0.091))
+    """
+    checks.one_of("name", name, tuple(PARAMETERS))
+    c = checks.number("inhibition", inhibition, 0, 1, open_high=True)
+    n, k, common, apart = PARAMETERS[name]
+    spread = np.sqrt((common - apart) ** 2 + 4 * (k - apart))
+    tau = (common - apart - spread) / 2
+    nd = round(((n - 1) + (2 * k + (n - 1) * (common - apart)) / spread) / 2)
+    row = np.repeat([tau / k, -(tau + 1) / (n - k - 1)], [k, n - 1 - k])
+    return (row - c) / (1 - c), nd + (c > 0)
+
+
+def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTile:
+    """A graph tile with the gain and bias that suit it best, by the exact law of its interference.
+
+    Parameters
+    ----------
+    name : str
+        A name of `PARAMETERS`.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    inhibition : float, optional
+        As in `graph_row`; the best from 0.005 to 0.2 if left out.
+
+    Returns
+    -------
+    GraphTile
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or `p` too small for the law to be resolved.
+
+    Examples
+    --------
+    >>> tile = graph_tile("Higman-Sims", 0.05, inhibition=0)
+    >>> tile.nd, round(tile.loss, 4)
+    (22, 0.0044)
+    """
+    from scipy.optimize import minimize_scalar
+
+    p = features.one_probability(p)
+    if inhibition is None:
+        best = minimize_scalar(
+            lambda c: best_gain_and_bias(graph_row(name, c)[0], p)[2],
+            bounds=(0.005, 0.2),
+            method="bounded",
+            options={"xatol": 2e-3},
+        )
+        inhibition = float(best.x)
+    row, nd = graph_row(name, inhibition)
+    a, b, loss = best_gain_and_bias(row, p)
+    return GraphTile(name, nd, nd / (len(row) + 1), inhibition, a, b, loss)
+
+
+def graph_code(tile: GraphTile, p: float) -> Code:
+    """Weights of a graph tile.
+
+    Parameters
+    ----------
+    tile : GraphTile
+        From `graph_tile`.
+    p : float
+        Probability that a feature is on, in (0, 1]: the mean of the interference goes into the bias.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Examples
+    --------
+    >>> graph_code(graph_tile("Clebsch", 0.1, inhibition=0), 0.1).W_in.shape
+    (5, 16)
+    """
+    A, c = adjacency(tile.name), tile.inhibition
+    space = tile.nd - (c > 0)
+    lowest = np.linalg.eigh(A)[1][:, :space]  # of equal eigenvalues: only the space does not hang on rounding
+    inside = lowest @ (lowest.T @ np.random.default_rng(0).standard_normal((len(A), space)))
+    vectors = np.linalg.qr(inside)[0] * np.sqrt(len(A) / space)
+    extra = np.full((len(A), int(c > 0)), np.sqrt(c))
+    W_in = np.c_[vectors, extra].T / (1 - c)
+    W_out = tile.a * np.c_[vectors, -extra]
+    b = tile.b - tile.a * float(features.mean(features.one_probability(p))) * graph_row(tile.name, c)[0].sum()
+    return Code(W_in, W_out, np.full(len(A), b))
+
+
+def best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float, float]:
+    """Best gain and effective bias for the actual row of weights, and the loss, with no Gaussian assumption.
+
+    Parameters
+    ----------
+    off_diagonal : array_like, shape (n,)
+        Weights of the other features, for a diagonal of 1.
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    a, b, loss : float
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1], or too small for the law to be resolved.
+
+    Notes
+    -----
+    Source: at b = a shift the loss is a parabola in a (The Persian Rug, eq. 9). Where fewer than
+    `CROWDED` features are on it comes from exact integrals, where more are from
+    `superposition.rug.rugs.row_loss`, whose smoothing costs less than a percent of the loss there.
+
+    Examples
+    --------
+    >>> round(best_gain_and_bias([-1.0], 0.1)[2], 6)  # a digon
+    0.00166
+    """
+    from scipy.optimize import minimize_scalar
+
+    weights, p = ranges.off_diagonal(off_diagonal), features.one_probability(p)
+    top = p / 3
+    moments = _by_enumeration if len(weights) * p < CROWDED else _by_the_law
+
+    def best_gain(shift):
+        overlap, power = moments(weights, shift, p)
+        return overlap / power, top - overlap**2 / power
+
+    noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
+    grid = np.linspace(-2.5, 0.5, 13) * noise
+    at = int(np.clip(np.argmin([best_gain(shift)[1] for shift in grid]), 1, len(grid) - 2))
+    bounds = (grid[at - 1], grid[at + 1])
+    found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
+    a, loss = best_gain(found.x)
+    return a, a * float(found.x), loss
+
+
+def _by_enumeration(weights, shift, p):
+    effective = shift - float(features.mean(p)) * weights.sum()
+    return output_moments(weights.round(12), 1.0, effective, p)
+
+
+def _by_the_law(weights, shift, p):
+    one, two = (row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
+    square = (two - 2 * one + p / 3) / 2
+    return (p / 3 + square - one) / 2, square
+
+
+def _folded_cube():
+    index = np.arange(16)
+    return np.isin(index[:, None] ^ index, (1, 2, 4, 8, 15)).astype(np.int64)
+
+
+def _pentagons_and_pentagrams():
+    A = np.zeros((2, 5, 5, 2, 5, 5), dtype=np.int64)
+    for h, i, j in np.ndindex(5, 5, 5):
+        A[0, h, j, 1, i, (h * i + j) % 5] = A[1, i, (h * i + j) % 5, 0, h, j] = 1
+    for h, j, step in np.ndindex(5, 5, 2):
+        for kind in (0, 1):
+            A[kind, h, j, kind, h, (j + (1 + kind) * (1, -1)[step]) % 5] = 1
+    return A.reshape(50, 50)
+
+
+@cache
+def _hexads():
+    """The 77 blocks of the Steiner system S(3, 6, 22), as rows over 22 points: octads of the Golay code through two."""
+    residues = np.isin(np.arange(23), np.arange(1, 12) ** 2 % 23)
+    generators = np.array([np.r_[np.roll(residues, shift), 0] for shift in range(12)], dtype=np.int64)
+    generators[:, 23] = generators.sum(axis=1) % 2
+    words = (np.arange(4096)[:, None] >> np.arange(12) & 1) @ generators % 2
+    octads = words[words.sum(axis=1) == 8]
+    return octads[(octads[:, 22] == 1) & (octads[:, 23] == 1)][:, :22]
+
+
+def _disjoint(blocks):
+    return (blocks @ blocks.T == 0).astype(np.int64)
+
+
+def _gewirtz():
+    hexads = _hexads()
+    return _disjoint(hexads[hexads[:, 0] == 0])
+
+
+def _higman_sims():
+    hexads = _hexads()
+    points = np.c_[np.ones((22, 1), dtype=np.int64), np.zeros((22, 22), dtype=np.int64), hexads.T]
+    top = np.r_[0, np.ones(22, dtype=np.int64), np.zeros(77, dtype=np.int64)]
+    blocks = np.c_[np.zeros((77, 1), dtype=np.int64), hexads, _disjoint(hexads)]
+    return np.vstack([top, points, blocks])
+
+
+_BUILD = {
+    "Clebsch": _folded_cube,
+    "Hoffman-Singleton": _pentagons_and_pentagrams,
+    "Gewirtz": _gewirtz,
+    "M22": lambda: _disjoint(_hexads()),
+    "Higman-Sims": _higman_sims,
+}

@@ -1,0 +1,231 @@
+"""Phases of the compressed features, and mixtures of them as a convex hull.
+
+A network may serve different features differently: some share dimensions as in a rug, some as
+in an antipodal rug or in digons, some get a dimension each, and some are dropped. Such a mixture
+is block diagonal, so over many features its loss and its ratio are averages of those of its parts: the
+best mixture is the lower convex hull of the phases in the plane of ratio and loss.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from superposition import checks, features
+from superposition.codes import partners
+from superposition.rug import meanfield
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from numpy.typing import ArrayLike
+
+    from superposition.checks import Floats
+
+
+@dataclass(frozen=True)
+class Part:
+    """A share of a mixture: the phase's name, its compression ratio, and the fraction of the features in it."""
+
+    phase: str
+    r: float
+    fraction: float
+
+
+@dataclass(frozen=True)
+class Hull:
+    """The best mixtures at one p: vertices ``r`` (increasing), their ``loss``, and the ``phase`` of each."""
+
+    p: float
+    r: np.ndarray
+    loss: np.ndarray
+    phase: tuple
+
+    def at(self, r: ArrayLike) -> Floats:
+        """Loss per feature of the best mixture.
+
+        Parameters
+        ----------
+        r : array_like
+            Compression ratio, in [0, 1].
+
+        Returns
+        -------
+        numpy.ndarray
+        """
+        return np.interp(checks.real("r", r, 0, 1), self.r, self.loss)
+
+    def parts(self, r: float) -> tuple[Part, ...]:
+        """What the best mixture consists of.
+
+        Parameters
+        ----------
+        r : float
+            Compression ratio, in [0, 1].
+
+        Returns
+        -------
+        tuple of Part
+            One or two; neighbours on the same curve count as one phase at the ratio between them.
+        """
+        r = checks.number("r", r, 0, 1)
+        right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
+        low, high = self.r[right - 1], self.r[right]
+        share = (r - low) / (high - low)
+        ends = ((right - 1, 1 - share), (right, share))
+        if self.phase[right - 1] == self.phase[right]:
+            return (Part(self.phase[right], r, 1.0),)
+        return tuple(Part(self.phase[i], float(self.r[i]), float(weight)) for i, weight in ends if weight > 1e-12)
+
+
+def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
+    """The best mixture of phases at every compression ratio.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    without : sequence of str
+        Phases to leave out, of "rug", "antipodal" and "digon".
+    points : int
+        Ratios at which the two rugs are computed, at least 10.
+
+    Returns
+    -------
+    Hull
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
+
+    Notes
+    -----
+    Source: ours. The text's theory is the phase "rug" alone.
+
+    Examples
+    --------
+    >>> mixed = hull(0.05, points=20)
+    >>> round(float(mixed.at(0.2)), 5), [part.phase for part in mixed.parts(0.03)]
+    (0.00618, ['dropped', 'antipodal'])
+    """
+    return hulls([features.one_probability(p)], without=without, points=points)[0]
+
+
+def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> list[Hull]:
+    """The same at several probabilities, faster than one by one.
+
+    Parameters
+    ----------
+    p : sequence of float
+        Probabilities that a feature is on, in (0, 1].
+    without : sequence of str
+        Phases to leave out, of "rug", "antipodal" and "digon".
+    points : int
+        Ratios at which the two rugs are computed, at least 10.
+
+    Returns
+    -------
+    list of Hull
+
+    Raises
+    ------
+    ValueError
+        If a `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
+    """
+    p = checks.of_shape("p", np.atleast_1d(features.probability(p)), ("n",))
+    points = checks.whole("points", points, 10)
+    for name in without if isinstance(without, Collection) else [without]:
+        checks.one_of("without", name, tuple(_CURVES))
+    found = [[("dropped", 0.0, float(top)), ("own dimension", 1.0, 0.0)] for top in features.variance(p)]
+    for name, (ratios, losses) in _CURVES.items():
+        if name not in without:
+            r = ratios(points)
+            for at, values in zip(found, losses(p[:, None], r), strict=True):  # pyrefly: ignore  # pairs of functions
+                at += [(name, float(x), float(value)) for x, value in zip(r, values, strict=True)]
+    return [_hull(float(q), at) for q, at in zip(p, found, strict=True)]
+
+
+def tangent(p: float) -> float:
+    """Ratio below which dropping features beats the rug, in the Gaussian theory.
+
+    Below it the best mixture of "dropped" and "rug" lies on a straight line from (0, Var[x]),
+    which touches the theory here.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    float
+        The largest ratio at which features are dropped; 0 if they never are.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: ours; section 4.2.1 of the text bounds the noise of the average row, which bounds the
+    loss only where the loss is convex in r.
+    """
+    p = features.one_probability(p)
+    low, high = np.log(1e-5), np.log(0.999)
+    for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
+        grid = np.linspace(low, high, 40)
+        slope = (meanfield.optimum(p, np.exp(grid)).loss - features.variance(p)) / np.exp(grid)
+        at = int(slope.argmin())
+        low, high = grid[max(at - 1, 0)], grid[min(at + 1, 39)]
+    return float(np.exp(grid[at])) if at > 0 else 0.0
+
+
+def _ratios_of_the_rug(points):
+    return np.unique(np.concatenate([np.geomspace(1e-3, 0.1, points // 2), np.linspace(0.1, 0.999, points)]))
+
+
+def _ratios_of_the_antipodal_rug(points):
+    return np.unique(np.concatenate([np.geomspace(1e-3, 0.1, points // 2), np.linspace(0.1, 0.5, points // 2)]))
+
+
+# each phase with its ratios, and its loss there
+_CURVES = {
+    "rug": (_ratios_of_the_rug, lambda p, r: meanfield.optimum(p, r).loss),
+    "antipodal": (_ratios_of_the_antipodal_rug, lambda p, r: partners.antipodal_optimum(p, r).loss),
+    "digon": (lambda points: np.array([0.5]), lambda p, r: partners.best_digon(p)[1]),
+}
+
+
+def _hull(p, found):
+    names, r, loss = zip(*lower_hull(sorted(found, key=lambda point: point[1:])), strict=True)
+    return Hull(p, np.array(r), np.array(loss), names)
+
+
+def lower_hull(found):
+    """The vertices of the lower convex hull of points (name, r, loss), by Andrew's monotone chain.
+
+    Parameters
+    ----------
+    found : sequence of tuple
+        Points (name, r, loss), in order of r and then of loss.
+
+    Returns
+    -------
+    list of tuple
+        Those of the points at which the boundary turns left.
+    """
+    kept = []
+    for point in found:
+        while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0:
+            kept.pop()
+        kept.append(point)
+    return kept
+
+
+def _turn(one, two, three):
+    return (two[1] - one[1]) * (three[2] - one[2]) - (two[2] - one[2]) * (three[1] - one[1])

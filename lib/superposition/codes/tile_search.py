@@ -1,0 +1,305 @@
+"""Search for small tiles by gradient descent, many copies at once.
+
+Feature vectors are drawn by the number of active features, k, more often than they occur where k is large, and
+weighted back: at small p nothing would happen in a raw batch. Every feature has its loudness as a parameter of its
+own, since a step of the optimiser would not reach the levels of a fan otherwise.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy.stats import binom
+
+from superposition import checks, features
+from superposition.codes import fans
+from superposition.devices import torch
+from superposition.ranges import LARGEST_SEED
+
+SMALLEST_P = 1e-12  # below, chances of several features underflow
+CHUNK = 20_000  # feature vectors of the final measurement at a time
+
+
+def search(
+    m: int,
+    B: int,
+    p: float,
+    *,
+    starts: int = 64,
+    kept: int = 8,
+    screening: int = 800,
+    steps: int = 3000,
+    batch: int = 256,
+    fresh: int = 2_000_000,
+    seed: int = 0,
+) -> dict[str, Any]:
+    """Search for the best code of B features in m dimensions.
+
+    A quarter of the copies start from fans and cones of small ratio, a quarter from random weights of unequal
+    loudness, the others from random weights. The best after a short descent are refined by a long one.
+
+    Parameters
+    ----------
+    m : int
+        Dimensions, at least 2.
+    B : int
+        Features, at least 2 m.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    starts, kept : int
+        Copies screened, at least 4, and copies refined, from 1 to `starts`.
+    screening, steps : int
+        Steps of Adam for each, at least 1.
+    batch : int
+        Feature vectors a step, at least 1.
+    fresh : int
+        Feature vectors that measure the loss in the end; they choose nothing.
+    seed : int
+        Seed of everything.
+
+    Returns
+    -------
+    dict
+        ``loss`` and ``loss_se`` of the best copy on fresh vectors, its ``start`` ("cone or fan", "unequal", "random"),
+        ``screened`` (losses of all copies after screening) and ``refined``, and its weights ``W_in`` (m, B), ``W_out``
+        (B, m) and ``b`` (B,) as lists.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> found = search(2, 4, 0.1, starts=4, kept=1, screening=20, steps=50, fresh=1000)
+    >>> len(found["W_in"]), len(found["W_in"][0])
+    (2, 4)
+    """
+    m, B = checks.whole("m", m, 2), checks.whole("B", B, 2 * checks.whole("m", m, 2))
+    p, starts = features.one_probability(p), checks.whole("starts", starts, 4)
+    kept = checks.whole("kept", kept, 1, starts)
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    weights = _screen(first_weights(m, B, starts, generator), p, screening, batch, generator)
+    screened = _losses(weights, p, 20_000, generator)
+    best = screened.argsort()[:kept]
+    refined = descend([value[best] for value in weights], p, steps=steps, batch=batch, lr=5e-3, generator=generator)
+    chosen = int(_losses(refined, p, 100_000, generator).argmin())
+    W_in, W_out, b = (value[chosen].double() for value in _product(refined))
+    loss, loss_se = measured_loss(W_in.numpy(), W_out.numpy(), b.numpy(), p, samples=fresh, seed=seed + 1)
+    origin = int(best[chosen])
+    start = "cone or fan" if origin < starts // 4 else "unequal" if origin < starts // 2 else "random"
+    return {
+        "loss": loss,
+        "loss_se": loss_se,
+        "start": start,
+        "screened": screened.tolist(),
+        "refined": _losses(refined, p, 100_000, generator).tolist(),
+        "W_in": W_in.tolist(),
+        "W_out": W_out.tolist(),
+        "b": b.tolist(),
+    }
+
+
+def first_weights(m: int, B: int, copies: int, generator: torch.Generator) -> list[torch.Tensor]:
+    """Where a search starts: encoder, decoder, bias and log loudness of each copy.
+
+    Parameters
+    ----------
+    m, B : int
+        Dimensions and features.
+    copies : int
+        How many; a quarter of them fans and cones, a quarter of unequal loudness.
+    generator : torch.Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    list of torch.Tensor
+        W_in (copies, m, B), W_out (copies, B, m), b (copies, B) and log loudness (copies, B).
+
+    Examples
+    --------
+    >>> [tuple(value.shape) for value in first_weights(3, 9, 8, torch.Generator().manual_seed(0))]
+    [(8, 3, 9), (8, 9, 3), (8, 9), (8, 9)]
+    """
+    W_in = torch.randn(copies, m, B, generator=generator) / m**0.5
+    W_out, b, loud = W_in.transpose(1, 2).clone(), torch.zeros(copies, B), torch.zeros(copies, B)
+    loud[: copies // 2] = torch.randn(copies // 2, B, generator=generator)
+    for i, ratio in enumerate(np.linspace(1.5, 8, copies // 4)):
+        w, v, level = _fans(m, B, float(ratio))
+        W_in[i], W_out[i] = torch.tensor(w), torch.tensor(v)
+        loud[i] = torch.tensor(level)
+    W_in *= 1 + 1e-3 * torch.randn(W_in.shape, generator=generator)
+    return [W_in, W_out, b, loud]
+
+
+def descend(
+    weights: list[torch.Tensor], p: float, *, steps: int, batch: int, lr: float, generator: torch.Generator
+) -> list[torch.Tensor]:
+    """Adam with a cosine on all copies at once, each step on fresh feature vectors that the copies share.
+
+    Parameters
+    ----------
+    weights : list of torch.Tensor
+        As `first_weights` gives them.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    steps, batch : int
+        Steps, and feature vectors a step.
+    lr : float
+        Learning rate at the start.
+    generator : torch.Generator
+        Source of the feature vectors.
+
+    Returns
+    -------
+    list of torch.Tensor
+        The weights at the end.
+
+    Examples
+    --------
+    >>> g = torch.Generator().manual_seed(0)
+    >>> len(descend(first_weights(2, 5, 4, g), 0.1, steps=2, batch=8, lr=1e-2, generator=g))
+    4
+    """
+    weights = [value.detach().clone().requires_grad_() for value in weights]
+    optimiser = torch.optim.Adam(weights, lr=lr)
+    schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
+    for _ in range(steps):
+        x, share = draw(weights[0].shape[-1], p, batch, generator)
+        loss = _weighted_losses(weights, x, share, p).sum() / p**2
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        schedule.step()
+    return [value.detach() for value in weights]
+
+
+def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
+    """Feature vectors with at least one feature on, k of them with a chance proportional to the root of its own.
+
+    Parameters
+    ----------
+    B : int
+        Features.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    batch : int
+        How many.
+    generator : torch.Generator
+        Source of the random numbers.
+
+    Returns
+    -------
+    x : torch.Tensor, shape (batch, B)
+    share : torch.Tensor, shape (batch,)
+        Weights: the sum of share times f(x) estimates E[f(x)] over feature vectors that are not zero.
+
+    Examples
+    --------
+    >>> x, share = draw(5, 0.1, 4000, torch.Generator().manual_seed(0))
+    >>> bool(abs((share @ x).mean() - 0.05) < 0.005)
+    True
+    """
+    k = np.arange(1, B + 1)
+    chance = binom.pmf(k, B, p)
+    k, chance = k[chance > 1e-9 * p**2], chance[chance > 1e-9 * p**2]
+    offered = np.sqrt(chance) / np.sqrt(chance).sum()
+    index = torch.multinomial(torch.tensor(offered), batch, True, generator=generator)
+    order = torch.rand(batch, B, generator=generator).argsort(dim=1)
+    rank = torch.empty_like(order).scatter_(1, order, torch.arange(B).expand(batch, B))
+    x = torch.rand(batch, B, generator=generator) * (rank < torch.tensor(k)[index, None])
+    return x, torch.tensor(chance / offered, dtype=torch.float32)[index] / batch
+
+
+def measured_loss(
+    W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray, p: float, *, samples: int, seed: int
+) -> tuple[float, float]:
+    """Loss per feature of a tile on fresh feature vectors, drawn as in `draw`, in float64.
+
+    Parameters
+    ----------
+    W_in, W_out, b : numpy.ndarray
+        Shapes (m, B), (B, m) and (B,).
+    p : float
+        Probability that a feature is on, in [1e-12, 1].
+    samples : int
+        Feature vectors, at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    loss, se : float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> loss, se = measured_loss(np.array([[1.0, -1]]), np.array([[1.0], [-1]]), np.zeros(2), 0.1, samples=9000, seed=0)
+    >>> abs(loss - 0.1**2 / 6) < 4 * se
+    True
+    """
+    p, samples = checks.number("p", p, SMALLEST_P, 1), checks.whole("samples", samples, 2)
+    W_in = checks.array("W_in", W_in, "m B")
+    W_out, b = checks.of_shape("W_out", W_out, W_in.shape[::-1]), checks.of_shape("b", b, W_in.shape[1:])
+    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED))
+    W, b, values = torch.tensor(W_out @ W_in), torch.tensor(b), []  # pyrefly: ignore[bad-assignment]: a tensor from here on
+    for start in range(0, samples, CHUNK):
+        size = min(CHUNK, samples - start)
+        x, share = draw(len(b), p, size, generator)
+        error = (x - torch.relu(x.double() @ W.T + b)).square().mean(dim=1)  # pyrefly: ignore[bad-argument-type]: a tensor by now
+        values.append(error * share * size)
+    values = torch.cat(values)
+    silent = (1 - p) ** len(b) * float(torch.relu(b).square().mean())  # pyrefly: ignore[bad-argument-type]: a tensor by now
+    return float(values.mean()) + silent, float(values.std()) / samples**0.5
+
+
+def _screen(weights, p, steps, batch, generator):
+    """A short descent; fans and cones at a smaller rate, since their zeros are multiplied by the ratio of loudness."""
+    built, groups = len(weights[0]) // 4, []
+    for chosen, lr in ((slice(None, built), 3e-3), (slice(built, None), 2e-2)):
+        start = [value[chosen] for value in weights]
+        groups.append(descend(start, p, steps=steps, batch=batch, lr=lr, generator=generator))
+    return [torch.cat(pair) for pair in zip(*groups, strict=True)]
+
+
+def _product(weights):
+    W_in, W_out, b, loud = weights
+    return W_in * loud.exp()[:, None, :], W_out * (-loud).exp()[:, :, None], b
+
+
+def _weighted_losses(weights, x, share, p):
+    W_in, W_out, b = _product(weights)
+    out = torch.relu(x @ W_in.transpose(1, 2) @ W_out.transpose(1, 2) + b[:, None, :])
+    silent = (1 - p) ** b.shape[1] * torch.relu(b).square().mean(dim=1)
+    return (x - out).square().mean(dim=2) @ share + silent
+
+
+def _losses(weights, p, samples, generator):
+    with torch.no_grad():
+        parts = [
+            _weighted_losses(weights, *draw(weights[2].shape[1], p, 2000, generator), p) for _ in range(samples // 2000)
+        ]
+    return torch.stack(parts).mean(dim=0)
+
+
+def _fans(m, B, ratio):
+    """Fans side by side, and a cone where the dimensions are odd: encoder, decoder, log loudness, each of its own."""
+    dimensions = [2] * (m // 2) if m % 2 == 0 else [3] + [2] * (m // 2 - 1)
+    ends = np.round(np.cumsum([0, *dimensions]) * B / m).astype(int)
+    w, v, level, row = np.zeros((m, B)), np.zeros((B, m)), np.zeros(B), 0
+    for d, start, end in zip(dimensions, ends[:-1], ends[1:], strict=True):
+        code = fans.priority_fan(end - start, ratio) if d == 2 else fans.cone(end - start, min(ratio, 2.5))
+        size = np.linalg.norm(code.W_in, axis=0)
+        w[row : row + d, start:end], v[start:end, row : row + d] = code.W_in / size, code.W_out * size[:, None]
+        level[start:end], row = np.log(size), row + d
+    return w, v, level

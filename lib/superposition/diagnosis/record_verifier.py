@@ -1,0 +1,143 @@
+"""A verifier for records: the loss of anybody's weights, and whether they beat the best code known.
+
+Source: ours. What a file of weights promises (see `superposition.weights`) is measured here on feature vectors of our
+own.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import checks
+from superposition.codes.best_map import best_known
+from superposition.codes.exact_losses import code_loss, simulated_code_loss
+
+EXACT = 12  # features up to which the loss is exact
+
+
+@dataclass(frozen=True)
+class Record:
+    """What a code is worth: ``ns``, ``nd`` (rank), ``r``, ``loss`` with ``se`` (0: exact), ``best`` known, ``rug``."""
+
+    ns: int
+    nd: int
+    r: float
+    p: float
+    loss: float
+    se: float
+    best: float
+    rug: float
+
+    @property
+    def is_record(self) -> bool:
+        """Whether the loss is below the best known by more than four standard errors."""
+        return self.loss + 4 * self.se < self.best * (1 - 1e-6)
+
+    def __str__(self) -> str:
+        """One line for people."""
+        error = f" ± {self.se:.2g}" if self.se else " (exact)"
+        beside = "where nothing need be lost"
+        if self.best:
+            beside = f"{self.loss / self.best:.4f} of the best known, {self.loss / self.rug:.4f} of the rug"
+        return (
+            f"{self.ns} features in {self.nd} dimensions, p = {self.p:g}: loss {self.loss:.6g}{error}, "
+            f"{beside}: {'a record' if self.is_record else 'no record'}"
+        )
+
+
+def check(
+    W: NDArray[np.float64],
+    b: NDArray[np.float64],
+    p: float,
+    *,
+    nd: int | None = None,
+    samples: int = 400_000,
+    seed: int = 0,
+) -> Record:
+    """Measure a code against the best known at its probability and ratio.
+
+    Parameters
+    ----------
+    W : numpy.ndarray, shape (ns, ns)
+        Product of decoder and encoder.
+    b : numpy.ndarray, shape (ns,)
+        Bias.
+    p : float
+        Probability that a feature is on, in (0, 1).
+    nd : int, optional
+        Dimensions, from 1 to ns, where the factors show them; the rank of W, see `rank_of`, if that is less or nothing
+        is given.
+    samples : int
+        Feature vectors, where there are more than EXACT features; at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    Record
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Examples
+    --------
+    >>> from superposition.codes.fans import priority_fan
+    >>> fan = priority_fan(10, 30)
+    >>> check(fan.W, fan.b, 0.05).is_record
+    False
+    """
+    W = checks.of_shape("W", W, ("ns", "ns"))
+    b = checks.of_shape("b", b, W.shape[:1])
+    ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
+    rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
+    checks.whole("samples", samples, 2), checks.generator("seed", seed)
+    if ns <= EXACT:
+        loss, se = code_loss(W, b, p, rtol=1e-7), 0.0
+    else:
+        found = simulated_code_loss(W, b, p, samples=samples, seed=seed)
+        loss, se = found.mean, found.se
+    best = best_known(p, rank / ns)
+    return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
+
+
+def rank_of(W: NDArray[np.float64]) -> int:
+    """Rank of a matrix whose rows and columns may differ by many orders of magnitude.
+
+    Parameters
+    ----------
+    W : numpy.ndarray, shape (ns, ns)
+        Finite.
+
+    Returns
+    -------
+    int
+        Pivots of a complete elimination above 1e-9 of what each had to cancel: at least 1.
+
+    Raises
+    ------
+    ValueError
+        If `W` holds anything but finite numbers.
+
+    Examples
+    --------
+    >>> from superposition.codes.fans import priority_fan
+    >>> rank_of(priority_fan(10, 1000).W)
+    2
+    """
+    W = checks.array("W", W, "ns ns").copy()
+    size, rank = np.abs(W), 0
+    while rank < len(W):
+        share = np.abs(W) / np.where(size > 0, size, 1)
+        i, j = np.unravel_index(np.argmax(np.where(share > 1e-9, np.abs(W), 0)), W.shape)
+        if share[i, j] <= 1e-9:
+            break
+        step = np.outer(W[:, j] / W[i, j], W[i])
+        size = np.maximum(size, np.abs(step))
+        W, rank = W - step, rank + 1
+        W[i], W[:, j] = 0, 0
+    return max(1, rank)

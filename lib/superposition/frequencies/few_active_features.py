@@ -1,0 +1,211 @@
+"""A rug when few features are on at once: the interference is not Gaussian, but Gaussian once it is known who is on.
+
+Given the features that are on, output i receives a sum of their values with random weights: Gaussian, of a
+variance sigma_i^2 T that depends on who is on. T has mean 1. The loss is that of the Gaussian theory with
+both of its moments averaged over T.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features
+from superposition.rug import ranges
+from superposition.rug.moments import moment, ramp_moment
+
+BIASES = np.r_[-np.geomspace(1.2, 1e-3, 60), 0, np.geomspace(1e-3, 0.3, 8)]  # b / a: where the best one is sought
+BINS = 80  # values that stand for the law of T
+KNOTS = 14  # probabilities at which the loss is computed; between them it is interpolated
+
+
+def crowd(
+    p: ArrayLike, share: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
+) -> NDArray[np.float64]:
+    """Values of T, the interference power of a feature vector over its mean, as means of equally likely bins.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    share : array_like, shape (ns,)
+        Share of each feature, in [0, 1], not all 0 or 1.
+    samples : int
+        Feature vectors drawn, rounded up to a multiple of 80.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (80,)
+        Increasing, of mean about 1.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. Squared weights from j to i are taken as r_j (1 - r_j) V_i / V_j up to a factor that depends on i:
+    the mean of a random projector with diagonal r.
+
+    Examples
+    --------
+    >>> T = crowd([0.01] * 100, [0.2] * 100)
+    >>> round(float(T.mean()), 1), round(float((T < 0.1).mean()), 1)  # often nobody is on
+    (1.0, 0.4)
+    """
+    p, share = _law(p, share)
+    weight = share * (1 - share)
+    if not weight.sum() > 0:
+        raise ValueError("share has only 0 and 1: nobody interferes; allowed: shares between them too")
+    samples = BINS * -(-checks.whole("samples", samples, 1) // BINS)
+    x = features.sample_each(p, samples, seed=seed) - features.mean(p)
+    power = np.sort(x**2 @ (weight / weight.sum() / features.variance(p)))
+    return power.reshape(BINS, -1).mean(axis=1)
+
+
+def few_active_losses(
+    p: ArrayLike, share: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
+) -> NDArray[np.float64]:
+    """Loss of each feature in a random rug with given shares, when few features may be on at once.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    share : array_like, shape (ns,)
+        Share of each feature, in [0, 1]; equal features have equal shares.
+    samples : int
+        Feature vectors drawn for the law of T.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    numpy.ndarray, shape (ns,)
+        With the best gain and bias of each feature. With many features on at once,
+        `superposition.frequencies.sharing.rug_losses`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 16, with both moments averaged over T.
+
+    Examples
+    --------
+    >>> losses = few_active_losses([0.01] * 100, [0.2] * 100)
+    >>> round(float(losses.sum()), 2)
+    0.09
+    """
+    p, share = _law(p, share)
+    alone, never = share > 1 - 1e-9, share < 1e-12
+    losses = np.where(alone, 0.0, features.variance(p))
+    inner = np.flatnonzero(~alone & ~never)
+    if len(inner):
+        noise = features.variance(p[inner]) * (1 / share[inner] - 1)
+        losses[inner] = _interpolated(p[inner], noise, crowd(p, share, samples=samples, seed=seed))
+    return losses
+
+
+def tuned_losses(
+    W: ArrayLike, p: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
+) -> tuple[NDArray[np.float64], float]:
+    """Loss of each output of any code at its best gain and bias, by simulation.
+
+    Gain and bias are found on one half of the feature vectors and the loss is measured on the other. Only the other
+    features of an output are drawn: its own is averaged exactly, so that rare features need no more vectors.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        The product of decoder and encoder.
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    samples : int
+        Feature vectors of each half, at least 2.
+    seed : int or numpy.random.Generator
+        A seed, or a generator to draw from.
+
+    Returns
+    -------
+    losses : numpy.ndarray, shape (ns,)
+        The variance of the feature where nothing better was found, or the diagonal is not positive.
+    se : float
+        Standard error of their sum, over feature vectors.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: ours; The Persian Rug, eq. 16, for the gain.
+
+    Examples
+    --------
+    >>> losses, se = tuned_losses([[1, -1], [-1, 1]], [0.1, 0.1], samples=100_000)
+    >>> round(float(losses.mean() / 0.1**2), 2)  # a digon: 1/6
+    0.17
+    """
+    p = checks.of_shape("p", features.probability(p), ("ns",))
+    W = checks.real("W", checks.of_shape("W", W, (len(p), len(p))), -ranges.LARGEST, ranges.LARGEST)
+    samples = checks.whole("samples", samples, 2)
+    losses, heard = features.variance(p), np.diag(W) > 0
+    off = W[heard] / np.diag(W)[heard, None]
+    off[:, heard] -= np.eye(heard.sum())
+    others = (features.sample_each(p, 2 * samples, seed=seed) - features.mean(p)) @ off.T
+    z, gain, better = _tuned(p[heard], others[:samples], losses[heard])
+    overlap, power = _overlap_and_power(p[heard], others[samples:], z)
+    each = np.where(better, p[heard] / 3 - 2 * gain * overlap + gain**2 * power, losses[heard])
+    losses[heard] = each.mean(axis=0)
+    return losses, float(each.sum(axis=1).std(ddof=1) / np.sqrt(samples))
+
+
+def _law(p, share):
+    p = checks.of_shape("p", features.probability(p), ("ns",))
+    return p, checks.real("share", checks.of_shape("share", share, p.shape), 0, 1)
+
+
+def _interpolated(p, noise, T):
+    distinct, first = np.unique(p, return_index=True)
+    at = np.unique(np.geomspace(1, len(distinct), KNOTS).round().astype(int)) - 1
+    at = np.unique(np.r_[at, len(distinct) - 1 - at])
+    relative = np.array([_loss(distinct[k], noise[first[k]], T) / distinct[k] for k in at])
+    return p * np.exp(np.interp(np.log(p), np.log(distinct[at]), np.log(relative)))
+
+
+def _loss(p, noise, T):
+    """p/3 less the square of the overlap over the power: what the best gain leaves, at the best of the biases."""
+    z, s = np.broadcast_arrays(BIASES[:, None], np.sqrt(noise * T))
+    one = np.ones_like(z)
+    overlap = p * ramp_moment(1, 1, z, one, s).mean(axis=1)
+    power = ((1 - p) * moment(2, z, s) + p * ramp_moment(0, 2, z, one, s)).mean(axis=1)
+    heard = power > 1e-300
+    return p / 3 - (np.where(heard, overlap**2, 0) / np.where(heard, power, 1)).max()
+
+
+def _tuned(p, others, most):
+    """Best b / a and gain of each output, and whether they beat a constant."""
+    least, z, gain = most.copy(), np.zeros(len(p)), np.zeros(len(p))
+    for tried in BIASES[::2]:
+        overlap, power = (part.mean(axis=0) for part in _overlap_and_power(p, others, tried))
+        best = np.where(power > 1e-300, overlap / np.maximum(power, 1e-300), 0)
+        better = p / 3 - best * overlap < least
+        least = np.where(better, p / 3 - best * overlap, least)
+        z, gain = np.where(better, tried, z), np.where(better, best, gain)
+    return z, gain, least < most
+
+
+def _overlap_and_power(p, others, z):
+    """E x ReLU(x + t) and E ReLU(x + t)^2 at t = others + z, over the output's own feature."""
+    t = others + z
+    low, off, on = np.clip(-t, 0, 1), np.maximum(t, 0), np.maximum(t + 1, 0)
+    overlap = p * (1 / 3 + t / 2 - low**3 / 3 - t * low**2 / 2)
+    return overlap, (1 - p) * off**2 + p * (on**3 - off**3) / 3

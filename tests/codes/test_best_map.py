@@ -1,0 +1,90 @@
+"""The map of the best known codes: hull, phases, and weights that have the promised loss."""
+
+import numpy as np
+import pytest
+from superposition import features
+from superposition.codes import best_map, exact_losses, fans, partners
+from superposition.rug import meanfield, rugs
+
+
+@pytest.mark.parametrize(("p", "r", "ns"), [(0.05, 0.2, 250), (0.1, 0.6, 200)])
+def test_weights_have_the_loss(p, r, ns):
+    best = best_map.best_known(p, r)
+    code = best_map.side_by_side(best.blocks(ns))
+    assert code.W_in.shape[1] == ns and code.W_in.shape[0] <= r * ns
+    found = exact_losses.simulated_code_loss(code.W, code.b, p, samples=40_000, seed=0)
+    # a percent for the finite ratio; features that fit no block, 8 at most, are dropped
+    spare = (r * ns - code.W_in.shape[0] + 8) / ns * float(features.variance(p))
+    assert best.loss * 0.98 - 4 * found.se < found.mean < best.loss * 1.02 + 4 * found.se + spare
+    assert found.mean < 0.9 * best.rug
+
+
+@pytest.mark.parametrize("antipodal", [False, True])
+def test_rugs_as_blocks(antipodal):
+    p, r = 0.05, 0.3
+    curve = partners.antipodal_optimum if antipodal else meanfield.optimum
+    share = best_map.Share("antipodal" if antipodal else "rug", 0, r, float(curve(p, r).loss), 1.0)
+    (block,) = best_map.Best(p, r, share.loss, share.loss, 0.0, (share,)).blocks(512)
+    found = exact_losses.simulated_code_loss(block.W, block.b, p, samples=20_000, seed=1)
+    rug = rugs.Rug(512, block.W_in.shape[0], antipodal=antipodal)
+    best = curve(p, rug.nd / 512)
+    effective = float(best.b) - antipodal * float(best.a) * p / 2
+    same = rugs.simulated_loss(rug, float(best.a), effective, p, samples=20_000, seed=1)  # the same feature vectors
+    assert found.mean == pytest.approx(same.mean, rel=1e-9)
+    assert rug.nd <= r * 512 and found.mean < 1.1 * share.loss
+
+
+@pytest.mark.parametrize("p", [0.3, 1e-4])
+def test_the_hull_is_below_every_code(p):
+    r = np.array([0.005, 0.05, 0.3, 0.7])
+    losses = np.array([best_map.best_known(p, at).loss for at in r])
+    assert np.all(losses <= meanfield.optimum(p, r).loss * (1 + 1e-12))
+    assert np.all(losses[:3] <= partners.antipodal_optimum(p, r[:3]).loss * (1 + 1e-12))
+    slopes = np.diff(losses) / np.diff(r)
+    assert np.all(slopes < 0) and np.all(np.diff(slopes) > 0)
+    assert best_map.best_known(0.05, 0.1).loss == pytest.approx(fans.fan_loss(0.05, 20))
+
+
+def test_larger_fans_and_other_codes():
+    few, many = (best_map.best_known(1e-4, 1e-3, largest_fan=size).loss for size in (126, 4000))
+    assert many < few and many == pytest.approx(fans.fan_loss(1e-4, 2000), rel=1e-2)
+    better = best_map.best_known(0.05, 0.3, also=[("tile", 0.3, 1e-5)])
+    assert better.phase == "tile" and better.loss == pytest.approx(1e-5)
+    with pytest.raises(ValueError, match="tile came without weights"):
+        better.blocks(100)
+
+
+def test_rugs_have_the_size_that_is_asked_for_and_antipodal_ones_a_multiple_of_four():
+    shapes = [best_map.rug_code(size, 0.5, 0.05, antipodal=size > 2).W_in.shape for size in (2, 4, 6, 8)]
+    assert shapes == [(1, 2), (2, 4), (2, 4), (4, 8)] and best_map.rug_code(6, 0.5, 0.05).W_in.shape == (3, 6)
+    for size, antipodal, lowest in ((1, False, 2), (3, True, 4)):
+        with pytest.raises(ValueError, match=f"size = {size} is out of range; allowed: whole numbers from {lowest}"):
+            best_map.rug_code(size, 0.5, 0.05, antipodal=antipodal)
+    with pytest.raises(ValueError, match="r = 0.6 is out of range"):
+        best_map.rug_code(8, 0.6, 0.05, antipodal=True)
+
+
+@pytest.mark.parametrize("antipodal", [False, True])
+def test_a_rug_code_does_not_hang_on_what_is_rounded_away(antipodal, monkeypatch):
+    W_in, noise = best_map.rug_code(64, 0.3, 0.05, antipodal=antipodal).W_in, np.random.default_rng(0)
+
+    def rounded(exact):
+        return lambda *at: exact(*at) * (1 + 1e-15 * noise.standard_normal(64))
+
+    for name in ("apply", "dense"):
+        monkeypatch.setattr(rugs.Rug, name, rounded(getattr(rugs.Rug, name)))
+    np.testing.assert_allclose(best_map.rug_code(64, 0.3, 0.05, antipodal=antipodal).W_in, W_in, atol=1e-12)
+
+
+def test_names_along_the_hull_are_those_at_each_ratio():
+    r = [1e-4, 0.2, 0.9999]  # both ends: below the smallest code, above the largest
+    _, names = best_map.along(0.05, r)
+    for at, name in zip(r, names, strict=True):
+        assert name == " + ".join(sorted({part.phase for part in best_map.best_known(0.05, at).parts}))
+
+
+def test_refusals():
+    with pytest.raises(ValueError, match="ns = 3 fits no block"):
+        best_map.best_known(0.05, 0.2).blocks(3)
+    with pytest.raises(ValueError, match="r = 0 is"):
+        best_map.best_known(0.05, 0)

@@ -1,0 +1,77 @@
+"""Codes under budgets: each budget takes what it says, and the code that wins changes."""
+
+import numpy as np
+import pytest
+from superposition.codes import budgets, exact_losses, fans, price
+
+P = 0.05
+
+
+@pytest.fixture(autouse=True, scope="module")
+def few_ratios():
+    """Three ratios of a small fan: tuning a code costs seconds."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(budgets, "RATIOS", {"fan": (1.0, 3.0, 20.0), "cone": (1.0, 2.0)})
+        patch.setattr(budgets, "SIZES", {"fan": 6, "cone": 8})
+        budgets.candidates.cache_clear()
+        yield
+        budgets.candidates.cache_clear()
+
+
+def test_candidates_have_the_loss_they_promise():
+    for kind in budgets.KINDS:
+        for one in budgets.candidates(kind, P):
+            found = exact_losses.simulated_code_loss(one.code.W, one.code.b, P, samples=10_000, seed=1)
+            assert abs(found.mean - one.loss) < 4 * found.se + 0.02 * one.loss
+
+
+def test_decay_and_bounds_move_the_ratio():
+    ratios = [budgets.under_budget("decay", s, "fan", P, samples=2, seed=0).ratio for s in (1e-12, 1e-5, 1e-2)]
+    assert ratios[0] == 20.0 and ratios == sorted(ratios, reverse=True) and ratios[-1] == 1.0
+    tight, wide = (budgets.under_budget("bound", s, "fan", P, samples=2, seed=0) for s in (30, 1e9))
+    assert tight.ratio < wide.ratio and tight.loss > wide.loss and wide.costs == 0.0
+    with pytest.raises(ValueError, match="strength = 0.1 bounds the weights of every fan"):
+        budgets.under_budget("bound", 0.1, "fan", P, samples=2, seed=0)
+
+
+def test_noise_turns_the_order_round():
+    def loss(kind, noise):
+        return budgets.under_budget("noise", noise, kind, P, samples=3000, seed=0).loss
+
+    assert loss("fan", 1e-9) < 0.7 * loss("antipodal", 1e-9)
+    assert loss("fan", 0.03) > 1.3 * loss("antipodal", 0.03)
+
+
+def test_digits_cost_a_loud_code_nothing_until_its_range_ends():
+    """Zeros stand between neighbours only, where a rounding error of 2^-11 meets one step of loudness, not all."""
+    for ratio, most in ((10.0, 1.02), (50.0, np.inf)):  # 10^4.5 is within 65504, 50^4.5 is not
+        code = fans.priority_fan(10, ratio)
+        exact = exact_losses.code_loss(code.W, code.b, 0.05)
+        half, double = (budgets.rounded_loss(code, 0.05, bits, samples=50_000, seed=0) for bits in (16, 64))
+        assert abs(double.mean - exact) < 4 * double.se
+        assert half.mean < most * double.mean
+    assert half.mean > 2 * exact
+
+
+def test_rounding_has_its_formats_and_does_not_see_a_scale():
+    code = fans.priority_fan(8, 20)
+    with pytest.raises(ValueError, match="bits = 8 is unknown; allowed: 16, 32, 64"):
+        budgets.rounded_loss(code, 0.1, 8, samples=10, seed=0)
+    large = code._replace(W_in=1e9 * code.W_in, W_out=1e-9 * code.W_out)
+    one, other = (budgets.rounded_loss(any_, 0.1, 16, samples=1000, seed=0).mean for any_ in (code, large))
+    assert one == pytest.approx(other, rel=1e-3)
+
+
+def test_costs_of_the_decay_are_those_of_the_best_factors():
+    one = budgets.candidates("antipodal", P)[0]
+    assert one.norm == pytest.approx(price.norm_cost(one.code.W)) and one.largest < 1.5
+    found = budgets.under_budget("decay", 1e-3, "antipodal", P, samples=2, seed=0)
+    assert found.costs == pytest.approx(1e-3 * one.norm) and np.isfinite(found.loss)
+
+
+def test_takeovers_are_where_the_winner_changes():
+    kinds, strengths = ["fan", "rug"] * 4, [2, 2, 1, 1, 4, 4, 3, 3]
+    costs = [0.5, 0.9, 0.4, 0.9, 1.2, 0.9, 1.1, 0.9]  # the rug wins from 3 on
+    assert budgets.takeovers(kinds, strengths, costs) == [2, 7]
+    with pytest.raises(ValueError, match=r"costs has shape \(2,\)"):
+        budgets.takeovers(kinds, strengths, [1, 2])

@@ -1,0 +1,47 @@
+"""The verifier of records: dimensions, losses, and what it calls a record."""
+
+import numpy as np
+import pytest
+from superposition.codes import fans
+from superposition.diagnosis import record_verifier
+
+
+@pytest.fixture
+def fan():
+    return fans.priority_fan(10, 30)
+
+
+def test_a_fan_is_near_the_best_and_its_own_dimensions_do_not_count_as_a_record(fan):
+    record = record_verifier.check(fan.W, fan.b, 0.05)
+    assert (record.ns, record.nd, record.se) == (10, 2, 0.0)
+    assert 1 < record.loss / record.best < 1.03 and not record.is_record and "no record" in str(record)
+    exact = record_verifier.check(np.eye(4), np.zeros(4), 0.05)
+    assert not exact.is_record and "where nothing need be lost" in str(exact)
+
+
+def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
+    W = fan.W + 1e-7 * np.random.default_rng(0).standard_normal((10, 10))
+    assert record_verifier.check(W, fan.b, 0.05).nd > 2 and record_verifier.check(W, fan.b, 0.05, nd=2).nd == 2
+    with pytest.raises(ValueError, match="nd = 0 is out of range"):
+        record_verifier.check(W, fan.b, 0.05, nd=0)
+    for unused in ({"samples": 1}, {"seed": -1}):  # the loss of so few features is exact
+        with pytest.raises(ValueError, match="{} = {} is out of range".format(*next(iter(unused.items())))):
+            record_verifier.check(W, fan.b, 0.05, **unused)
+    with pytest.raises(ValueError, match="p = 1.5 is out of range"):
+        record_verifier.check(W, fan.b, 1.5)
+
+
+def test_a_better_number_is_a_record():
+    better = record_verifier.Record(10, 2, 0.2, 0.05, 0.9, 0.0, 1.0, 2.0)
+    unsure = record_verifier.Record(10, 2, 0.2, 0.05, 0.9, 0.03, 1.0, 2.0)
+    assert better.is_record and not unsure.is_record and "a record" in str(better)
+
+
+def test_rank_of_graded_matrices():
+    rng = np.random.default_rng(0)
+    for m in (1, 3, 7):
+        grades = 10.0 ** rng.uniform(-6, 6, 20)
+        W = rng.standard_normal((20, m)) @ rng.standard_normal((m, 20))
+        assert record_verifier.rank_of(W * grades / grades[:, None]) == m
+    noise = rng.standard_normal((20, 20)) * 1e-5  # what a rank cut short would hide
+    assert record_verifier.rank_of(rng.standard_normal((20, 3)) @ rng.standard_normal((3, 20)) + noise) == 20

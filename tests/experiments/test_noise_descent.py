@@ -1,0 +1,49 @@
+"""Descent on the expected loss against training: the comparison of two batches of curves, and one point of the run."""
+
+import numpy as np
+import pytest
+from superposition.experiments import noise_descent
+from superposition.incidental import noise_loss, noisy_training
+from superposition.incidental.noise_laws import bipolar
+
+TIMES = np.linspace(0, 100, 101)
+POINT = dict(law_name="bipolar", sigma=0.3, n=3, m=4, eta=0.05, descent_eta=0.2, until=50.0, level=0.9, instances=2,
+             seed=1, device="cpu")  # fmt: skip
+
+
+def test_starts_of_different_speed_leave_no_error_in_the_ratio():
+    slopes = 0.01 * np.array([0.8, 1.0, 1.5])
+    quiet = TIMES[:, None] * slopes
+    found = noise_descent.compared(TIMES, quiet, quiet / 1.25, 0.3)
+    assert found["log_ratio"] == pytest.approx(np.log(1.25), rel=1e-12)
+    assert found["log_ratio_se"] < 1e-12 and found["descent"] == pytest.approx(0.3 / slopes.mean())
+
+
+def test_the_error_of_the_ratio_is_its_spread():
+    rng, ratios, errors = np.random.default_rng(0), [], []
+    for _ in range(200):
+        slopes = 0.01 * (1 + 0.2 * rng.standard_normal(16))
+        noise = 1 + 0.05 * rng.standard_normal(16)
+        found = noise_descent.compared(TIMES, TIMES[:, None] * slopes, TIMES[:, None] * slopes * noise, 0.3)
+        ratios, errors = [*ratios, found["log_ratio"]], [*errors, found["log_ratio_se"]]
+    assert np.mean(errors) == pytest.approx(np.std(ratios, ddof=1), rel=0.2)  # 200 draws: 5 %, four times
+
+
+def test_a_level_that_is_not_reached_gives_no_ratio():
+    flat = np.full((101, 2), 0.1)
+    found = noise_descent.compared(TIMES, flat, flat, 0.3)
+    assert set(found.values()) == {0.0}
+
+
+def test_a_point_descends_the_weights_that_training_starts_from():
+    found = noise_descent.descended_and_trained(**POINT)
+    assert found == noise_descent.descended_and_trained(**POINT)
+    W = noisy_training.initial(3, 4, 2, seed=1)[0]
+    path = noise_descent._descent(W, bipolar(0.3), 0.2, np.array([10.0, 11.0]))
+    ends = noise_loss.descend(W, bipolar(0.3), eta=0.05, steps=200, record=[0, 200])
+    assert path[:2] == pytest.approx(np.mean(np.sum(ends**4, axis=2), axis=1))
+
+
+def test_a_time_within_the_settling_is_refused():
+    with pytest.raises(ValueError, match="until = 49.* is out of range"):
+        noise_descent.descended_and_trained(**{**POINT, "until": 49.0})

@@ -1,0 +1,16 @@
+"""What the named runs of the toy models compute at one point."""
+
+import numpy as np
+import pytest
+from superposition.experiments import toy
+
+
+def test_points_of_the_named_runs():
+    cell = toy.phase_cell(p=0.1, relative=10.0, instances=4, steps=400, seed=0, device="cpu")
+    assert cell["theory_phase"] == cell["trained_phase"] == "superposed" and 1 <= cell["ratio"] < 1.05
+    assert cell["ratio"] <= cell["ratio_median"] <= cell["ratio_worst"] and 0 <= cell["agree"] <= 1
+    point = toy.dimensionalities(n=10, m=2, inverse_density=5.0, steps=50, seed=0, device="cpu")
+    D = np.array(point["dimensionalities"].split(), dtype=float)
+    norms = np.array(point["norms"].split(), dtype=float)
+    assert point["per_feature"] == pytest.approx(2 / norms.sum(), rel=1e-3)  # ten norms of three digits
+    assert len(D) == 10 == len(point["norms"].split()) and np.all(np.diff(D) >= 0) and D.sum() <= 2 + 1e-3

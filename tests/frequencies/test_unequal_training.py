@@ -1,0 +1,102 @@
+"""Training on unequal features: gradients against automatic differentiation, and models of a known loss."""
+
+import numpy as np
+import pytest
+from superposition import features
+from superposition.experiments.signs import shuffled_signs
+from superposition.experiments.unequal import unequal_autoencoder
+from superposition.frequencies import sharing, unequal_training
+
+torch = pytest.importorskip("torch")
+P = sharing.power_law(12, 1.0)
+
+
+@pytest.mark.parametrize("tied", [True, False])
+@pytest.mark.parametrize("importance", [1.0, np.linspace(0.5, 3, 12)])
+def test_first_step_has_the_sign_of_the_gradient(tied, importance):
+    rate = 1e-4
+    start, after = (
+        unequal_training.train_unequal(P, 3, tied=tied, importance=importance, steps=1, batch=256, lr=lr, seed=1,
+                                       device="cpu", eval_samples=64)
+        for lr in (1e-30, rate)
+    )  # fmt: skip
+    W, D, b = (torch.tensor(w, requires_grad=True) for w in (start.W_in, start.W_out, start.bias))
+    rng = np.random.default_rng(np.random.SeedSequence(1).spawn(3)[1])
+    batch = features.sample_each(P, 256 * unequal_training.AT_ONCE, seed=rng)[:256]
+    x = torch.tensor(batch, dtype=torch.float32)
+    error = torch.relu(x @ W.T @ D.T + b) - x
+    loss = (error**2 * torch.tensor(np.broadcast_to(importance, 12).copy(), dtype=torch.float32)).sum(1).mean()
+    assert loss.item() == pytest.approx(float(after.history[0]), rel=1e-5)
+    loss.backward()
+    on_W, on_D = (W.grad + D.grad.T, W.grad.T + D.grad) if tied else (W.grad, D.grad)
+    for weights, before, slope in ((after.W_in, start.W_in, on_W), (after.W_out, start.W_out, on_D)):
+        clear = np.abs(slope.numpy()) > 1e-5  # Adam's first step has the size of the rate
+        moved = (weights - before)[clear] / rate
+        assert clear.sum() > 10 and moved == pytest.approx(-np.sign(slope.numpy()[clear]), abs=0.02)
+
+
+def test_loss_is_that_of_the_weights_on_other_vectors():
+    model = unequal_training.train_unequal(P, 4, steps=500, batch=128, eval_samples=40_000, device="cpu")
+    x = features.sample_each(P, 40_000, seed=9)
+    squares = (np.maximum(x @ model.W_in.T @ model.W_out.T + model.bias, 0) - x) ** 2
+    se = np.hypot(model.loss_se, squares.sum(1).std() / 200)
+    assert squares.sum(1).mean() == pytest.approx(model.loss, abs=4 * se)
+    assert model.losses.sum() == pytest.approx(model.loss) and model.loss < 0.7 * features.second_moment(P).sum()
+
+
+def test_a_vector_in_which_nothing_is_on_has_a_loss_and_a_gradient():
+    p, importance = np.full(6, 0.05), np.arange(1.0, 7)
+    weights = [torch.tensor(np.random.default_rng(2).standard_normal((6, k)).squeeze(), dtype=torch.float32,
+                            requires_grad=True) for k in (2, 2, 1)]  # fmt: skip
+    found = unequal_training._gradient(weights, p, importance, 64, np.random.default_rng(3))()
+    slopes = [one.grad.clone() for one in weights]
+    x = features.sample_each(p, 64 * unequal_training.AT_ONCE, seed=np.random.default_rng(3))[:64]
+    assert (x.sum(axis=1) == 0).sum() > 40
+    W, D, b = weights
+    for one in weights:
+        one.grad = None
+    error = torch.relu(torch.tensor(x, dtype=torch.float32) @ W @ D.T + b) - torch.tensor(x, dtype=torch.float32)
+    loss = (error**2 @ torch.tensor(importance, dtype=torch.float32)).mean()
+    assert float(found) == pytest.approx(loss.item(), rel=1e-5)
+    (loss / 6).backward()  # of the mean over features
+    for slope, one in zip(slopes, weights, strict=True):
+        torch.testing.assert_close(slope, one.grad, rtol=1e-4, atol=1e-6)
+
+
+def test_enough_dimensions_lose_nothing():
+    model = unequal_training.train_unequal(P, 12, steps=1500, batch=256, tied=True, eval_samples=6400, device="cpu")
+    assert model.loss < 0.01 * features.second_moment(P).sum()
+
+
+def test_importance_decides_who_is_heard():
+    p, importance = np.full(6, 0.05), np.array([1, 1, 20, 1, 1, 20.0])
+    model = unequal_training.train_unequal(p, 2, importance=importance, steps=1500, batch=512, eval_samples=20_000,
+                                           device="cpu")  # fmt: skip
+    assert model.losses[[2, 5]].max() < 0.2 * model.losses[[0, 1, 3, 4]].max()
+    assert model.loss == pytest.approx(importance @ model.losses)
+
+
+def test_what_the_run_says():
+    found = unequal_autoencoder(
+        ns=20, nd=5, exponent=1.5, decoder="free", steps=300, batch=64, lr=0.01, seed=0, device="cpu"
+    )
+    assert 0 < found["used"] <= 1 and 0 < found["negative"] < 1 and found["gaussian"] > 0
+    means = [found[f"share_{k}"] for k in range(5)]
+    assert np.dot(means, [1, 2, 4, 8, 5]) == pytest.approx(5)  # the shares add up to the dimensions
+
+
+def test_signs_of_trained_weights_are_worth_something():
+    found = shuffled_signs(ns=40, nd=8, exponent=1.0, steps=1500, batch=128, lr=0.01, seed=0, device="cpu")
+    error = 4 * np.hypot(found["loss_se"], found["tuned_se"])
+    assert found["tuned"] < found["loss"] + error  # no bias and gain are better than the best
+    assert found["shuffled"] > found["tuned"] + 4 * np.hypot(found["tuned_se"], found["shuffled_se"])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [({"nd": 13}, "nd = 13"), ({"lr": 0}, "lr = 0"), ({"importance": [1, 2]}, "importance has shape"),
+     ({"tied": "yes"}, "tied = ")],
+)  # fmt: skip
+def test_refusals(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        unequal_training.train_unequal(P, **{"nd": 3, "steps": 1, **wrong})

@@ -1,0 +1,109 @@
+"""The constant: exact polar factors of two features against the closed form, and the run against itself."""
+
+import numpy as np
+import pytest
+from scipy.integrate import quad
+from scipy.stats import norm
+from superposition.incidental import collision_constant, many_networks
+
+
+def after_the_fast_stage(networks, m, seed):
+    """Two features after the fast stage, with no flow: polar factors where the overlap is positive."""
+    W = np.random.default_rng(seed).standard_normal((networks, 2, m))
+    overlap = np.einsum("bm,bm->b", W[:, 0], W[:, 1])
+    u, _, vt = np.linalg.svd(W[overlap > 0], full_matrices=False)
+    W[overlap > 0] = u @ vt
+    return W
+
+
+@pytest.mark.parametrize(("m", "networks"), [(8, 60_000), (24, 60_000)])
+def test_two_features_against_their_polar_factors(m, networks):
+    tops = 2 * m * many_networks.opposite_tops(after_the_fast_stage(networks, m, 1))
+    se = tops.std() / networks**0.5
+    # the sum of m - 1 products is taken as normal: 2 % at m = 8
+    assert tops.mean() == pytest.approx(collision_constant.two_features(m), abs=4 * se + 0.02)
+    assert collision_constant.two_features(m) > 1.1  # chance is 1
+
+
+@pytest.mark.parametrize("m", [8, 64, 1000])
+def test_the_mean_over_all_overlaps_is_chance(m):
+    nodes, weights = np.polynomial.hermite_e.hermegauss(80)
+    mean = weights @ collision_constant.opposite_tops_at(nodes, m) / weights.sum()
+    assert mean == pytest.approx(1, abs=1e-3)
+    falling = collision_constant.opposite_tops_at([-2.0, -1.0, 0.0, 1.0], m)
+    assert np.all(np.diff(falling) < 0)
+
+
+@pytest.mark.parametrize(("n", "m"), [(2, 64), (30, 24), (103, 64)])
+def test_several_features_by_adaptive_quadrature(n, m):
+    shift = (n - 2) / (16 * np.arctan(1) * m**0.5)  # pi = 4 arctan(1)
+    at_zero = float(collision_constant.opposite_tops_at(0.0, m))
+
+    def integrand(z):
+        return 2 * norm.pdf(z) * float(collision_constant.opposite_tops_at(min(shift - z, 0), m))
+
+    below = 2 * (norm.cdf(shift) - 0.5) * at_zero  # overlaps that end at 0
+    expected = (at_zero + below + quad(integrand, shift, 9, epsabs=1e-7)[0]) / 2
+    # 48 nodes, 0.2 apart, across a kink of at most 0.2: 0.2^2 / 8 of it; third parties are 1e-2 and more
+    assert collision_constant.several_features(n, m) == pytest.approx(expected, abs=1e-3)
+    assert n == 2 or abs(expected - collision_constant.two_features(m)) > 1e-2
+
+
+def test_with_many_features_all_overlaps_end_at_zero():
+    assert collision_constant.several_features(10**4, 64) == pytest.approx(
+        collision_constant.opposite_tops_at(0.0, 64), rel=1e-12
+    )
+
+
+def test_many_neurons_tend_to_chance():
+    m = 10**6
+    assert collision_constant.two_features(m) - 1 == pytest.approx(2 * np.log(m) / np.sqrt(2 * np.pi * m), rel=0.25)
+
+
+def test_the_run_is_what_the_flow_does():
+    found = collision_constant.measured(n=3, m=8, networks=200, lambda_=0.02, step=0.4, seed=4)
+    early = many_networks.flow(many_networks.start(200, 3, 8, seed=4), 0.02, 5.0, step=0.05)
+    end = many_networks.flow(early, 0.02, 295.0)
+    assert found["plain"] == pytest.approx(many_networks.count_polysemantic(end).mean() / (6 / 8))
+    assert found["constant_se"] < found["plain_se"]
+    assert found["slow"] == pytest.approx(found["constant"] - found["fast"])
+    assert found["overlap"] < 0
+
+
+def test_the_mean_overlap_is_that_of_the_pairs():
+    W = np.random.default_rng(0).standard_normal((7, 4, 9))
+    pairs = [w[i] @ w[j] for w in W for i in range(4) for j in range(4) if i != j]
+    assert collision_constant.mean_overlap(W) == pytest.approx(3 * np.mean(pairs))
+
+
+def test_isotropic_is_the_mean_over_random_orientations():
+    rng = np.random.default_rng(3)
+    W = rng.standard_normal((2, 4, 24))
+    W[0, 1] -= W[0, 0]  # one strongly negative overlap
+    W /= np.linalg.norm(W, axis=2, keepdims=True)
+    turns = np.linalg.qr(rng.standard_normal((3000, 24, 24)))[0]
+    chance = 4 * 3 / (4 * 24)  # n (n - 1) / 4m
+    assert collision_constant.isotropic(W)[0] > 1.1  # chance is 1
+    for network, expected in zip(W, collision_constant.isotropic(W), strict=True):
+        counts = many_networks.opposite_tops(network @ turns) / chance
+        # the sum of m - 1 products is taken as normal: 2 % at m = 8
+        assert expected == pytest.approx(counts.mean(), abs=4 * counts.std() / 3000**0.5 + 0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: collision_constant.two_features(1), "m = 1 is out of range"),
+        (
+            lambda: collision_constant.measured(n=1, m=4, networks=3, lambda_=0.1, step=0.4, seed=0),
+            "n = 1 is out of range",
+        ),
+        (
+            lambda: collision_constant.measured(n=2, m=4, networks=3, lambda_=0, step=0.4, seed=0),
+            "lambda_ = 0 is out of range",
+        ),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()

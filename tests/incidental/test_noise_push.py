@@ -1,0 +1,94 @@
+"""The push of the noise on a row against differences of the expected loss, and its expansion."""
+
+import numpy as np
+import pytest
+from superposition import incidental
+from superposition.incidental import noise_push, tail_moments
+
+LAWS = [
+    incidental.bipolar(0.2),
+    incidental.four_point(-1, 28, 0.2),
+    incidental.discrete(0.2, 3),
+    incidental.uniform(0.2),
+]
+
+
+def directions(count, m, seed=0):
+    u = np.random.default_rng(seed).standard_normal((count, m))
+    return u / np.linalg.norm(u, axis=1, keepdims=True)
+
+
+@pytest.mark.parametrize("law", LAWS, ids=lambda law: law.name)
+def test_the_push_is_the_slope_of_the_expected_square(law):
+    b, h = np.array([0.3, 1.4, 2.2]), 1e-4
+    for u in directions(3, 6):
+        f = np.sum(u**4)
+        way = u**3 - f * u  # up the fourth norm, along the sphere; df along it is 4 |way|^2
+
+        def loss(t, u=u, way=way):
+            turned = u + t * way
+            return tail_moments.tails(-0.2 * b, turned / np.linalg.norm(turned), law).T[2]
+
+        slope = (loss(h) - loss(-h)) / (2 * h)
+        np.testing.assert_allclose(noise_push.push(3 * u, b, law), -4 * slope, atol=2e-8)
+
+
+def test_the_push_by_enumeration():
+    law, u, b = incidental.four_point(-0.3, 36, 0.1), directions(1, 5)[0], 1.7
+    values, chance = tail_moments.sums(law, 5)
+    shut = np.maximum(0.1 * values @ u - 0.1 * b, 0)
+    f = np.sum(u**4)
+    expected = -8 * sum((u[k] ** 3 - f * u[k]) * (chance * 0.1 * values[:, k]) @ shut for k in range(5))
+    assert noise_push.push(u, b, law) == pytest.approx(expected, rel=1e-10)
+    assert noise_push.push(u, [b, b], law).shape == (2,)
+
+
+@pytest.mark.parametrize("law", [incidental.discrete(1.0, -1), incidental.four_point(-1, 28, 1.0)], ids=["4", "28"])
+def test_the_series_is_the_push_of_dense_rows(law):
+    # what is left out is of relative order 1 / m^2 times the next cumulants; bound set after looking at other rows
+    b, rows = np.array([0.7, 1.2, 2.2, 2.6]), directions(20, 12)
+    exact = np.mean([noise_push.push(u, b, law) for u in rows], axis=0)
+    series = np.mean([noise_push.push_series(u, b, law) for u in rows], axis=0)
+    size = np.abs(exact).max()
+    assert np.abs(series.sum(axis=0) - exact).max() < 0.12 * size
+    assert np.abs(series[1]).max() > 0.12 * size  # the sixth cumulant would be missed
+
+
+def test_gaussian_noise_pushes_nowhere():
+    u = directions(1, 9)[0]
+    np.testing.assert_allclose(noise_push.push(u, [0.5, 2.0], incidental.normal(0.3)), 0, atol=1e-15)
+    np.testing.assert_array_equal(noise_push.push_series(u, [0.5, 2.0], incidental.normal(0.3)), 0)
+
+
+@pytest.mark.parametrize(("k", "kappa6"), [(-1, 28), (-0.3, 36)])
+def test_the_push_turns_round_where_it_should(k, kappa6):
+    depth = float(noise_push.turning_depth(12, k, kappa6))
+    mean, se = noise_push.mean_push(12, [0.8 * depth, 1.2 * depth], incidental.four_point(k, kappa6, 0.1), rows=60)
+    assert mean[0] > 4 * se[0] and mean[1] < -4 * se[1]
+
+
+def test_negative_kurtosis_neither_suffices_nor_is_needed():
+    against, _ = noise_push.mean_push(8, 2.2, incidental.four_point(-1, 28, 0.1))
+    for_it, _ = noise_push.mean_push(8, 2.2, incidental.four_point(0.3, -8.6, 0.1))
+    assert against < 0 < for_it
+    assert np.isnan(noise_push.turning_depth(16, -1, -5)) and noise_push.turning_depth(2, 3, 20) == 0
+
+
+def test_the_ratio_of_means_over_the_sphere():
+    u = directions(200_000, 8)
+    f, s6, s8 = (np.sum(u**q, axis=1) for q in (4, 6, 8))
+    assert np.mean(s6 - f**2) / np.mean(s8 - f * s6) == pytest.approx(1.6, rel=0.02)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: noise_push.push(np.zeros(3), 1, incidental.normal(1)), "allowed: \\(m,\\), not zero everywhere"),
+        (lambda: noise_push.turning_depth(8, -1, 0), "kappa6 = 0 is not allowed"),
+        (lambda: noise_push.turning_depth(1, -1, 2), "m = 1 is out of range"),
+        (lambda: noise_push.mean_push(8, 1, incidental.normal(1), rows=1), "rows = 1 is out of range"),
+    ],
+)
+def test_bad_input_is_named(call, message):
+    with pytest.raises(ValueError, match=message):
+        call()
