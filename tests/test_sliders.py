@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import special
-from superposition import incidental, receptive, rug, toy
+from superposition import codes, incidental, receptive, rug, toy
 from superposition.incidental import noise_push
 from superposition.runs import tables
 
@@ -112,7 +112,7 @@ def test_best_gain_and_bias(theory, rng):
 
 def test_antipodal_rug(theory, rng):
     p, r = probabilities(rng), rng.uniform(0.02, 0.5, POINTS)
-    found, best = theory("superposition.antipodalOptimum(...x)", np.transpose([p, r])), rug.antipodal_optimum(p, r)
+    found, best = theory("superposition.antipodalOptimum(...x)", np.transpose([p, r])), codes.antipodal_optimum(p, r)
     np.testing.assert_allclose([one["loss"] for one in found], best.loss, rtol=CLOSE)
     # a minimum without its derivative is known to the square root of the precision, in both languages
     for field in ("a", "b"):
@@ -123,8 +123,8 @@ def test_linear_loss_digon_and_fan(theory, rng):
     p, r, B = probabilities(rng), rng.uniform(0.02, 1, POINTS), rng.integers(4, 126, POINTS)
     linear = theory("superposition.linearLoss(...x)", np.transpose([p, r]))
     np.testing.assert_allclose(linear, rug.linear_loss(p, r), rtol=CLOSE)
-    np.testing.assert_allclose(theory("superposition.bestDigon(x)", p[:20]), rug.best_digon(p[:20])[1], rtol=CLOSE)
-    fans = [float(rug.fan_loss(*point)) for point in zip(p, map(int, B), strict=True)]
+    np.testing.assert_allclose(theory("superposition.bestDigon(x)", p[:20]), codes.best_digon(p[:20])[1], rtol=CLOSE)
+    fans = [float(codes.fan_loss(*point)) for point in zip(p, map(int, B), strict=True)]
     np.testing.assert_allclose(theory("superposition.fanLoss(...x)", np.transpose([p, B])), fans, rtol=CLOSE)
 
 
@@ -132,7 +132,7 @@ def test_best_known_mixture(theory, rng):
     p, r = np.repeat(probabilities(rng, 3), 8), rng.uniform(0.02, 0.98, 24)
     call = "(({loss, parts}) => [loss, [...parts.keys()]])(superposition.bestKnown(...x))"
     found = theory(call, np.transpose([p, r]))
-    best = [rug.best_known(*point) for point in zip(p, r, strict=True)]
+    best = [codes.best_known(*point) for point in zip(p, r, strict=True)]
     # the library has more points on the two curves of rugs, which a mixture may touch between points
     np.testing.assert_allclose([loss for loss, _ in found], [one.loss for one in best], rtol=1e-3)
     assert [" and ".join(parts).replace(" rug", "") for _, parts in found] == [one.phase for one in best]
@@ -140,15 +140,15 @@ def test_best_known_mixture(theory, rng):
 
 @pytest.mark.parametrize("B", [4, 5, 8, 12])
 def test_fans_and_cones(theory, B):
-    fan, [W] = rug.priority_fan(B, 3).W, theory("superposition.fan(x, 3)", [B])
+    fan, [W] = codes.priority_fan(B, 3).W, theory("superposition.fan(x, 3)", [B])
     assert (np.sign(np.tril(W, -1)) == np.sign(np.tril(fan, -1))).all()  # what makes a fan, exactly
     np.testing.assert_allclose(W, fan, rtol=0.01, atol=1e-15)  # the library rounds loudness so that its zeros are exact
-    np.testing.assert_allclose(theory("superposition.cone(x)", [B])[0], rug.cone(B).W, atol=1e-12)
+    np.testing.assert_allclose(theory("superposition.cone(x)", [B])[0], codes.cone(B).W, atol=1e-12)
 
 
 @pytest.mark.parametrize("ratio", [1.5, 4, 30])
 def test_loss_of_a_fan_at_a_finite_ratio(theory, ratio):
-    exact = rug.code_loss(rug.priority_fan(6, ratio).W, np.zeros(6), 0.05, rtol=1e-3)
+    exact = codes.code_loss(codes.priority_fan(6, ratio).W, np.zeros(6), 0.05, rtol=1e-3)
     # sampled: 6000 inputs with two features on or more, whose losses scatter by about twice their mean
     assert theory("superposition.codeLoss(superposition.fan(6, x), 0.05)", [ratio])[0] == pytest.approx(exact, rel=0.1)
 

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
-from superposition import receptive, rug
+from superposition import codes, decoders, receptive, rug
 from superposition.book import ledger
 from superposition.decoders.shared_directions import digon_bayes_loss
 from superposition.runs import tables
@@ -40,16 +40,16 @@ NUMBERS = {
     "and {:.3f}, two numbers": lambda: border.tricritical()[1],
     "lose between {:.3f} ± {:.3f}": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
     "and {:.3f} ± {:.3f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
-    "The antipodal rug has {:.2f} of its loss": lambda: float(rug.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
+    "The antipodal rug has {:.2f} of its loss": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
     "trained networks with 256 features have {:.3f} ± {:.3f}": trained,
-    "loud ones hiding quiet ones, have {:.2f}": lambda: float(rug.fan_loss(0.05, 10)) / THE_RUG,
+    "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
     "{:.2f} ± {:.2f} for two": lambda: measured(*POLYSEMANTIC, "constant at n = 2, m = 32"),
     "{:.2f} ± {:.2f} for 24": lambda: measured(*POLYSEMANTIC, "constant at n = 24, m = 96"),
     "denser, from f = {:.2f}": lambda: check("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
     "to {:.3f} ± {:.3f}. A formula": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
-    "the best activation leaves {:.2f} of": lambda: float(rug.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
-    "five iterations of it leave {:.3f},": lambda: float(rug.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
-    "above r = {:.3f} nothing is left": lambda: float(rug.recovery_ratio(0.05)),
+    "the best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
+    "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
+    "above r = {:.3f} nothing is left": lambda: float(decoders.recovery_ratio(0.05)),
     "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
     "{:.3f} ± {:.3f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
