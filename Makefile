@@ -37,7 +37,8 @@ reference: .venv/.ready
 bench: .venv/.ready
 	$(RUN) python benchmarks/bench.py $(BENCHFLAGS)
 
-# Execute the chapters again and store their outputs; one chapter: make refresh CHAPTERS=ch3
+# Store the chapters with their outputs, run where code, library or tables changed; one of them: make refresh
+# CHAPTERS=ch3, in any case: CHAPTERS='--again ch3'
 refresh: .venv/.ready
 	$(RUN) python scripts/refresh.py $(CHAPTERS)
 

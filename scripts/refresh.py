@@ -1,7 +1,9 @@
-"""Execute chapters again and store their outputs: ``python scripts/refresh.py [ch3 …]``, all of them by default.
+"""Store chapters with their outputs: ``python scripts/refresh.py [--again] [ch3 …]``, all of them by default.
 
-The text twin (``book/ch3.md``) is what people edit; this writes ``book/ch3.ipynb`` from it. A second run writes the
-same bytes, so a diff shows what an edit changed. A failing cell ends the run and leaves the old notebook in place.
+The text twin (``book/ch3.md``) is what people edit; this writes ``book/ch3.ipynb`` from it. A chapter whose code is the
+same up to names, and reaches the same library and the same stored tables, keeps its outputs without being run, unless
+``--again`` asks for it. Where it runs, outputs that only rounding moved stay as they were. So a diff shows what an
+edit changed. A failing cell ends the run and leaves the old notebook in place.
 """
 
 import argparse
@@ -12,6 +14,7 @@ from pathlib import Path
 
 import jupytext
 import nbformat
+import page_state
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
@@ -29,11 +32,33 @@ def chapters():
 
 
 def read(name):
-    """Return the text twin as a notebook with fixed cell ids, so that a second run is byte-identical."""
+    """Return the text twin as a notebook, with cell ids by content and the state that its outputs follow from."""
     notebook = jupytext.read(BOOK / f"{name}.md")
-    for number, cell in enumerate(notebook.cells):
-        cell.id = f"{name}-{number:02d}"
+    page_state.identify(notebook.cells)
+    state = page_state.state(notebook) if name.startswith("ch") else None  # other pages read the chapters
+    if state:
+        notebook.metadata["superposition"] = {"state": state}
     return notebook
+
+
+def stored(name):
+    """Return the notebook as it is stored, None if there is none."""
+    path = BOOK / f"{name}.ipynb"
+    return nbformat.read(path, as_version=nbformat.NO_CONVERT) if path.exists() else None
+
+
+def holds(notebook, old):
+    """Whether the outputs of a stored notebook are those of another one with other names and words."""
+    known = notebook.metadata.get("superposition")
+    return bool(old and known and known == old.metadata.get("superposition"))
+
+
+def take_outputs(notebook, old):
+    """Take over the stored outputs, code cell by code cell, and what the kernel said of its language."""
+    notebook.metadata["language_info"] = old.metadata["language_info"]
+    code = [[cell for cell in one.cells if cell.cell_type == "code"] for one in (notebook, old)]
+    for cell, before in zip(*code, strict=True):
+        cell.outputs, cell.execution_count = before.outputs, before.execution_count
 
 
 def execute(notebook, name):
@@ -89,10 +114,16 @@ def write_pictures(notebook):
             picture.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
 
 
-def refresh(name):
-    """Read, run, clean and write one chapter."""
-    notebook = read(name)
-    execute(notebook, name)
+def refresh(name, again):
+    """Read, run where it is needed or asked for, clean and write one chapter."""
+    notebook, old = read(name), stored(name)
+    if holds(notebook, old) and not again:
+        take_outputs(notebook, old)
+        print(f"{name}: its outputs hold", file=sys.stderr)
+    else:
+        execute(notebook, name)
+        if old:
+            page_state.keep_what_rounding_moved(notebook, old)
     clean(notebook)
     write(notebook, name)
     write_pictures(notebook)
@@ -101,9 +132,11 @@ def refresh(name):
 def main():
     """Refresh the chapters named on the command line."""
     known = chapters()
-    parser = argparse.ArgumentParser(description="Execute chapters again and store their outputs.")
+    parser = argparse.ArgumentParser(description="Store chapters with their outputs, run where they need it.")
+    parser.add_argument("--again", action="store_true", help="run also where the stored outputs hold")
     parser.add_argument("names", nargs="*", metavar="chapter", help=f"one of {', '.join(known)}; default: all")
-    names = parser.parse_args().names or known
+    asked = parser.parse_args()
+    names = asked.names or known
     unknown = sorted(set(names) - set(known))
     if unknown:
         parser.error(f"no chapter {', '.join(unknown)} in book/; there are {', '.join(known)}")
@@ -111,7 +144,7 @@ def main():
         os.environ.pop(variable, None)
     for name in sorted(set(names), key=known.index):
         try:
-            refresh(name)
+            refresh(name, asked.again)
         except CellExecutionError as error:
             sys.exit(f"{name}: a cell failed, book/{name}.ipynb is left as it was\n{error}")
 
