@@ -6,7 +6,7 @@ from pathlib import Path
 
 import superposition
 from superposition import runs
-from superposition.runs import fingerprint
+from superposition.runs import fingerprint, scopes
 
 HOME = Path(superposition.__file__).parent
 FUNCTIONS = sorted({run.function for run in runs.RUNS.values()})
@@ -49,7 +49,7 @@ def every(kind):
 
 def own_names(tree):
     """Names that the top of a module binds other than by imports."""
-    return [name for name, path in fingerprint.syntax._bound(tree.body, None).items() if path is None]
+    return [name for name, path in scopes.bound(tree.body, None).items() if path is None]
 
 
 def imports(tree):

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from rewritings import FUNCTIONS, HOME, PACKAGES, SAME, TEXTS, dotted, parsed
 from superposition import runs
-from superposition.runs import fingerprint
+from superposition.runs import fingerprint, scopes
 
 REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[1] != "*"} for f in FUNCTIONS}
 
@@ -171,7 +171,7 @@ def changed(run_function, change):
     for module, name in rng.sample(sorted(REACHED[run_function]), len(REACHED[run_function])):
         tree = ast.parse(TEXTS[module])
         for node in tree.body:
-            if name in fingerprint.syntax._bound([node], None) and not says_an_error(node):
+            if name in scopes.bound([node], None) and not says_an_error(node):
                 parts = [part for part in without_annotations(node) if not isinstance(part, ast.expr_context)]
                 rng.shuffle(parts)
                 if any(change(part) for part in parts):
