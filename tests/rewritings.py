@@ -19,6 +19,7 @@ def dotted(path):
 
 
 SOURCES = {HOME / "__init__.py"}.union(*map(fingerprint.sources, FUNCTIONS))
+SOURCES = {path for path in SOURCES if path.suffix == ".py"}  # others are data
 SOURCES |= {parent / "__init__.py" for path in SOURCES for parent in path.parents if HOME in parent.parents}
 TEXTS = {dotted(path): path.read_text() for path in sorted(SOURCES)}
 PACKAGES = {dotted(path) for path in SOURCES if path.name == "__init__.py"}

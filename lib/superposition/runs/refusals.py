@@ -17,7 +17,7 @@ _PATHS = {
     **dict.fromkeys(("pydantic.validate_call", "pydantic.validate_arguments"), "a call that says the type"),
     **dict.fromkeys(("open", "io.open", "io.FileIO", "os.open", "os.fdopen", "codecs.open"), _FILES),
     **dict.fromkeys(("urllib", "sqlite3"), _FILES),
-    **dict.fromkeys(("__file__", "__path__", "__spec__", "__loader__"), _FILES),
+    **dict.fromkeys(("__file__", "__path__", "__spec__", "__loader__", "importlib.resources"), _FILES),
     **dict.fromkeys((f"numpy.{name}" for name in ("load", "loadtxt", "genfromtxt", "fromfile", "memmap")), _FILES),
     **dict.fromkeys(("torch.load", "torch.from_file", "safetensors.safe_open"), _FILES),
     **dict.fromkeys((f"safetensors.{name}.load_file" for name in ("numpy", "torch")), _FILES),
@@ -35,7 +35,7 @@ def refuse(module: str, line: int, what: str, allowed: str) -> NoReturn:
 def path(module: str, line: int, name: str) -> None:
     """Refuse a name of Python's or of another library, by its dotted path, that finds or reads what no name says."""
     parts = name.removeprefix("builtins.").split(".")
-    for depth in range(1, len(parts) + 1):
+    for depth in range(len(parts), 0, -1):
         if found := _PATHS.get(".".join(parts[:depth])):
             refuse(module, line, f"`{name}`", found)
 
