@@ -5,6 +5,8 @@ something else.
 import ast
 import cProfile
 import random
+import sys
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -198,7 +200,31 @@ def test_change_makes_the_tables_of_no_other_run_stale(printed, original, change
     assert stale == [(module, name) in REACHED[function] for function in FUNCTIONS], (module, name)
 
 
-# What a run calls is reached
+# What a run calls is reached, and what it reads is said
+
+EARS = []  # a list for each that listens; a hook cannot be taken away again
+sys.addaudithook(lambda event, said: [ear.append(said[0]) for ear in EARS] if event == "open" else None)
+PYTHONS = (sys.prefix, sys.base_prefix, "/proc", "/sys", "/dev")
+
+
+@contextmanager
+def opened():
+    """The files that are opened meanwhile, but Python's, its libraries' and the system's, and our modules."""
+    heard, found = [], set()
+    EARS.append(heard)
+    try:
+        yield found
+    finally:
+        EARS.remove(heard)
+        paths = {Path(path).resolve() for path in heard if isinstance(path, str)}
+        found |= {path for path in paths if path.suffix not in (".py", ".pyc") and not str(path).startswith(PYTHONS)}
+
+
+def test_a_file_that_is_opened_is_heard(tmp_path):
+    (tmp_path / "a.npy").touch()
+    with opened() as files:
+        (tmp_path / "a.npy").read_bytes()
+    assert files == {tmp_path / "a.npy"}
 
 
 @pytest.mark.parametrize("run_function", FUNCTIONS)
@@ -209,7 +235,10 @@ def test_all_that_a_run_calls_is_reached(run_function):
         point["steps"] = min(point["steps"], 200)
     module, name = run_function.split(":")
     call, profile = getattr(import_module(module), name), cProfile.Profile(builtins=False)
-    profile.runcall(call, **point, device="cpu")
+    with opened() as files:
+        profile.runcall(call, **point, device="cpu")
+    data = {path for path in fingerprint.sources(run_function) if path.suffix != ".py"}
+    assert files <= data and bool(files) == bool(data)
     codes = [entry.code for entry in profile.getstats() if not isinstance(entry.code, str)]
     ours = [code for code in codes if code.co_filename.startswith(str(HOME)) and not code.co_qualname.startswith("<")]
     called = {(dotted(Path(code.co_filename)), code.co_qualname.split(".")[0]) for code in ours}

@@ -1,4 +1,4 @@
-"""A fingerprint of the library code that a function depends on.
+"""A fingerprint of the library code that a function depends on, and of the data files that this code reads.
 
 A stored result is worth something only together with the code that made it. The fingerprint
 follows the definitions that a function reaches by name, through all modules of its own package,
@@ -9,8 +9,13 @@ defaults and the names of local variables do.
 
 Names are resolved as Python does it: local ones shadow, also those of comprehensions and nested
 functions, and ``global`` undoes it. Code that runs at import counts for the names that it
-mentions, and for its whole module if it mentions none. Not seen is what no name leads to: a
-function that is called by its text, a decorator that files its function in a table.
+mentions, and for its whole module if it mentions none.
+
+Data count byte by byte where the code says which: ``resources.files("PACKAGE") / "FOLDER"``, with
+all files of the folder. What no name leads to is refused, with its module and line: see `refusals`
+for what finds by a text, and `importing` for what a module does to others when it is imported, be
+it only imported by one that is reached. Some code counts that computes the same: other names of
+local variables or arguments, a method that nobody calls, the words of a warning.
 """
 
 from __future__ import annotations

@@ -46,10 +46,19 @@ class _Place:
 
 def modules(here: scopes.Module) -> Iterator[str]:
     """Dotted paths that begin with the modules that an import of this one imports."""
-    for node in [part for statement in scopes.run(here) for part in ast.walk(statement)]:
+    for node in _statements(scopes.run(here)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
                 yield alias.name if isinstance(node, ast.Import) else scopes.path_of(node, alias, here)
+
+
+def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
+    """All statements, those of functions too."""
+    for node in nodes:
+        yield node
+        for field in ("body", "orelse", "finalbody", "handlers", "cases"):
+            if isinstance(inner := getattr(node, field, None), list):
+                yield from _statements(inner)
 
 
 def check(here: scopes.Module, follow: Follow, computes: Callable[[Node], bool]) -> None:
@@ -60,7 +69,8 @@ def check(here: scopes.Module, follow: Follow, computes: Callable[[Node], bool])
     """
     _check(scopes.run(here), _Place(here, follow, computes))
     for name, statements in here.own.items():
-        _check_order(name, statements, here)
+        if len(statements) > 1:
+            _check_order(name, statements, here)
 
 
 def _check(statements: Iterable[ast.AST], place: _Place) -> None:
@@ -147,7 +157,7 @@ def _check_order(name: str, statements: list[ast.stmt], here: scopes.Module) -> 
     """Refuse a name that is used while its value is being made, since the order of definitions does not count."""
     order = scopes.run(here)
     places = [order.index(statement) for statement in statements]
-    for other in order[min(places, default=0) : max(places, default=0)]:
+    for other in order[min(places) : max(places)]:
         if other not in statements and any(_may_use(name, part, here) for part in _all_executed(other)):
             refusals.refuse(here.name, other.lineno, f"`{name}`, used before its last change", "a second name")
 

@@ -210,11 +210,16 @@ def _assign(node: ast.Assign, scope: _Scope) -> list | None:
     target = node.targets[0]
     if scope.read is not None and scope.of_class is None and isinstance(target, ast.Name) and len(node.targets) == 1:
         unread = target.id not in scope.read and scope.names.get(target.id, "") is None
-        parts = [*ast.walk(node.value)]
-        acts = any(isinstance(part, _ACTS) for part in parts)
-        if unread and not acts and (node in scope.doomed or all(isinstance(part, _WORDS) for part in parts)):
+        if unread and _is_words(node, scope):
             return None
     return _plainly(node, scope)
+
+
+def _is_words(node: ast.Assign, scope: _Scope) -> bool:
+    """Whether an assignment can do nothing else, be it that an error follows at once."""
+    parts = [*ast.walk(node.value)]
+    acts = any(isinstance(part, _ACTS) for part in parts)
+    return not acts and (node in scope.doomed or all(isinstance(part, _WORDS) for part in parts))
 
 
 def _annotated(node: ast.AnnAssign, scope: _Scope) -> list | None:
@@ -268,10 +273,10 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 def _doomed(body: list) -> Iterator[ast.stmt]:
     """Assignments that only an error follows in their block."""
-    for node in [part for statement in body for part in ast.walk(statement)]:
-        for block in (value for _, value in ast.iter_fields(node) if isinstance(value, list)):
-            if block and isinstance(block[-1], ast.Raise):
-                yield from itertools.takewhile(lambda part: isinstance(part, ast.Assign), block[-2::-1])
+    inner = (value for part in body for node in ast.walk(part) for _, value in ast.iter_fields(node))
+    for block in (body, *(value for value in inner if isinstance(value, list))):
+        if block and isinstance(block[-1], ast.Raise):
+            yield from itertools.takewhile(lambda part: isinstance(part, ast.Assign), block[-2::-1])
 
 
 _SPECIAL: dict[type | tuple[type, ...], Callable[[Any, _Scope], object]] = {
