@@ -33,28 +33,7 @@ from superposition.runs.syntax import Node
 
 
 def of(function: str) -> str:
-    """Fingerprint of the code that a function depends on, and of the data files that this code reads.
-
-    Parameters
-    ----------
-    function : str
-        Where it is, as "module:name".
-
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
-
-    Raises
-    ------
-    ValueError
-        If the module or the name does not exist, or if the code says something that cannot be followed.
-
-    Examples
-    --------
-    >>> len(of("superposition.checks:real"))
-    16
-    """
+    """Fingerprint of what the function at "module:name" depends on: sixteen hexadecimal digits."""
     code, data = _code(function)
     return _hash([code, [_content(path) for path in data]])[:16] if data else code
 

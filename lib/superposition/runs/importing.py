@@ -1,4 +1,7 @@
-"""What a module does when it is imported, beyond giving values to its own names: refused, since no name leads to it."""
+"""What a module does when it is imported, beyond giving values to its own names: refused, since no name leads to it.
+
+One thing is not seen: a function of the package that is called for a value at import, and sets something besides.
+"""
 
 from __future__ import annotations
 
@@ -20,13 +23,16 @@ _SETTERS = ("set", "seed", "manual_seed", "enable", "disable", "use_", "register
 _INSIDE = "settings within the function that needs them"
 _BY_NAME = "definitions that are used by name"
 
-
 Follow = Callable[[str], tuple[Node, list[str]]]
 
 
 @dataclass(frozen=True)
 class _Place:
-    """A module, see `check`, and the names that the class body around binds."""
+    """A module, and the names that the class body around binds.
+
+    ``follow`` says of a dotted path where it leads to and which attributes are left, ``computes`` of a definition
+    whether it leaves no traces.
+    """
 
     here: scopes.Module
     follow: Follow
@@ -62,11 +68,7 @@ def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def check(here: scopes.Module, follow: Follow, computes: Callable[[Node], bool]) -> None:
-    """Refuse a module whose import changes something that is not its own, or that files its definitions away.
-
-    ``follow`` says of a dotted path where it leads to and which attributes are left, ``computes`` of a definition
-    whether it leaves no traces.
-    """
+    """Refuse a module whose import changes something that is not its own, or that files its definitions away."""
     _check(scopes.run(here), _Place(here, follow, computes))
     for name, statements in here.own.items():
         if len(statements) > 1:
