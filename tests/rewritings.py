@@ -6,7 +6,7 @@ from pathlib import Path
 
 import superposition
 from superposition import runs
-from superposition.runs import fingerprint
+from superposition.runs import fingerprint, scopes
 
 HOME = Path(superposition.__file__).parent
 FUNCTIONS = sorted({run.function for run in runs.RUNS.values()})
@@ -19,6 +19,7 @@ def dotted(path):
 
 
 SOURCES = {HOME / "__init__.py"}.union(*map(fingerprint.sources, FUNCTIONS))
+SOURCES = {path for path in SOURCES if path.suffix == ".py"}  # others are data
 SOURCES |= {parent / "__init__.py" for path in SOURCES for parent in path.parents if HOME in parent.parents}
 TEXTS = {dotted(path): path.read_text() for path in sorted(SOURCES)}
 PACKAGES = {dotted(path) for path in SOURCES if path.name == "__init__.py"}
@@ -49,7 +50,7 @@ def every(kind):
 
 def own_names(tree):
     """Names that the top of a module binds other than by imports."""
-    return [name for name, path in fingerprint.syntax._bound(tree.body, None).items() if path is None]
+    return [name for name, path in scopes.bound(tree.body, None).items() if path is None]
 
 
 def imports(tree):

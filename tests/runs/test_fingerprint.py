@@ -1,105 +1,9 @@
 """The fingerprint: what moves, is renamed or reworded changes nothing, what computes something else does."""
 
-import importlib
-import textwrap
-
 import pytest
+from little_package import PACKAGE
 from superposition import runs
 from superposition.runs import fingerprint
-
-PACKAGE = {
-    "__init__": "",
-    "top": '''
-        """Doc."""
-        import math
-
-        from little import low
-        from little.mid import helper as h
-
-        FACTOR = 2
-
-        def start(x):
-            """Doc."""
-            if x < 0:
-                allowed = "numbers from 0"
-                raise ValueError(f"{x} is wrong; allowed: {allowed}")
-            return FACTOR * h(x) + low.base(x) + math.pi + even(3)
-
-        def even(n):
-            return n == 0 or odd(n - 1)
-
-        def odd(n):
-            return n != 0 and even(n - 1)
-
-        def unrelated():
-            return 1
-        ''',
-    "mid": """
-        from little.low import SCALES, Thing
-
-        ONE, TWO = 1, 2
-
-        def helper(x):
-            return other(x) + sum(ONE for TWO in range(x)) + SCALES["a"]
-
-        def other(x):
-            ONE = x
-            return (lambda x: x + ONE)(TWO)
-        """,
-    "low": """
-        SCALES = {}
-        SCALES["a"] = 1
-        BASE: int = 5
-        LIMIT = 7
-
-        def base(x):
-            return Thing(x).value()
-
-        class Thing:
-            scale: float = 1.0
-
-            def __init__(self, x):
-                self.x = x
-
-            def value(self):
-                return self.x + BASE
-
-        def unused():
-            return LIMIT
-        """,
-}
-
-
-@pytest.fixture
-def said(tmp_path, monkeypatch):
-    """The fingerprint of a function in a package, after changes in its text: pairs of old and new by module."""
-    monkeypatch.syspath_prepend(str(tmp_path))
-
-    def written(function="little.top:start", more=(), **changes):
-        package = tmp_path / "little"
-        package.mkdir(exist_ok=True)
-        for path in package.rglob("*.py"):
-            path.unlink()
-        for name, text in {**PACKAGE, **dict(more)}.items():
-            text = textwrap.dedent(text).lstrip()
-            for old, new in changes.get(name, ()):
-                assert old in text
-                text = text.replace(old, new)
-            path = package.joinpath(*name.split(".")).with_suffix(".py")
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text)
-        forget()
-        return fingerprint.of(function)
-
-    yield written
-    forget()
-
-
-def forget():
-    importlib.invalidate_caches()
-    for function in vars(fingerprint).values():
-        getattr(function, "cache_clear", lambda: None)()
-
 
 SAME = {
     "docstring of a module": {"top": [('"""Doc."""\nimport', '"""Another text."""\nimport')]},
@@ -248,11 +152,6 @@ def test_name_that_cannot_be_followed_is_refused(said):
         said("little.tip:start")
     with pytest.raises(ValueError, match="little.top:stop cannot be followed"):
         said("little.top:stop")
-
-
-def test_module_as_a_value_counts_as_a_whole(said):
-    whole = [("low.base(x)", "getattr(low, 'base')(x)")]
-    assert said(top=whole, low=[("LIMIT = 7", "LIMIT = 8")]) != said(top=whole)
 
 
 def test_sources_are_the_files_of_what_is_reached(said, tmp_path):

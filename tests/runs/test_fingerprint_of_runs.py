@@ -5,6 +5,8 @@ something else.
 import ast
 import cProfile
 import random
+import sys
+from contextlib import contextmanager
 from importlib import import_module
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -12,9 +14,9 @@ from pathlib import Path
 import pytest
 from rewritings import FUNCTIONS, HOME, PACKAGES, SAME, TEXTS, dotted, parsed
 from superposition import runs
-from superposition.runs import fingerprint
+from superposition.runs import fingerprint, scopes
 
-REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[1] != "*"} for f in FUNCTIONS}
+REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[0]} for f in FUNCTIONS}
 
 
 def forget():
@@ -26,6 +28,8 @@ def forget():
 def printed(tmp_path, monkeypatch):
     """Fingerprints of a rewritten library: its modules by name, written where they are looked for."""
     home = tmp_path / "superposition"
+    home.mkdir()
+    (home / "data").symlink_to(HOME / "data")
     monkeypatch.setattr(fingerprint, "find_spec", lambda top: spec_from_file_location(top, home / "__init__.py"))
 
     def written(trees, functions=FUNCTIONS, packages=PACKAGES):
@@ -171,7 +175,7 @@ def changed(run_function, change):
     for module, name in rng.sample(sorted(REACHED[run_function]), len(REACHED[run_function])):
         tree = ast.parse(TEXTS[module])
         for node in tree.body:
-            if name in fingerprint.syntax._bound([node], None) and not says_an_error(node):
+            if name in scopes.bound([node], None) and not says_an_error(node):
                 parts = [part for part in without_annotations(node) if not isinstance(part, ast.expr_context)]
                 rng.shuffle(parts)
                 if any(change(part) for part in parts):
@@ -196,7 +200,31 @@ def test_change_makes_the_tables_of_no_other_run_stale(printed, original, change
     assert stale == [(module, name) in REACHED[function] for function in FUNCTIONS], (module, name)
 
 
-# What a run calls is reached
+# What a run calls is reached, and what it reads is said
+
+EARS = []  # a list for each that listens; a hook cannot be taken away again
+sys.addaudithook(lambda event, said: [ear.append(said[0]) for ear in EARS] if event == "open" else None)
+PYTHONS = (sys.prefix, sys.base_prefix, "/proc", "/sys", "/dev")
+
+
+@contextmanager
+def opened():
+    """The files that are opened meanwhile, but Python's, its libraries' and the system's, and our modules."""
+    heard, found = [], set()
+    EARS.append(heard)
+    try:
+        yield found
+    finally:
+        EARS.remove(heard)
+        paths = {Path(path).resolve() for path in heard if isinstance(path, str)}
+        found |= {path for path in paths if path.suffix not in (".py", ".pyc") and not str(path).startswith(PYTHONS)}
+
+
+def test_a_file_that_is_opened_is_heard(tmp_path):
+    (tmp_path / "a.npy").touch()
+    with opened() as files:
+        (tmp_path / "a.npy").read_bytes()
+    assert files == {tmp_path / "a.npy"}
 
 
 @pytest.mark.parametrize("run_function", FUNCTIONS)
@@ -207,7 +235,10 @@ def test_all_that_a_run_calls_is_reached(run_function):
         point["steps"] = min(point["steps"], 200)
     module, name = run_function.split(":")
     call, profile = getattr(import_module(module), name), cProfile.Profile(builtins=False)
-    profile.runcall(call, **point, device="cpu")
+    with opened() as files:
+        profile.runcall(call, **point, device="cpu")
+    data = {path for path in fingerprint.sources(run_function) if path.suffix != ".py"}
+    assert files <= data and bool(files) == bool(data)
     codes = [entry.code for entry in profile.getstats() if not isinstance(entry.code, str)]
     ours = [code for code in codes if code.co_filename.startswith(str(HOME)) and not code.co_qualname.startswith("<")]
     called = {(dotted(Path(code.co_filename)), code.co_qualname.split(".")[0]) for code in ours}

@@ -20,30 +20,7 @@ class Meaning(NamedTuple):
 
 
 def meanings(name: str) -> dict[str, Meaning]:
-    """Unit or range, and meaning, of every column of a stored table.
-
-    Parameters
-    ----------
-    name : str
-        The table, called as its run.
-
-    Returns
-    -------
-    dict of str to Meaning
-        By column, in the table's order.
-
-    Raises
-    ------
-    ValueError
-        If there is no such run, or a column that nobody has described.
-    FileNotFoundError
-        If the run has no table yet.
-
-    Examples
-    --------
-    >>> meanings("rug-grid")["dead"].unit
-    'features'
-    """
+    """Unit or range, and meaning, of every column of a stored table, in the table's order; all must be described."""
     columns = tables.load(name).columns
     known = {column: meaning for pattern, column, meaning in lines() if applies(pattern, name)}
     missing = [column for column in columns if column not in known]
@@ -55,34 +32,11 @@ def meanings(name: str) -> dict[str, Meaning]:
 
 
 def lines() -> list[tuple[str, str, Meaning]]:
-    """Every line of the dictionary.
-
-    Returns
-    -------
-    list of tuple
-        The tables it is about, as names with ``*`` for any letters, apart by spaces; the column; and its `Meaning`.
-    """
+    """Every line of the dictionary: names of tables, with ``*`` for any letters; a column; and what it means."""
     sections = tomllib.loads((tables.folder() / "columns.toml").read_text(encoding="utf-8"))
     return [(names, column, Meaning(*line)) for names, found in sections.items() for column, line in found.items()]
 
 
 def applies(pattern: str, name: str) -> bool:
-    """Whether a line is about a table.
-
-    Parameters
-    ----------
-    pattern : str
-        The line's tables, see `lines`.
-    name : str
-        The table.
-
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> applies("noise-* constant-size", "noise-eta"), applies("noise-eta", "noise-rate")
-    (True, False)
-    """
+    """Whether a line is about a table: one of its patterns, apart by spaces, fits the name."""
     return any(fnmatchcase(name, one) for one in pattern.split())

@@ -31,35 +31,13 @@ ELASTIC = 64  # points at Dask at least, since its workers come and go
 
 
 def cores() -> int:
-    """Cores that this process may use.
-
-    Returns
-    -------
-    int
-    """
+    """Cores that this process may use."""
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @contextmanager
 def local_pool(workers: int, function: str) -> Iterator[ProcessPoolExecutor]:
-    """Processes of this machine that share its cores and end when this process does, however it ends.
-
-    Parameters
-    ----------
-    workers : int
-        From 1 to the number of cores; each gets its part of the threads of the maths libraries.
-    function : str
-        What they will call, as "module:name"; its module is imported at once.
-
-    Yields
-    ------
-    concurrent.futures.ProcessPoolExecutor
-
-    Raises
-    ------
-    ValueError
-        If there are more workers than cores.
-    """
+    """Processes of this machine that share its cores and end when this process does, however it ends."""
     workers = checks.whole("workers", workers, 1, cores())
     context = multiprocessing.get_context("spawn")
     lifeline, end = context.Pipe(duplex=False)
@@ -78,30 +56,7 @@ def local_pool(workers: int, function: str) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]]:
-    """An executor at a Dask scheduler, how many points to hand it at a time, and whether it works.
-
-    Points travel pickled, and by default unencrypted: only for schedulers that one trusts.
-
-    Parameters
-    ----------
-    address : str
-        As in "tcp://127.0.0.1:8786".
-
-    Yields
-    ------
-    executor : concurrent.futures.Executor
-        The client's own.
-    in_flight : int
-        Twice the threads of its workers at this moment, and not few, since workers come and go.
-    works : callable
-        Returns whether the scheduler answers and has workers; raises ConnectionError if it is
-        gone, or if that was not so for `GRACE`.
-
-    Raises
-    ------
-    ValueError
-        If Dask is not installed, the address is none, or nobody answers within `PATIENCE`.
-    """
+    """An executor at a trusted Dask scheduler, how many points to hand it at a time, and what `_watch` tells."""
     try:
         from distributed import Client
     except ImportError:
@@ -115,7 +70,7 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
         ) from None
     for name in ("distributed", "distributed.client", "tornado.application"):  # a lost connection we tell ourselves
         logging.getLogger(name).setLevel(logging.CRITICAL)
-    client = Client(address, set_as_default=False, timeout=GRACE)
+    client = Client(address, set_as_default=False, timeout=GRACE)  # points travel pickled, by default unencrypted
     try:
         in_flight = max(ELASTIC, 2 * sum(client.nthreads(callback_timeout=PATIENCE).values()))
         yield client.get_executor(pure=False), in_flight, _watch(client, address)
@@ -125,24 +80,7 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
 
 
 def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
-    """Hand a point to an executor.
-
-    Parameters
-    ----------
-    executor : concurrent.futures.Executor
-        Where it is to be computed.
-    run : superposition.runs.Run
-        The run.
-    point : superposition.runs.Point
-        One of its points.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    concurrent.futures.Future
-        Of what `compute` returns; it holds the error if the executor is broken.
-    """
+    """Hand a point to an executor: a future of what `compute` gives, with the error if the executor is broken."""
     fields = point.model_dump(mode="json")
     try:
         with _interrupts_kept_back():  # workers may start here
@@ -154,31 +92,7 @@ def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
 
 
 def compute(function: str, fields: dict, device: str, expected: str) -> dict:
-    """Compute one point: this is what a worker runs.
-
-    Parameters
-    ----------
-    function : str
-        What to call, as "module:name".
-    fields : dict
-        The point.
-    device : str
-        See `superposition.devices.resolve_device`.
-    expected : str
-        Digest of the library code that the sweep was started with.
-
-    Returns
-    -------
-    dict
-        ``point``, ``values``, ``seconds``, ``digest``, and what `provenance.machine` says.
-
-    Raises
-    ------
-    RuntimeError
-        If this worker has other library code.
-    TypeError
-        If the function returns something else than a dict of finite numbers and texts.
-    """
+    """Compute one point, which is what a worker runs: its fields, values, seconds, code, and the machine."""
     if fingerprint.of(function) != expected:
         raise RuntimeError(f"this worker has other library code: {fingerprint.of(function)}, the sweep has {expected}")
     module, name = function.split(":")

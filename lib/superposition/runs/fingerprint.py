@@ -1,4 +1,4 @@
-"""A fingerprint of the library code that a function depends on.
+"""A fingerprint of the library code that a function depends on, and of the data files that this code reads.
 
 A stored result is worth something only together with the code that made it. The fingerprint
 follows the definitions that a function reaches by name, through all modules of its own package,
@@ -9,8 +9,13 @@ defaults and the names of local variables do.
 
 Names are resolved as Python does it: local ones shadow, also those of comprehensions and nested
 functions, and ``global`` undoes it. Code that runs at import counts for the names that it
-mentions, and for its whole module if it mentions none. Not seen is what no name leads to: a
-function that is called by its text, a decorator that files its function in a table.
+mentions, and for its whole module if it mentions none.
+
+Data count byte by byte where the code says which: ``resources.files("PACKAGE") / "FOLDER"``, with
+all files of the folder. What no name leads to is refused, with its module and line: see `refusals`
+for what finds by a text, and `importing` for what a module does to others when it is imported, be
+it only imported by one that is reached. Some code counts that computes the same: other names of
+local variables or arguments, a method that nobody calls, the words of a warning.
 """
 
 from __future__ import annotations
@@ -23,63 +28,87 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from superposition import checks
-from superposition.runs import syntax
+from superposition.runs import importing, scopes, syntax
 from superposition.runs.syntax import Node
 
 
-@cache
 def of(function: str) -> str:
-    """Fingerprint of the code that a function depends on.
+    """Fingerprint of what the function at "module:name" depends on: sixteen hexadecimal digits."""
+    code, data = _code(function)
+    return _hash([code, [_content(path) for path in data]])[:16] if data else code
 
-    Parameters
-    ----------
-    function : str
-        Where it is, as "module:name".
 
-    Returns
-    -------
-    str
-        Sixteen hexadecimal digits.
+def sources(function: str) -> list[Path]:
+    """Files that hold the code a function depends on, and the data that this code reads; sorted."""
+    reached = _reached(_start(function))
+    code = {_known_source(module) for module, _ in reached if module}
+    return sorted(code.union(*(_files(path) for module, path in reached if not module)))
 
-    Raises
-    ------
-    ValueError
-        If the module or the name does not exist, or if an import cannot be followed.
 
-    Examples
-    --------
-    >>> len(of("superposition.checks:real"))
-    16
-    """
+@cache
+def _code(function: str) -> tuple[str, list[str]]:
+    """The fingerprint of the code alone, and the paths of the data that it reads."""
     start = _start(function)
     said = _reached(start)
+    for module in _imported({module for module, _ in said if module}):
+        _check(module)
     finer = {node: _hash(shape) for node, (shape, _) in said.items()}
     count = 0
     while count < len(set(finer.values())):  # definitions that say the same split by what they refer to
         count, colours = len(set(finer.values())), finer
         finer = {node: _hash([shape, [colours[other] for other in others]]) for node, (shape, others) in said.items()}
-    return _hash([finer[start], sorted(set(finer.values()))])[:16]
+    return _hash([finer[start], sorted(set(finer.values()))])[:16], sorted(path for module, path in said if not module)
 
 
-def sources(function: str) -> list[Path]:
-    """Files that hold the code a function depends on.
+def _imported(modules: set[str]) -> set[str]:
+    """All modules of the package that are imported with some."""
+    found, todo = set(), [*modules]
+    while todo:
+        module = todo.pop()
+        if module not in found:
+            found.add(module)
+            todo += _imports(module)
+    return found
 
-    Parameters
-    ----------
-    function : str
-        Where it is, as "module:name".
 
-    Returns
-    -------
-    list of pathlib.Path
-        Sorted.
+@cache
+def _imports(module: str) -> set[str]:
+    """The packages that a module is in, and what it imports of its own package."""
+    package = module.split(".")[0]
+    paths = [path.split(".") for path in (module, *importing.modules(_module(module)))]
+    begun = {".".join(path[:depth]) for path in paths if path[0] == package for depth in range(1, len(path) + 1)}
+    return {path for path in begun if _source(path)}
 
-    Raises
-    ------
-    ValueError
-        If the module or the name does not exist, or if an import cannot be followed.
-    """
-    return sorted({_known_source(module) for module, _ in _reached(_start(function))})
+
+@cache
+def _check(module: str) -> None:
+    importing.check(_module(module), lambda path: _found(path, module.split(".")[0]), _computes)
+
+
+@cache
+def _computes(node: Node) -> bool:
+    """Whether a definition, and all that it reaches, is made of functions and constants."""
+    statements = [part for module, name in _reached(node) for part in (_module(module).own[name] if module else [None])]
+    return all(isinstance(part, ast.FunctionDef) or _is_constant(part) for part in statements)
+
+
+def _is_constant(statement: ast.stmt | None) -> bool:
+    return isinstance(getattr(statement, "value", None), ast.Constant)
+
+
+def _content(path: str) -> list[list[str]]:
+    """The files of a path of data, with hashes of what is in them; read each time, since they may change."""
+    return [[file.name, hashlib.sha256(file.read_bytes()).hexdigest()] for file in _files(path)]
+
+
+def _files(path: str) -> list[Path]:
+    """The files at a path of data: one, or all in a folder but hidden ones."""
+    package, *inner = path.split("/")
+    place = _known_source(package).parent.joinpath(*inner).resolve()
+    found = [place] if place.is_file() else sorted(file for file in place.rglob("[!.]*") if file.is_file())
+    if not found:
+        raise ValueError(f"{place} holds no files, which the library reads; allowed: a folder of them, or a file")
+    return found
 
 
 def _start(function: str) -> Node:
@@ -104,15 +133,17 @@ def _reached(start: Node) -> dict[Node, tuple]:
 @cache
 def _said(module: str, name: str) -> tuple:
     """The statements behind a name as nested lists, and the nodes that their numbers stand for."""
+    if not module:
+        return ["files", name], []
     here, package = _module(module), module.split(".")[0]
-    if name == "*":  # a module used as a value: anybody may look anything up in it
-        return [*sorted(here.own)], [(module, own) for own in sorted(here.own)]
     others: list[Node] = []
 
     def resolve(path: str) -> tuple:
-        node, rest = _found(path, package)
-        if node[0] == "":
-            return ["external", ".".join([node[1], *rest])], []
+        node, rest = (("", path), []) if "/" in path else _found(path, package)
+        if node[0] == "" and "/" not in path:
+            return ["external", node[1]], []
+        if node[1] == "*":
+            return ["module", node[0]], []
         if node == (module, name):
             return "self", rest
         if node not in others:
@@ -157,9 +188,9 @@ def _inner_modules(module: str) -> list[str]:
 
 
 @cache
-def _module(name: str) -> syntax.Module:
+def _module(name: str) -> scopes.Module:
     path = _known_source(name)
-    return syntax.module(name, ast.parse(path.read_text(encoding="utf-8")), path.name == "__init__.py")
+    return scopes.module(name, ast.parse(path.read_text(encoding="utf-8")), path.name == "__init__.py")
 
 
 @cache

@@ -3,44 +3,39 @@
 from __future__ import annotations
 
 import ast
+import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-Node = tuple[str, str]  # a module and a name at its top
+from superposition.runs import refusals, scopes
+from superposition.runs.scopes import Module
 
-_FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.DictComp, ast.GeneratorExp)
-_SCOPES = (*_FUNCTIONS, ast.ClassDef, *_COMPREHENSIONS)
-_NAMED = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
+Node = tuple[str, str]  # a module and a name at its top; "" and the path of files
+
 _SILENT = {"ctx", "kind", "annotation", "returns", "type_comment", "type_params", "msg"}  # msg: of an assert
 _ANNOTATIONS_THAT_ACT = {"ClassVar", "InitVar", "KW_ONLY", "Annotated"}
-
-
-@dataclass(frozen=True)
-class Module:
-    """A module: the statements behind each name of its ``own``, and the path of each name it imports."""
-
-    name: str
-    is_package: bool
-    own: dict[str, list[ast.stmt]]
-    imports: dict[str, str]
-    tree: ast.Module
-
-    def said_beside(self, name: str) -> set[str]:
-        """Words of the texts that stand in one entry of a dict with the name, whichever is the key."""
-        entries = (pair for node in ast.walk(self.tree) if isinstance(node, ast.Dict) for pair in _entries(node))
-        texts = [{n.value for n in entry if isinstance(n.value, str)} for entry in entries]
-        beside = [text.replace(":", ".") for entry in texts if name in entry for text in entry]
-        return {word for text in beside for word in text.split(".")}
+_FIELDS_THAT_ACT = {"attr", "attrs", "msgspec", "pydantic"}  # their classes turn values into what an annotation says
+_STOPS = ("StopIteration", "StopAsyncIteration")
+_FILES = "importlib.resources.files"
+_WORDS = (
+    *(ast.Constant, ast.Name, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.BinOp, ast.Add, ast.expr_context),
+    *(ast.IfExp, ast.Compare, ast.Is, ast.IsNot),
+)  # of these an assignment may be that does nothing else
+_ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 @dataclass(frozen=True)
 class _Scope:
     """Where a name is looked up: ``names`` of the functions around (the path of an import, None for others).
 
+    ``resolve`` says of the dotted path of a global name what it stands for, and which attributes are left; it also
+    takes the path of files, with slashes.
+
     ``of_class`` holds the names that the class body around binds, ``read`` what the function
-    around reads outside of errors; both are None elsewhere.
+    around reads outside of errors; both are None elsewhere. ``doomed`` holds the assignments of that
+    function which an error follows at once. ``typed`` says whether the class around
+    turns its values into what their annotations say.
     """
 
     module: Module
@@ -48,139 +43,13 @@ class _Scope:
     names: dict[str, str | None]
     of_class: frozenset[str] | None = None
     read: frozenset[str] | None = None
-
-
-def module(name: str, tree: ast.Module, is_package: bool) -> Module:
-    """Sort the statements of a module by the names at its top.
-
-    Parameters
-    ----------
-    name : str
-        The module.
-    tree : ast.Module
-        Its code.
-    is_package : bool
-        Whether it is the ``__init__`` of a package.
-
-    Returns
-    -------
-    Module
-
-    Raises
-    ------
-    ValueError
-        If it imports everything from somewhere.
-    """
-    empty = Module(name, is_package, {}, {}, tree)
-    bound = _bound(tree.body, empty)
-    own = {each: [] for each, path in bound.items() if path is None}
-    for statement in tree.body:
-        for each in _concerned(statement, own, empty):
-            own[each].append(statement)
-    return replace(empty, own=own, imports={each: path for each, path in bound.items() if path is not None})
+    doomed: frozenset[ast.stmt] = frozenset()
+    typed: bool = False
 
 
 def shape(statements: list[ast.stmt], here: Module, resolve: Callable[[str], tuple]) -> list:
-    """What statements at the top of a module say.
-
-    Parameters
-    ----------
-    statements : list of ast.stmt
-        The statements.
-    here : Module
-        Their module.
-    resolve : callable
-        Called with the dotted path of a global name and attributes of it; returns what the path
-        stands for, and the attributes that are left.
-
-    Returns
-    -------
-    list
-        Nested lists of texts and numbers.
-    """
+    """What statements at the top of a module say, as nested lists of texts and numbers; `_Scope` has ``resolve``."""
     return _shapes(statements, _Scope(here, resolve, {}))
-
-
-def _entries(node: ast.Dict) -> Iterator[list[ast.Constant]]:
-    for key, value in zip(node.keys, node.values, strict=True):
-        yield [part for half in (key, value) if half for part in ast.walk(half) if isinstance(part, ast.Constant)]
-
-
-# Which names a scope binds
-
-
-def _within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All nodes of one scope, inner scopes closed."""
-    for node in nodes:
-        yield node
-        if not isinstance(node, _SCOPES):
-            yield from _within(ast.iter_child_nodes(node))
-
-
-def _bound(nodes: Iterable[ast.AST], here: Module) -> dict[str, str | None]:
-    """Names that a scope binds: the path of what is imported under a name and nothing else, None for others."""
-    found: dict[str, set] = {}
-    for node in _within(nodes):
-        for name, path in _bindings(node, here):
-            found.setdefault(name, set()).add(path)
-    return {name: next(iter(paths)) if len(paths) == 1 else None for name, paths in found.items()}
-
-
-def _bindings(node: ast.AST, here: Module) -> Iterator[tuple[str, str | None]]:
-    if isinstance(node, (ast.Import, ast.ImportFrom)):
-        for alias in node.names:
-            yield _local(alias), _path(node, alias, here)
-    elif isinstance(node, ast.Name) and isinstance(node.ctx, (ast.Store, ast.Del)):
-        yield node.id, None
-    elif isinstance(node, _COMPREHENSIONS):
-        yield from ((part.target.id, None) for part in ast.walk(node) if isinstance(part, ast.NamedExpr))
-    elif isinstance(node, _NAMED) and node.name:
-        yield node.name, None
-    elif isinstance(node, ast.MatchMapping) and node.rest:
-        yield node.rest, None
-
-
-def _local(alias: ast.alias) -> str:
-    return alias.asname or alias.name.split(".")[0]
-
-
-def _path(node: ast.Import | ast.ImportFrom, alias: ast.alias, here: Module) -> str:
-    """The dotted path that an imported name stands for."""
-    if isinstance(node, ast.Import):
-        return alias.name if alias.asname else alias.name.split(".")[0]
-    if alias.name == "*":
-        raise ValueError(f"{here.name} line {node.lineno}: the fingerprint cannot follow `import *`; allowed: names")
-    above = here.name.split(".")[: len(here.name.split(".")) - node.level + here.is_package] if node.level else []
-    return ".".join([*above, *([node.module] if node.module else []), alias.name])
-
-
-def _concerned(statement: ast.stmt, own: dict, here: Module) -> Iterable[str]:
-    """Names at the top of a module that a statement is part of."""
-    if _is_silent(statement):
-        return ()
-    if isinstance(statement, (*_FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)) or _is_plain(statement):
-        return [name for name in _bound([statement], here) if name in own]
-    mentioned = {part.id for part in ast.walk(statement) if isinstance(part, ast.Name)} | set(_bound([statement], here))
-    return [name for name in own if name in mentioned] or own
-
-
-def _is_silent(statement: ast.stmt) -> bool:
-    """Whether a statement does nothing at import: a text, and what only a type checker or a script runs."""
-    if isinstance(statement, ast.If):
-        return ast.unparse(statement.test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
-    text = isinstance(statement, ast.Expr) and isinstance(statement.value, ast.Constant)
-    return text or isinstance(statement, ast.Pass)
-
-
-def _is_plain(statement: ast.stmt) -> bool:
-    """Whether it only gives values to names."""
-    targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
-    parts = [part for target in targets if target for part in ast.walk(target)]
-    names_only = all(isinstance(part, (ast.Name, ast.Tuple, ast.expr_context)) for part in parts)
-    return isinstance(statement, (ast.Assign, ast.AnnAssign)) and names_only
-
-
-# What a node says
 
 
 def _shapes(nodes: list, scope: _Scope) -> list:
@@ -203,15 +72,27 @@ def _plainly(node: ast.AST, scope: _Scope, *without: str) -> list:
 
 def _name(node: ast.Name | ast.Attribute, scope: _Scope) -> object:
     """A name with its attributes: what it stands for, or the name itself if it is local or Python's."""
-    base, attributes = node, []
-    while isinstance(base, ast.Attribute):
-        base, attributes = base.value, [base.attr, *attributes]
+    base, attributes = scopes.parted(node)
+    for attribute in attributes:
+        refusals.attribute(scope.module.name, node.lineno, attribute)
     if not isinstance(base, ast.Name):
         return _plainly(node, scope)
     said, rest = _meaning(base.id, attributes, scope, stores=isinstance(base.ctx, ast.Store))
+    if said[0] == "module":
+        refusals.refuse(scope.module.name, node.lineno, f"the module `{said[1]}` as a value", "the names in it")
+    if outside := _outside(base, said, scope):
+        refusals.path(scope.module.name, node.lineno, outside)
     for attribute in rest:
         said = ["attribute", attribute, said]
     return said
+
+
+def _outside(base: ast.Name, said: list, scope: _Scope) -> str:
+    """The dotted path of what another library or Python has; empty for others."""
+    if said[0] == "external":
+        return said[1]
+    here = scope.module
+    return base.id if base.id not in {*scope.names, *here.own, *here.imports, *(scope.of_class or ())} else ""
 
 
 def _meaning(name: str, attributes: list[str], scope: _Scope, *, stores: bool) -> tuple:
@@ -224,25 +105,71 @@ def _meaning(name: str, attributes: list[str], scope: _Scope, *, stores: bool) -
     return (["name", name], attributes) if path is None else scope.resolve(".".join([path, *attributes]))
 
 
+def _path_of_files(node: ast.BinOp, scope: _Scope) -> object:
+    """Files that go with the library, as in resources.files("PACKAGE") / "FOLDER"; else an operation."""
+    base, parts = node, []
+    while isinstance(base, ast.BinOp) and isinstance(base.op, ast.Div) and (part := _text(base.right)):
+        base, parts = base.left, [part, *parts]
+    package = _package_of_files(base, scope)
+    return scope.resolve("/".join([*package.split("."), *parts]))[0] if parts and package else _plainly(node, scope)
+
+
+def _package_of_files(node: ast.expr, scope: _Scope) -> str:
+    """The package in resources.files("PACKAGE"); empty for others."""
+    if not isinstance(node, ast.Call) or len(node.args) != 1:
+        return ""
+    name, attributes = scopes.parted(node.func)
+    if not isinstance(name, ast.Name) or _meaning(name.id, attributes, scope, stores=False)[0] != ["external", _FILES]:
+        return ""
+    return _text(node.args[0])
+
+
+def _text(node: ast.expr) -> str:
+    return node.value if isinstance(node, ast.Constant) and isinstance(node.value, str) else ""
+
+
 def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope) -> list:
     """A function: decorators and defaults are looked up outside, the body inside."""
     body = node.body if isinstance(node.body, list) else [node.body]
     arguments = node.args
     taken = [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs, arguments.vararg, arguments.kwarg]
-    outside = {name for part in _within(body) if isinstance(part, ast.Global) for name in part.names}
-    names = scope.names | _bound(body, scope.module) | {argument.arg: None for argument in taken if argument}
+    outside = {name for part in scopes.within(body) if isinstance(part, ast.Global) for name in part.names}
+    _refuse_received_errors(node, scope)
+    names = scope.names | scopes.bound(body, scope.module) | {argument.arg: None for argument in taken if argument}
     inner = replace(
         scope,
         names={name: path for name, path in names.items() if name not in outside},
         of_class=None,
         read=frozenset(_read(body)) if scope.read is None else scope.read,
+        doomed=frozenset(_doomed(body)) if scope.read is None else scope.doomed,
     )
     return [*_plainly(node, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
 
 
+def _refuse_received_errors(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope) -> None:
+    """Refuse the end of a context that uses what an error carries."""
+    if not isinstance(node, ast.Lambda) and node.name in ("__exit__", "__aexit__"):
+        for argument in [*node.args.args[2:], node.args.vararg]:
+            if argument and argument.arg in _read(node.body):
+                refusals.payload(scope.module.name, node.lineno, argument.arg)
+
+
 def _class(node: ast.ClassDef, scope: _Scope) -> list:
-    inner = replace(scope, of_class=frozenset(_bound(node.body, scope.module)))
+    above = [base.id for base in node.bases if isinstance(base, ast.Name)]
+    if stops := [name for name in above if name in _STOPS]:
+        refusals.refuse(scope.module.name, node.lineno, f"a kind of {stops[0]}", "a generator")
+    typed = any(_types_fields(_shape(part, scope)) for part in (*node.bases, *node.decorator_list))
+    inner = replace(scope, of_class=frozenset(scopes.bound(node.body, scope.module)), typed=typed)
     return [*_plainly(node, scope, "name", "body"), _called(node, scope), _shape(node.body, inner)]
+
+
+def _types_fields(said: object) -> bool:
+    """Whether the shape of a base or decorator has a definition of the package, or a library that acts on types."""
+    if not isinstance(said, list):
+        return False
+    if said[:1] == ["external"]:
+        return said[1].split(".")[0] in _FIELDS_THAT_ACT
+    return said[:1] == ["other"] or any(map(_types_fields, said))
 
 
 def _called(node: ast.AST, scope: _Scope) -> object:
@@ -253,7 +180,7 @@ def _called(node: ast.AST, scope: _Scope) -> object:
 
 def _comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.GeneratorExp, scope: _Scope) -> list:
     """A comprehension: its first iterable is looked up outside."""
-    targets = _bound([generator.target for generator in node.generators], scope.module)
+    targets = scopes.bound([generator.target for generator in node.generators], scope.module)
     inner = replace(scope, names=scope.names | targets, of_class=None)
     first, *others = node.generators
     said = [_shape(first.iter, scope), _plainly(first, inner, "iter"), _shape(others, inner)]
@@ -262,8 +189,20 @@ def _comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Generat
 
 def _raise(node: ast.Raise, scope: _Scope) -> list:
     """Which error, not its words."""
-    error = node.exc.func if isinstance(node.exc, ast.Call) else node.exc
+    error = node.exc
+    if isinstance(error, ast.Call):
+        error, taken = error.func, [*error.args, *error.keywords]
+        if taken and isinstance(error, ast.Name) and error.id in _STOPS:
+            refusals.refuse(scope.module.name, node.lineno, f"a {error.id} with a value", "`return` in a generator")
     return ["Raise", error and _shape(error, scope)]
+
+
+def _handler(node: ast.ExceptHandler, scope: _Scope) -> list:
+    """What is done about an error; not with what it carries."""
+    again = [part.exc for part in ast.walk(node) if isinstance(part, ast.Raise)]
+    if node.name and [*_read(node.body)].count(node.name) > sum(getattr(e, "id", "") == node.name for e in again):
+        refusals.payload(scope.module.name, node.lineno, node.name)
+    return _plainly(node, scope)
 
 
 def _assign(node: ast.Assign, scope: _Scope) -> list | None:
@@ -271,10 +210,16 @@ def _assign(node: ast.Assign, scope: _Scope) -> list | None:
     target = node.targets[0]
     if scope.read is not None and scope.of_class is None and isinstance(target, ast.Name) and len(node.targets) == 1:
         unread = target.id not in scope.read and scope.names.get(target.id, "") is None
-        acts = any(isinstance(part, (ast.Call, ast.Await, ast.Yield, ast.NamedExpr)) for part in ast.walk(node.value))
-        if unread and not acts:
+        if unread and _is_words(node, scope):
             return None
     return _plainly(node, scope)
+
+
+def _is_words(node: ast.Assign, scope: _Scope) -> bool:
+    """Whether an assignment can do nothing else, be it that an error follows at once."""
+    parts = [*ast.walk(node.value)]
+    acts = any(isinstance(part, _ACTS) for part in parts)
+    return not acts and (node in scope.doomed or all(isinstance(part, _WORDS) for part in parts))
 
 
 def _annotated(node: ast.AnnAssign, scope: _Scope) -> list | None:
@@ -282,7 +227,7 @@ def _annotated(node: ast.AnnAssign, scope: _Scope) -> list | None:
     if scope.of_class is None:
         return _assign(ast.Assign([node.target], node.value), scope) if node.value else None
     words = {getattr(part, "id", getattr(part, "attr", None)) for part in ast.walk(node.annotation)}
-    acts = _shape(node.annotation, scope) if words & _ANNOTATIONS_THAT_ACT else None
+    acts = _shape(node.annotation, scope) if scope.typed or words & _ANNOTATIONS_THAT_ACT else None
     return [*_plainly(node, scope), acts]
 
 
@@ -290,11 +235,19 @@ def _import(node: ast.Import | ast.ImportFrom, scope: _Scope) -> list | None:
     """An import, only where something else may have the same name: elsewhere the uses say it."""
     known = scope.module.imports | scope.names
     said = [
-        [_meaning(_local(alias), [], scope, stores=True)[0], scope.resolve(_path(node, alias, scope.module))[0]]
+        [_meaning(scopes.local(alias), [], scope, stores=True)[0], _imported(node, alias, scope)]
         for alias in node.names
-        if known.get(_local(alias)) is None
+        if known.get(scopes.local(alias)) is None
     ]
     return ["Import", said] if said else None
+
+
+def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, scope: _Scope) -> object:
+    said = scope.resolve(scopes.path_of(node, alias, scope.module))[0]
+    if said[0] == "module":
+        what = f"`{scopes.local(alias)}`, which may be the module `{said[1]}` or something else"
+        refusals.refuse(scope.module.name, node.lineno, what, "a name for each")
+    return said
 
 
 def _expression(node: ast.Expr, scope: _Scope) -> list | None:
@@ -318,11 +271,21 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield from _read(ast.iter_child_nodes(node))
 
 
+def _doomed(body: list) -> Iterator[ast.stmt]:
+    """Assignments that only an error follows in their block."""
+    inner = (value for part in body for node in ast.walk(part) for _, value in ast.iter_fields(node))
+    for block in (body, *(value for value in inner if isinstance(value, list))):
+        if block and isinstance(block[-1], ast.Raise):
+            yield from itertools.takewhile(lambda part: isinstance(part, ast.Assign), block[-2::-1])
+
+
 _SPECIAL: dict[type | tuple[type, ...], Callable[[Any, _Scope], object]] = {
     (ast.Name, ast.Attribute): _name,
-    _FUNCTIONS: _function,
+    scopes.FUNCTIONS: _function,
     ast.ClassDef: _class,
-    _COMPREHENSIONS: _comprehension,
+    scopes.COMPREHENSIONS: _comprehension,
+    ast.BinOp: _path_of_files,
+    ast.ExceptHandler: _handler,
     ast.Raise: _raise,
     ast.Assign: _assign,
     ast.AnnAssign: _annotated,
