@@ -29,7 +29,7 @@ def results(whole, tmp_path):
 
 def stored(record):
     """A file that says something else, with the right checksum."""
-    return json.dumps({"checksum": store._checksum(record), "record": record})
+    return json.dumps({"checksum": store.checksum(record), "record": record})
 
 
 def damaged_by_a_byte(path, values):
