@@ -332,7 +332,7 @@ def _provenance_at(path: Path, run: Run) -> dict:
         found = _Provenance.model_validate(said, strict=True)
     except ValidationError as error:
         first = error.errors()[0]
-        raise _damaged(path, f"{checks.shown('.'.join(map(str, first['loc'])))}: {first['msg']}") from None
+        raise _damaged(path, f"{checks.printable('.'.join(map(str, first['loc'])))}: {first['msg']}") from None
     except store.UNREADABLE:
         raise _damaged(path, f"it is no JSON that has {SEAL}") from None
     if not sealed:
