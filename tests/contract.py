@@ -45,6 +45,10 @@ ODD = {
     "array of None": np.array([None] * 1000),
 }
 
+# What is no number anywhere is refused under the parameter's own name; a name may go by what it names.
+NO_NUMBER = ("nan", "None", "complex", "dict", "masked")
+OTHER_WORD = {"name"}
+
 
 class StandIn(ModuleType):
     """For a module that needs torch, where torch is not installed: every name in it is a function that says so."""
@@ -99,6 +103,7 @@ def same_in_other_clothes(value):
             yield "float32", np.float32(value)
     if isinstance(value, int) and not isinstance(value, bool):
         yield "numpy scalar", np.int64(value)
+        yield "without axes", np.array(float(value))
         yield "whole float", float(value)
 
 
@@ -115,6 +120,11 @@ def numbers(result):
     return [np.asarray(result.detach())] if hasattr(result, "detach") else []
 
 
+def masked(value):
+    """Numbers of which the first is masked."""
+    return np.ma.masked_array(value, np.arange(value.size).reshape(value.shape) == 0)
+
+
 def in_house(refusal):
     """Whether an error names a parameter and says what is allowed; where two do not fit, it may name the other."""
     if len(str(refusal)) > LONGEST:
@@ -122,8 +132,8 @@ def in_house(refusal):
     return re.match(r"[\w, ]+\b.*; allowed: ", str(refusal)) is not None or "the periodic kernel" in str(refusal)
 
 
-def broken(function, call, name, value):
-    """What is wrong with the answer to one odd value, None if nothing is."""
+def broken(function, call, name, value, by_name):
+    """What is wrong with the answer to one odd value, None if nothing is; a refusal may have to be by name."""
     with warnings.catch_warnings():
         warnings.simplefilter("error", np.exceptions.ComplexWarning)
         warnings.simplefilter("ignore", UserWarning)
@@ -131,11 +141,15 @@ def broken(function, call, name, value):
             with np.errstate(all="ignore"):
                 result = function(**{**call, name: value})
         except ValueError as refusal:
+            if by_name and not re.search(rf"\b{name}\b", str(refusal)):
+                return f"refused under another name: {refusal}"
             return None if in_house(refusal) else f"no refusal of ours: {refusal}"
         except FloatingPointError:  # a training that diverges says so
             return None
         except Exception as error:
             return f"{type(error).__name__}: {error}"
+    if np.ma.is_masked(value):
+        return "its mask is lost"
     bad = [found for found in numbers(result) if found.dtype.kind in "fc" and np.isnan(found).any()]
     return "nan" if bad else None
 
@@ -172,10 +186,11 @@ def breaches(function, call, *, nan_at=()):
     for name, base in call.items():
         if callable(base) or isinstance(base, bool) or type(base).__module__.startswith("superposition"):
             continue
-        for what, value in ODD.items():
+        arrays = {"masked": masked(base)} if isinstance(base, np.ndarray) and base.dtype.kind in "iuf" else {}
+        for what, value in {**ODD, **arrays}.items():
             if value is None and inspect.signature(function).parameters[name].default is None:
                 continue  # what a call without it means, and often the dearest
-            wrong = broken(function, call, name, value)
+            wrong = broken(function, call, name, value, what in NO_NUMBER and name not in OTHER_WORD)
             if wrong != ("nan" if f"{name} = {what}" in nan_at else None):
                 yield f"{name} = {what}: {wrong or 'no nan, which was promised'}"
         for what, value in same_in_other_clothes(base):

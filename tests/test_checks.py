@@ -3,6 +3,8 @@
 import numpy as np
 import pytest
 from superposition import checks
+from superposition.diagnosis import record_verifier
+from superposition.frequencies import allocations
 
 INF = float("inf")
 
@@ -48,6 +50,21 @@ def test_numbers_come_in_many_clothes():
         checks.number("x", [1])
 
 
+def test_numbers_under_a_mask_are_refused_and_others_in_a_masked_array_are_not():
+    assert checks.real("x", np.ma.masked_array([1.0, 2.0], [False, False])).tolist() == [1, 2]
+    for value in (np.ma.masked_array([1.0, 2.0], [False, True]), np.ma.masked):
+        with pytest.raises(ValueError, match=r"^x = masked.* is not a number; allowed: \[-inf, inf\]$"):
+            checks.real("x", value)
+
+
+@pytest.mark.parametrize("call", [lambda W: record_verifier.rank_of(W), lambda p: allocations.allocate(p[0], [1])])
+def test_a_mask_is_not_lost(call):
+    whole = np.array([[0.5, 0.1], [0.1, 0.5]])
+    assert call(np.ma.masked_array(whole)) is not None
+    with pytest.raises(ValueError, match="^(W|p) = masked_array.* is not a number"):
+        call(np.ma.masked_array(whole, whole < 0.3))
+
+
 def test_shapes_by_length_and_by_word():
     W = np.zeros((3, 3))
     assert checks.of_shape("W", W, ("n", "n")) is W and checks.of_shape("W", W, (3, "n")) is W
@@ -80,10 +97,11 @@ def test_axes_by_name():
 
 @pytest.mark.filterwarnings("ignore:In future, it will be an error for 'np.bool':DeprecationWarning")  # numpy < 2.3
 def test_whole_numbers():
-    for value in (3, 3.0, np.int64(3), np.uint8(3)):
+    for value in (3, 3.0, np.int64(3), np.uint8(3), np.float16(3), np.array(3), np.array(3.0)):
         assert type(checks.whole("n", value, 3, 3)) is int and checks.whole("n", value, 3, 3) == 3
     assert checks.whole("n", 2**53, 0) == 2**53 and checks.wholes("n", (1, 2.0), 1, 2) == [1, 2]
-    for value in (3.5, True, np.True_, "3", None, [3], 2**53 + 1, -1, np.nan, INF):
+    odd = (np.array(3.5), np.array(True), np.array([3.0]), np.array("3"), np.ma.masked, np.datetime64(3, "s"))
+    for value in (3.5, True, np.True_, "3", None, [3], 2**53 + 1, -1, np.nan, INF, *odd):
         with pytest.raises(ValueError, match=r"^n = .* is out of range; allowed: whole numbers from 0$"):
             checks.whole("n", value, 0)
     for value in (0, 5):
@@ -95,6 +113,7 @@ def test_whole_numbers():
 
 def test_choices_flags_and_seeds():
     assert checks.one_of("kind", "b", ("a", "b")) == "b"
+    assert checks.one_of("bits", np.array(32.0), (16, 32)) == 32
     for value in ("c", None, ["a"]):
         with pytest.raises(ValueError, match=r"^kind = .* is unknown; allowed: a, b$"):
             checks.one_of("kind", value, ("a", "b"))

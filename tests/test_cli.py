@@ -142,6 +142,10 @@ def test_damaged_file_is_reported_and_computed_again(call, tmp_path):
         (["rug-grid", "--workers", 1, "--dask", "tcp://127.0.0.1:1"], "--workers and --dask exclude each other"),
         (["rug-grid", "--dask", "nonsense"], "dask = 'nonsense' does not answer: missing port number"),
         (
+            ["rug-grid", "--dask", "tls://127.0.0.1:9"],
+            "dask = 'tls://127.0.0.1:9' does not answer: TLS expects a `ssl_",
+        ),
+        (
             ["rug-grid", "--device", "cuda:77", "--dask", "nonsense"],
             "dask = 'nonsense' does not",
         ),  # a worker may have it
@@ -219,6 +223,22 @@ def test_status_knows_the_stored_table(call, monkeypatch):
     assert call("status", "rug-grid-large").output.startswith("rug-grid-large has no stored table\n")
 
 
+def test_status_without_a_name_tells_of_every_run(call):
+    done = call("status")
+    assert done.exit_code == 0 and done.stderr == ""
+    for run in runs.RUNS.values():
+        assert f"{run.name}, full grid: results of 0 of {len(runs.points(run, 'full'))} points in " in done.stdout
+        assert f" of {run.name} has " in done.stdout or f"{run.name} has no stored table\n" in done.stdout
+
+
+def test_a_reader_that_has_enough_ends_the_command_without_a_word():
+    script = "import time; from superposition import cli; time.sleep(0.5); cli.main(['runs', 'show', 'rug-grid'])"
+    with subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert process.stderr.read() == b""
+    assert process.returncode == 1
+
+
 def test_all_commands_take_the_full_grid_by_default(call):
     for command in ("start", "status", "collect"):
         assert "[default: full]" in " ".join(CliRunner().invoke(cli.main, ["runs", command, "--help"]).output.split())
@@ -232,6 +252,33 @@ def test_empty_results_folder_is_refused(command):
 
 def diagnosed(*arguments):
     return CliRunner().invoke(cli.main, ["diagnose", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("command", [record, diagnosed])
+def test_names_in_a_file_of_a_stranger_do_not_reach_the_terminal(tmp_path, command):
+    save_file({"W\x1b]0;gone\x07": np.eye(3), "b": np.zeros(3)}, tmp_path / "file")
+    done = command(tmp_path / "file", "--p", 0.1)
+    assert done.exit_code == 2 and "holds W\\x1b]0;gone\\x07, b; allowed: " in done.stderr
+    assert done.stderr.count("\n") == 1 and done.stderr[:-1].isprintable()
+
+
+@pytest.mark.parametrize("command", [record, diagnosed])
+def test_weights_whose_product_is_too_large_are_refused_without_a_warning(tmp_path, command, recwarn):
+    large = {"W_in": np.full((1, 2), 1e200), "W_out": np.full((2, 1), 1e200), "b": np.zeros(2)}
+    save_file(large, tmp_path / "file")
+    done = command(tmp_path / "file", "--p", 0.1)
+    assert done.exit_code == 2 and done.stderr == "Error: W_out W_in = inf is out of range; allowed: (-inf, inf)\n"
+    assert not recwarn.list
+
+
+@pytest.mark.parametrize("place", ["nowhere/x.svg", "a.file/x.svg", "a.folder.svg"])
+def test_a_figure_that_cannot_be_drawn_is_refused_before_the_simulation(tmp_path, monkeypatch, place):
+    (tmp_path / "a.file").touch()
+    (tmp_path / "a.folder.svg").mkdir()
+    monkeypatch.setattr(autoencoder, "diagnose", lambda *_, **__: raised(AssertionError("it was simulated")))
+    done = diagnosed("file", "--p", 0.1, "--figure", tmp_path / place)
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"Error: figure = {tmp_path / place} cannot be written; allowed: a file in a folder")
 
 
 def test_a_diagnosis_is_a_report_and_a_picture(tmp_path):

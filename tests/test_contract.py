@@ -106,6 +106,8 @@ WITHOUT_A_CALL = dict.fromkeys(STEPS, "a step of what is called here: its caller
     "price.balanced": "takes a code alone",
     "recipe.tried_protocol": NAMED_RUN,
     "recipe.tried_rate": NAMED_RUN,
+    "ring.lengths": REFUSES,
+    "ring.spectrum": REFUSES,
     "signs.shuffled_signs": NAMED_RUN,
     "thomson.sum_of_parts": "takes any number of matrices, in test_thomson",
     "tight_frames.checked_sizes": REFUSES,

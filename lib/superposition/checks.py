@@ -173,7 +173,7 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     name : str
         The name to use in the message.
     value : int
-        A whole number (1000.0 is one, 3.5 and True are not).
+        A whole number (1000.0 is one, and so is an array of no dimension that holds it; 3.5 and True are not).
     low, high : int
         Smallest and largest allowed value; 2^53 if `high` is None.
 
@@ -188,11 +188,12 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
     """
     allowed = f"whole numbers from {low}" + ("" if high is None else f" to {high}")
     top = LARGEST_WHOLE if high is None else high
+    plain = _plain(value)
     try:
-        number = int(value) if isinstance(value, float) and value.is_integer() else operator.index(value)
+        number = int(plain) if isinstance(plain, float) and plain.is_integer() else operator.index(plain)
     except TypeError:
         number = None
-    if number is None or isinstance(value, (bool, np.bool_)) or not low <= number <= top:
+    if number is None or isinstance(plain, (bool, np.bool_)) or not low <= number <= top:
         raise ValueError(f"{name} = {shown(value)} is out of range; allowed: {allowed}")
     return number
 
@@ -243,16 +244,17 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
     Returns
     -------
     object
-        ``value`` itself.
+        ``value`` itself; a number of numpy's as Python's own.
 
     Raises
     ------
     ValueError
         If ``value`` is not among the choices.
     """
-    if not isinstance(value, Hashable) or value not in allowed:
+    plain = _plain(value)
+    if not isinstance(plain, Hashable) or plain not in allowed:
         raise ValueError(f"{name} = {shown(value)} is unknown; allowed: {', '.join(map(str, allowed))}")
-    return value
+    return plain
 
 
 def flag(name: str, value: bool) -> bool:
@@ -328,8 +330,37 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
+def printable(text: str) -> str:
+    r"""Return a text of unknown origin without what a terminal would obey.
+
+    Parameters
+    ----------
+    text : str
+        Any.
+
+    Returns
+    -------
+    str
+        Whatever cannot be printed is written as Python escapes it.
+
+    Examples
+    --------
+    >>> print(printable("é\x1b]0;gone\x07"))
+    é\x1b]0;gone\x07
+    """
+    return "".join(one if one.isprintable() else repr(one)[1:-1] for one in text)
+
+
+def _plain(value):
+    """A number of numpy's, or an array of no dimension that holds one, as Python's own; anything else as it is."""
+    is_number = isinstance(value, (np.ndarray, np.generic)) and value.ndim == 0 and value.dtype.kind in "iuf"
+    return value.item() if is_number and not np.ma.is_masked(value) else value
+
+
 def _numbers(value):
-    """A float64 array of real numbers; None for anything else: a truth value, text, complex numbers, ragged lists."""
+    """A float64 array of real numbers; None for anything else: truth values, text, complex, ragged, masked numbers."""
+    if np.ma.is_masked(value):  # its mask would be lost
+        return None
     try:
         array = np.asarray(value)
         if array.dtype == object and not all(isinstance(part, numbers.Real) for part in array.flat):

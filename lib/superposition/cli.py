@@ -88,24 +88,16 @@ def start(name, grid, device, workers, dask, results):
 
 
 @runs_group.command()
-@NAME
+@click.argument("name", required=False)
 @GRID
 @RESULTS
 def status(name, grid, results):
-    """Show how much of a run is finished."""
+    """Show how much of a run is finished; without a name, of all of them."""
     with _refusals():
         from superposition import runs
 
-        run, folder = _run_and_folder(name, results)
-        found = runs.status(run, grid, folder)
-        click.echo("\n".join(_about_the_table(run)))
-        total = len(found.done) + len(found.missing) + len(found.damaged)
-        click.echo(f"{name}, {grid} grid: results of {len(found.done)} of {total} points in {folder}, "
-                   f"{len(found.damaged)} damaged")  # fmt: skip
-        for point, reason in found.damaged.items():
-            click.echo(f"damaged: {point}: {reason}")
-        if found.others:
-            click.echo(f"{found.others} more files are of another grid or of other library code")
+        whole = [_say_status(*_run_and_folder(one, results), grid) for one in ([name] if name else runs.RUNS)]
+    sys.exit(0 if all(whole) else 2)
 
 
 @runs_group.command()
@@ -136,13 +128,15 @@ def certify(name, everything, points, minutes):
         from superposition.runs import certify as certifying
         from superposition.runs import tables
 
-        chosen = [run for run in runs.RUNS.values() if tables.is_stored(run.name)] if everything else [runs.find(name)]
+        stored = [run for run in runs.RUNS.values() if tables.is_stored(run.name)] if everything else [runs.find(name)]
+        chosen = [run for run in stored if not everything or _is_whole(run)]  # one that is not does not end the others
         reports = []
         with _bar("certify") as progress:
             for report in certifying.certify(chosen, points=points, minutes=minutes, progress=progress):
                 reports.append(report)
                 _say_certified(report)
-    sys.exit(any(report.commit and not report.signed for report in reports))
+    refused = any(report.commit and not report.signed for report in reports)
+    sys.exit(refused or len(chosen) < len(stored))
 
 
 @main.group("record")
@@ -201,6 +195,9 @@ def _drawable(path):
     allowed = sorted(Figure().canvas.get_supported_filetypes())
     if path.rpartition(".")[2] not in allowed:
         raise ValueError(f"figure = {path} has an unknown ending; allowed: {', '.join(allowed)}")
+    folder = os.path.dirname(path) or "."
+    if os.path.isdir(path) or not os.access(folder, os.W_OK | os.X_OK):
+        raise ValueError(f"figure = {path} cannot be written; allowed: a file in a folder that can be written")
     return path
 
 
@@ -231,21 +228,32 @@ def _run_and_folder(name, parent):
     return run, Path(parent or store.default_folder()) / run.name
 
 
-def _about_the_table(run):
-    """What there is of a stored table, whether it is current, and what it was made with that differs from today."""
-    from superposition.runs import provenance, tables
+def _say_status(run, folder, grid):
+    """Say what there is of a run; return whether nothing was refused."""
+    from superposition.runs import account
+
+    lines, refused = [], []
+    for told in (lambda: account.of_table(run), lambda: account.of_results(run, grid, folder)):
+        try:
+            lines += told()
+        except (ValueError, OSError) as error:  # what is damaged does not hide the rest
+            refused.append(f"Error: {error}")
+    for line in lines:
+        click.echo(line)
+    for line in refused:
+        click.echo(line, err=True)
+    return not refused
+
+
+def _is_whole(run):
+    """Whether the stored table of a run is whole; if not it is said."""
+    from superposition.runs import tables
 
     try:
-        table = tables.load(run.name, run=run)
-    except FileNotFoundError:
-        return [f"{run.name} has no stored table"]
-    state = f"is not current: {table.note}" if table.note else "is what the run would give now"
-    today = provenance.versions()
-    others = tables.other_versions(table, today)
-    return [
-        f"The stored table of {run.name} has {len(table.provenance['seconds'])} points and {state}",
-        *(f"It was made with {name} {', '.join(was)}, here is {today[name]}" for name, was in others.items()),
-    ]
+        return bool(tables.load(run.name, run=run))
+    except tables.TableError as error:
+        click.echo(f"Error: {error}", err=True)
+        return False
 
 
 def _swept(run, grid, folder, device, workers, dask):
@@ -298,6 +306,8 @@ def _refusals():
     try:
         with _terminated_as_interrupted():
             yield
+    except BrokenPipeError:  # whoever read our output has enough: click knows what to do
+        raise
     except (ValueError, OSError) as error:
         click.echo(f"Error: {error}", err=True)
         sys.exit(2)

@@ -43,7 +43,14 @@ def load(path: str | Path) -> dict[str, NDArray[np.float64]]:
     """
     if not Path(path).is_file():
         raise ValueError(f"path = {path} is no file; {ALLOWED}")
-    return _read(Path(path).read_bytes(), f"path = {path}")
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        with safe_open(path, framework="np"):  # looks at the header alone, however large the file is
+            content = Path(path).read_bytes()
+    except (SafetensorError, OSError, MemoryError) as error:
+        raise ValueError(f"path = {path} cannot be read ({checks.printable(str(error))}); {ALLOWED}") from None
+    return _read(content, f"path = {path}")
 
 
 def packed(W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> str:
@@ -118,11 +125,12 @@ def _read(content, name):
     try:
         found = load(content)
     except (SafetensorError, KeyError) as error:  # KeyError: a number format that numpy has not
-        raise ValueError(f"{name} cannot be read ({error}); {ALLOWED}") from None
+        raise ValueError(f"{name} cannot be read ({checks.printable(str(error))}); {ALLOWED}") from None
     if "bias" in found:
         found = {"b": found.pop("bias"), **{key: value for key, value in found.items() if key != "loss_history"}}
     if set(found) not in ({"W_in", "W_out", "b"}, {"W", "b"}):
-        raise ValueError(f"{name} holds {', '.join(sorted(found)) or 'nothing'}; {ALLOWED}")
+        names = checks.printable(", ".join(sorted(found))) or "nothing"
+        raise ValueError(f"{name} holds {names}; {ALLOWED}")
     return fitting(found, name)
 
 
@@ -157,7 +165,9 @@ def fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64
     if "W" not in found:
         if found["W_in"].ndim != 2 or found["W_out"].shape != found["W_in"].shape[::-1]:
             raise ValueError(f"{shapes}; allowed: W_in (nd, ns), W_out (ns, nd), b (ns,)")
-        found["W"] = found["W_out"] @ found["W_in"]
+        with np.errstate(over="ignore", invalid="ignore"):  # it is refused in words
+            product = found["W_out"] @ found["W_in"]
+        found["W"] = checks.real("W_out W_in", product, open_low=True, open_high=True)
     W, b = found["W"], found["b"]
     if W.ndim != 2 or W.shape[0] != W.shape[1] or b.shape != W.shape[:1]:
         raise ValueError(f"{shapes}; allowed: W (ns, ns), b (ns,)")

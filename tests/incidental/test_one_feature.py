@@ -164,3 +164,9 @@ def test_two_arrays_are_enough():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("lambda_", ["0.5", None, 0.0, np.inf])
+def test_a_path_refuses_a_strength_that_is_none(lambda_):
+    with pytest.raises(ValueError, match=r"^lambda_ = .*; allowed: \(0, inf\)$"):
+        cut_path.solve(np.square, lambda_, (1.0, 1.0), np.geomspace(1e-3, 1, 20))

@@ -98,7 +98,7 @@ def test_one_neuron_localises_at_large_gain_on_the_small_bump_field():
     ("call", "message"),
     [
         (lambda: gated_training.task(40, 2.0, 1.0, 0.0, 5, seed=0), "gain = 0 is out of range"),
-        (lambda: gated_training.task(40, 2.0, 0.0, 1.0, 5, seed=0), "xi = 0 is out of range"),
+        (lambda: gated_training.task(40, 2.0, 0.0, 1.0, 5, seed=0), "xi2 = 0 is out of range"),
         (lambda: gated_training.labelled(np.ones((2, 3)), np.ones((3, 3)), seed=0), "allowed: the same"),
         (lambda: gated_training.leaky(np.nan), "slope = nan is out of range"),
         (lambda: gated_training.half_spaces(np.zeros((1, 3))), "its gate never opens"),

@@ -153,8 +153,8 @@ def test_best_shift_cosine():
     ("call", "message"),
     [
         (lambda: receptive.small_bump_field(2, 1.0, 0.5, 1.0, 0), "n = 2 is out of range"),
-        (lambda: receptive.small_bump_field(40, 0.0, 1.0, 1.0, 0), "xi = 0 is out of range"),
-        (lambda: receptive.small_bump_field(40, 2.0, -1.0, 1.0, 0), "xi = -1 is out of range"),
+        (lambda: receptive.small_bump_field(40, 0.0, 1.0, 1.0, 0), "xi1 = 0 is out of range"),
+        (lambda: receptive.small_bump_field(40, 2.0, -1.0, 1.0, 0), "xi2 = -1 is out of range"),
         (lambda: receptive.small_bump_field(40, 2.0, 1.0, 0.0, 0), "gain = 0 is out of range"),
         (lambda: receptive.small_bump_field(40, 2.0, 1.0, -3.0, 0), "gain = -3 is out of range"),
         (lambda: receptive.small_bump_field(40, 2.0, 1.0, 1.0, 40), "i = 40 is out of range; allowed: whole numbers"),

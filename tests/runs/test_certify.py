@@ -93,7 +93,7 @@ def test_without_time_nothing_is_replayed_nor_signed(repository):
 
 def test_table_that_no_known_commit_could_have_made_is_refused(repository):
     said = json.loads((repository / TABLE).read_text())
-    (repository / TABLE).write_text(json.dumps({**said, "library_digest": "0123"}))
+    tables.write_provenance(repository / TABLE, {**said, "library_digest": "0123"})
     done = call(repository, "certify", RUN)
     assert done.returncode == 2 and "no commit is known whose code has the fingerprint 0123" in done.stderr
     assert "Traceback" not in done.stderr

@@ -29,7 +29,7 @@ def results(whole, tmp_path):
 
 def stored(record):
     """A file that says something else, with the right checksum."""
-    return json.dumps({"checksum": store._checksum(record), "record": record})
+    return json.dumps({"checksum": store.checksum(record), "record": record})
 
 
 def damaged_by_a_byte(path, values):
@@ -89,6 +89,11 @@ def neighbour(path):
     return json.loads((path.parent / f"{runs.key(FAST, NEIGHBOUR)}.json").read_text())["record"]
 
 
+def other_values(**values):
+    """A result of the point, with the right checksum, that says other values."""
+    return lambda path: stored(neighbour(path) | {"key": path.stem, "point": POINT.model_dump(), "values": values})
+
+
 def says(text):
     def write(path):
         path.write_text(text(path) if callable(text) else text)
@@ -119,6 +124,14 @@ DAMAGE = {
     "record of another point": says(lambda path: stored(neighbour(path))),
     "record of another point under this key": says(lambda path: stored(neighbour(path) | {"key": path.stem})),
     "record without values": says(lambda path: stored({"key": path.stem, "point": POINT.model_dump()})),
+    "a pipe": os.mkfifo,
+    "three gigabytes": lambda path: (path.touch(), os.truncate(path, 3 * 2**30)),
+    "no values": says(other_values()),
+    "a value of another name": says(other_values(worth=1.0)),
+    "a value more": says(other_values(value=1.0, worth=1.0)),
+    "a text for a number": says(other_values(value="1.0")),
+    "a truth value for a number": says(other_values(value=True)),
+    "a value that no table has": says(other_values(value=[1.0])),
     "values that are a list": says(lambda path: stored(neighbour(path) | {"key": path.stem, "values": [1]})),
 }
 
@@ -135,6 +148,50 @@ def test_damage_is_reported_by_file_and_redone(results, undisturbed, damage):
     assert swept(FAST, results).computed == 1
     assert collected(results, results.parent) == undisturbed
     assert not list(results.parent.rglob("*.tex")) or list(results.glob("*.aside/thesis.tex")), "a file is lost"
+
+
+def test_what_a_result_of_other_columns_lacks_and_has_is_told(results):
+    (results / NAME).write_text(other_values(**{"worth\x1b]0;": "1"})(results / NAME))
+    said = runs.status(FAST, "full", results).damaged[POINT]
+    assert said == f"{NAME} is damaged: unlike most results it lacks the number value, has the text worth\\x1b]0;"
+
+
+@pytest.mark.parametrize("ending", [".lock", ".x.tmp", ".json"])
+@pytest.mark.parametrize("make", [folder_with_something_in_it, dangling, circle, link_to_a_folder, os.mkfifo])
+def test_odd_things_beside_a_result_stop_no_sweep(results, undisturbed, make, ending):
+    (results / NAME).unlink()
+    (results / NAME).with_suffix(".lock").unlink(missing_ok=True)
+    make((results / NAME).with_suffix(ending))
+    assert swept(FAST, results).computed == 1
+    assert collected(results, results.parent) == undisturbed
+    assert make is not folder_with_something_in_it or list(results.rglob("thesis.tex")), "a file is lost"
+
+
+def test_a_lock_that_links_to_a_file_leaves_that_file_alone(results):
+    (results / "thesis.tex").write_text("precious")
+    lock = (results / NAME).with_suffix(".lock")
+    lock.unlink(missing_ok=True)
+    lock.symlink_to("thesis.tex")
+    with store.claim(results, lock.stem) as ours:
+        assert ours and not lock.is_symlink()
+    assert (results / "thesis.tex").read_text() == "precious"
+
+
+def test_a_folder_whose_results_were_removed_is_used_again(results, undisturbed):
+    for path in results.glob("*.json"):
+        path.unlink()
+    (results / "left.aside").touch()
+    assert list(results.glob("*.lock")), "nothing is left to be met"
+    assert swept(FAST, results).computed == 100
+    assert collected(results, results.parent) == undisturbed
+
+
+def test_a_result_that_could_not_be_read_again_is_not_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(store, "LARGEST", 1000)
+    folder = store.prepare(tmp_path)
+    with pytest.raises(ValueError, match=r"^k.json would have \d+ bytes; allowed: up to 1000$"):
+        store.write(folder, "k", {"text": "x" * 1000})
+    assert store.read(folder, "k") is None
 
 
 def test_commands_go_on_after_damage_of_every_kind(results, monkeypatch):
@@ -165,7 +222,7 @@ def test_damaged_mark_of_a_folder_is_refused_by_file(tmp_path, text):
         store.check(tmp_path)
 
 
-@pytest.mark.parametrize("make", [lambda path: path.mkdir(), dangling, circle, link_to_a_folder])
+@pytest.mark.parametrize("make", [lambda path: path.mkdir(), dangling, circle, link_to_a_folder, os.mkfifo])
 def test_mark_that_is_no_file_is_refused_by_name(tmp_path, make):
     make(tmp_path / "format.json")
     with pytest.raises(store.ResultError, match=r"format.json is damaged; allowed: \{"):

@@ -82,7 +82,7 @@ def search(
     """
     m, B = checks.whole("m", m, 2), checks.whole("B", B, 2 * checks.whole("m", m, 2))
     p, starts = features.one_probability(p), checks.whole("starts", starts, 4)
-    kept = checks.whole("kept", kept, 1, starts)
+    kept, fresh = checks.whole("kept", kept, 1, starts), checks.whole("fresh", fresh, 2)
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     weights = _screen(first_weights(m, B, starts, generator), p, screening, batch, generator)
     screened = _losses(weights, p, 20_000, generator)

@@ -15,6 +15,7 @@ from scipy.stats import kurtosis
 from superposition import checks
 from superposition.receptive import flat_field, measures, relu_flow, training
 from superposition.receptive.nlgp import nlgp_covariance
+from superposition.receptive.ring import lengths
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -59,7 +60,7 @@ def batches(
     """
     if checks.one_of("law", law, LAWS) == "nlgp":
         return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
-    clone = [nlgp_covariance(n, xi, gain) for xi in (xi1, xi2)]
+    clone = [nlgp_covariance(n, xi, gain) for xi in lengths(n, xi1, xi2)]
     return training.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
 
 
@@ -331,7 +332,7 @@ def sign_flips(
     """
     W = training.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr, keep_every=keep_every)
+    found = training.train(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
     fresh = batches("nlgp", n, xi1, xi2, gain, 10_000, seed=seed + 1_000_000)
     x1, x0 = (x.numpy().astype(np.float64) for x in next(fresh))
     step, final = training.flips(found.kept, np.concatenate([x1, x0]))

@@ -12,7 +12,7 @@ from superposition.receptive import gates as receptive_gates
 from superposition.receptive.gates import centres, directions
 from superposition.receptive.measures import ipr, peak
 from superposition.receptive.nlgp import nlgp_covariance
-from superposition.receptive.ring import gaussian_covariance, kernel_row
+from superposition.receptive.ring import gaussian_covariance, kernel_row, lengths
 from superposition.receptive.training import initial_weights
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np
         If an argument is outside its range.
     """
     pixels = gates.centres(n, K)
-    A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in (xi1, xi2))  # pyrefly: ignore[bad-argument-type]: whole numbers
+    A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in lengths(n, xi1, xi2))  # pyrefly: ignore[bad-argument-type]: whole numbers
     b = np.stack([least_squares.small_bump_covariance(n, xi1, gain, i) for i in pixels])
     return gated_networks.limiting_weights(A, b), gated_networks.limiting_loss(A, b)
 
@@ -165,6 +165,7 @@ def other_marginal(
         If an argument is outside its range.
     """
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
+    xi1, xi2 = lengths(n, xi1, xi2)
     one = marginals.draw(law, strength, n, xi1, samples, seed=streams[0])
     zero = marginals.draw(law, strength, n, xi2, samples, seed=streams[1])
     x, y = gated_training.labelled(one, zero, seed=streams[2])

@@ -21,6 +21,8 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.interpolate import krogh_interpolate
 
+from superposition import checks
+
 NODES = 8  # of a panel; Radau's, so that the right end is one of them and stiff panels are damped
 EDGES = 100  # deaths that are edges of panels from the start: so many of the last ones, and of all others
 ROUGH = 1e-9  # relative size of the highest divided difference above which a panel is cut in PARTS
@@ -74,6 +76,8 @@ def solve(
 
     Raises
     ------
+    ValueError
+        If `lambda_` is no number above 0.
     RuntimeError
         If Newton's iteration does not settle.
 
@@ -85,6 +89,7 @@ def solve(
     >>> round(d / u, 6)  # it rests where (1 - x^2) x = 0.1
     0.945649
     """
+    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
     start, width = _panels(squares, lambda_, begin, edges)
     Q = squares(_nodes(start, width))
     below = u = _below(Q, width, lambda_, begin[1])

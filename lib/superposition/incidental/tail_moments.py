@@ -139,7 +139,8 @@ def sums(law: Law, m: int) -> tuple[Float[np.ndarray, "count m"], Float[np.ndarr
     """
     if not law.points:
         raise ValueError(f"law = {law.name} cannot be enumerated; allowed: discrete laws")
-    count = len(law.points) ** checks.whole("m", m, 0)
+    m = checks.whole("m", m, 0)
+    count = len(law.points) ** m
     if count > 2**20:
         raise ValueError(f"m = {m} gives {len(law.points)}^{m} = {count} combinations; allowed: up to {2**20}")
     return _grid(law.points, law.probabilities, m)

@@ -14,7 +14,7 @@ import numpy as np
 
 from superposition import checks
 from superposition.receptive.nlgp import nlgp_covariance, normalization
-from superposition.receptive.ring import eigenvalues, gaussian_covariance
+from superposition.receptive.ring import eigenvalues, gaussian_covariance, lengths
 from superposition.receptive.wave_growth import FewVectors, Law, growth
 
 LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
@@ -57,6 +57,7 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
     >>> print(f"{receptive.critical_gain(40, 2.0, 1.0):.4f}")
     0.1685
     """
+    xi1, xi2 = lengths(n, xi1, xi2)
     lam1 = eigenvalues(gaussian_covariance(n, xi1, kernel))
     lam0 = eigenvalues(gaussian_covariance(n, xi2, kernel))
     if xi1 <= xi2:
@@ -121,6 +122,7 @@ def flat_growth(
     True
     """
     n = checks.whole("n", n, 3)
+    xi1, xi2 = lengths(n, xi1, xi2)
     S = eigenvalues(nlgp_covariance(n, xi1, gain, kernel) + nlgp_covariance(n, xi2, gain, kernel))
     return growth(gaussian_covariance(n, xi1, kernel), S, _squash(gain), frequency, samples, seed)
 

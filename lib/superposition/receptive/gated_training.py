@@ -16,6 +16,7 @@ import numpy as np
 from superposition import checks
 from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_sample
+from superposition.receptive.ring import lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -57,7 +58,7 @@ def task(
     ValueError
         If an argument is out of range.
     """
-    rng = checks.generator("seed", seed)
+    rng, (xi1, xi2) = checks.generator("seed", seed), lengths(n, xi1, xi2)
     one = nlgp_sample(n, xi1, gain, samples, seed=rng)
     return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
 

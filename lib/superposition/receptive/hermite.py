@@ -11,7 +11,7 @@ import numpy as np
 from numpy.polynomial.hermite_e import hermeder, hermeval
 
 from superposition import checks
-from superposition.receptive.ring import eigenvalues, gaussian_covariance
+from superposition.receptive.ring import eigenvalues, gaussian_covariance, lengths
 from superposition.receptive.wave_growth import Law, growth
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def hermite_growth(
         If an argument is out of range.
     """
     orders, weights = _hermite(ratios)
-    C1, C0 = (gaussian_covariance(n, xi) for xi in (xi1, xi2))
+    C1, C0 = (gaussian_covariance(n, xi) for xi in lengths(n, xi1, xi2))
     powers = [m for m in orders if weights[m]]
     scale = np.sqrt(sum(_factorial(m) * weights[m] ** 2 for m in powers))
     S = sum(_factorial(m) * (weights[m] / scale) ** 2 * (C1**m + C0**m) for m in powers)
@@ -107,7 +107,7 @@ def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> F
     """
     n = checks.whole("n", n, 3)
     orders, weights = _hermite(ratios)
-    lam1, lam0 = (eigenvalues(gaussian_covariance(n, xi)) for xi in (xi1, xi2))
+    lam1, lam0 = (eigenvalues(gaussian_covariance(n, xi)) for xi in lengths(n, xi1, xi2))
     r0, push = lam0[0] / lam1[0], np.zeros(len(lam1))
     for m in orders[1:]:
         sign = (-1) ** ((m - 1) // 2) * np.prod(np.arange(m - 2, 0, -2.0))

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike
 
 from superposition import checks
 from superposition.receptive.nlgp import saturation
-from superposition.receptive.ring import gaussian_covariance
+from superposition.receptive.ring import gaussian_covariance, lengths
 
 TWINS = 1e-10  # closer to 1, the square of a correlation is taken as this close
 
@@ -61,7 +61,7 @@ def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "period
     ValueError
         If an argument is out of range.
     """
-    r1, r0 = (gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2))
+    r1, r0 = (gaussian_covariance(n, xi, kernel) for xi in lengths(n, xi1, xi2))
     return _squashed(r1, r0, gain)
 
 
@@ -91,7 +91,8 @@ def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "pe
     ValueError
         If an argument is out of range.
     """
-    r1, r0 = (gaussian_covariance(side, xi, kernel) for xi in (xi1, xi2))
+    side = checks.whole("side", side, 2)
+    r1, r0 = (gaussian_covariance(side, xi, kernel) for xi in lengths(side, xi1, xi2))
     return _squashed(np.kron(r1, r1), np.kron(r0, r0), gain)
 
 

@@ -17,7 +17,7 @@ import numpy as np
 from superposition import checks
 from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_covariance, normalization, saturation
-from superposition.receptive.ring import eigenvalues, gaussian_covariance
+from superposition.receptive.ring import eigenvalues, gaussian_covariance, lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -136,6 +136,7 @@ def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Flo
     >>> receptive.small_bump_field(40, 2.0, 1.0, 3.0, 0)[:4].round(3)
     array([ 0.375,  0.102,  0.025, -0.005])
     """
+    xi1, xi2 = lengths(n, xi1, xi2)
     T = 4 * small_bump_covariance(n, xi1, gain, i)
     return ols_field(T, nlgp_covariance(n, xi2, gain), nlgp_covariance(n, xi1, gain))
 
@@ -242,6 +243,7 @@ def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], F
     ValueError
         If a direction is zero.
     """
+    a = checks.real("a", a, -1e100, 1e100)
     mean, x = _signed_mean(a, x), checks.array("x", x, "N n")
     if len(x) < 2:
         raise ValueError("x holds one input; allowed: two or more, for a standard error")
@@ -268,7 +270,7 @@ def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     ValueError
         If a direction is zero.
     """
-    a, x = np.atleast_2d(checks.real("a", a)), checks.array("x", x, "N n")
+    a, x = np.atleast_2d(checks.real("a", a, -1e100, 1e100)), checks.array("x", x, "N n")
     gates.opened(a, x)  # refuses zero vectors and other lengths
     n, waves = x.shape[1], np.fft.rfft(x, axis=1)
     means = []
@@ -318,7 +320,7 @@ def race(
         If an argument is out of range.
     """
     rounds = checks.whole("rounds", rounds, 1)
-    fields, losses = checks.array("starts", np.atleast_2d(checks.real("starts", starts)), "K n"), []
+    fields, losses = checks.array("starts", np.atleast_2d(checks.real("starts", starts, -1e100, 1e100)), "K n"), []
     for done in range(rounds):
         T = _signed_mean(fields, x)
         fields = ols_field(T, C0, C1)

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.receptive.ring import eigenvalues
+from superposition.receptive.ring import spectrum
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -55,7 +55,7 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     array([0.3989, 0.    ])
     """
     w = checks.array("w", w, "n")
-    forms = _forms(w[None], C)
+    forms = _forms(w[None], C, "C")
     return np.asarray(C, dtype=np.float64) @ w / np.sqrt(2 * np.pi * forms[0, 0])
 
 
@@ -171,10 +171,10 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
     """
     W = checks.array("W", np.atleast_2d(checks.real("W", W, -1e50, 1e50)), "K n")
     K = len(W)
-    rho = np.diag(_forms(W, C1))
+    rho = np.diag(_forms(W, C1, "C1"))
     flow = W / np.sqrt(2 * np.pi * rho)[:, None] @ np.asarray(C1) / (2 * K)
-    for C in (C0, C1):
-        forms = _forms(W, C)
+    for name, C in (("C0", C0), ("C1", C1)):
+        forms = _forms(W, C, name)
         variance = np.diag(forms)
         alpha, beta = two_neuron_coefficients(variance[:, None], variance, _correlations(forms))
         flow -= ((alpha.sum(axis=1)[:, None] * W + beta @ W) @ C) / (2 * K**2)
@@ -215,9 +215,9 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     """
     W = checks.array("W", np.atleast_2d(checks.real("W", W, -1e50, 1e50)), "K n")
     K = len(W)
-    loss = 1 / 4 - np.sqrt(np.diag(_forms(W, C1)) / (2 * np.pi)).sum() / (2 * K)
-    for C in (C0, C1):
-        forms = _forms(W, C)
+    loss = 1 / 4 - np.sqrt(np.diag(_forms(W, C1, "C1")) / (2 * np.pi)).sum() / (2 * K)
+    for name, C in (("C0", C0), ("C1", C1)):
+        forms = _forms(W, C, name)
         gamma = _correlations(forms)
         scale = np.sqrt(np.outer(np.diag(forms), np.diag(forms))) / (2 * np.pi)
         loss += (scale * (np.sqrt(1 - gamma**2) + gamma * (np.pi - np.arccos(gamma)))).sum() / (4 * K**2)
@@ -260,7 +260,7 @@ def single_neuron(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike)
     if times.ndim != 1 or not times.size or np.any(np.diff(times) <= 0):
         raise ValueError("times is not an increasing sequence; allowed: numbers from 0 on, each above the one before")
     w0 = checks.array("w0", w0, "n")
-    _forms(w0[None], C1)
+    _forms(w0[None], C1, "C1")
     n = len(w0)
     u0 = np.fft.rfft(w0, norm="ortho")
     lam0, lam1 = _both(C0, C1)
@@ -354,23 +354,23 @@ def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> F
     if W.shape != later.shape:
         raise ValueError(f"later has shape {later.shape}; allowed: {W.shape}, that of W")
     K = len(W)
-    both = [_correlations(_forms(np.concatenate([W, later]), C)) for C in (C0, C1)]
+    both = [_correlations(_forms(np.concatenate([W, later]), C, name)) for name, C in (("C0", C0), ("C1", C1))]
     return sum(np.arccos(np.diag(gamma[:K, K:])) for gamma in both) / (2 * np.pi)  # pyrefly: ignore[bad-return]: of arrays
 
 
 def _both(C0, C1):
     """Eigenvalues of both covariances, refused where they differ in size."""
-    lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
+    lam0, lam1 = spectrum("C0", C0), spectrum("C1", C1)
     if len(C0) != len(C1):
         raise ValueError(f"C0 and C1 have {len(C0)} and {len(C1)} rows; allowed: the same number")
     return lam0, lam1
 
 
-def _forms(W: np.ndarray, C: ArrayLike) -> np.ndarray:
+def _forms(W: np.ndarray, C: ArrayLike, name: str) -> np.ndarray:
     """Matrix w_i'C w_k, refused where a neuron has no variance."""
-    C = checks.real("covariance", C, open_low=True, open_high=True)
+    C = checks.real(name, C, open_low=True, open_high=True)
     if C.ndim != 2 or C.shape[0] != C.shape[1] or C.shape[0] != np.shape(W)[-1]:
-        raise ValueError(f"covariance has shape {C.shape}; allowed: {(np.shape(W)[-1],) * 2}, one row a pixel")
+        raise ValueError(f"{name} has shape {C.shape}; allowed: {(np.shape(W)[-1],) * 2}, one row a pixel")
     forms = W @ C @ W.T
     dead = np.flatnonzero(np.diag(forms) <= 0)
     if len(dead):

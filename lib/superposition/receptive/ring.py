@@ -76,6 +76,30 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
     return row / row[0]
 
 
+def lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
+    """The correlation lengths of both classes, each refused under its own name.
+
+    Parameters
+    ----------
+    n : int
+        Pixels of the ring, at least 2.
+    xi1, xi2 : float
+        As `kernel_row` has one.
+
+    Returns
+    -------
+    tuple of float
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+    """
+    n = checks.whole("n", n, 2)
+    xi1 = checks.number("xi1", xi1, 0, WIDEST * n, open_low=True)
+    return xi1, checks.number("xi2", xi2, 0, WIDEST * n, open_low=True)
+
+
 def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
 
@@ -279,12 +303,34 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     >>> receptive.eigenvalues(receptive.circulant([1.0, 0.5, 0.25, 0.5]))
     array([2.25, 0.75, 0.25])
     """
-    matrix = checks.array("covariance", covariance, "n n")
+    return spectrum("covariance", covariance)
+
+
+def spectrum(name: str, matrix: ArrayLike) -> Float[np.ndarray, " frequencies"]:
+    """`eigenvalues` of what the caller calls by another name.
+
+    Parameters
+    ----------
+    name : str
+        The name to use in refusals.
+    matrix : array_like, shape (n, n)
+        A symmetric circulant matrix.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n // 2 + 1,)
+
+    Raises
+    ------
+    ValueError
+        If the matrix is no circulant symmetric one.
+    """
+    matrix = checks.array(name, matrix, "n n")
     if matrix.shape[0] != matrix.shape[1] or len(matrix) < 2:
-        raise ValueError(f"covariance has shape {matrix.shape}; allowed: (n, n) with n of 2 or more")
+        raise ValueError(f"{name} has shape {matrix.shape}; allowed: (n, n) with n of 2 or more")
     row = matrix[0]
     if not np.allclose(matrix, circulant(row), rtol=0, atol=ROUNDING * np.abs(row).max()):
-        raise ValueError("covariance is not a symmetric circulant matrix; allowed: those that depend on distance alone")
+        raise ValueError(f"{name} is not a symmetric circulant matrix; allowed: those that depend on distance alone")
     return np.fft.rfft(row).real
 
 

@@ -22,6 +22,7 @@ from scipy.optimize import minimize
 
 from superposition import checks
 from superposition.receptive.nlgp import nlgp_sample
+from superposition.receptive.ring import lengths
 
 
 class Tile(NamedTuple):
@@ -76,7 +77,7 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(2)
     x1, x0 = (
         nlgp_sample(n, xi, gain, samples, seed=np.random.default_rng(stream))
-        for xi, stream in zip((xi1, xi2), streams, strict=True)
+        for xi, stream in zip(lengths(n, xi1, xi2), streams, strict=True)
     )
     return Waves(np.fft.rfft(x1, axis=1), np.fft.rfft(x0, axis=1), n)
 

@@ -16,7 +16,7 @@ import numpy as np
 from superposition import checks
 from superposition.devices import resolve_device, torch
 from superposition.receptive.nlgp import normalization
-from superposition.receptive.ring import gaussian_covariance, square_root
+from superposition.receptive.ring import gaussian_covariance, lengths, spectrum, square_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -113,7 +113,7 @@ def nlgp_batches(
     """
     gain = checks.number("gain", gain)
     scale = float(normalization(gain))
-    covariances = [gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2)]
+    covariances = [gaussian_covariance(n, xi, kernel) for xi in lengths(n, xi1, xi2)]
     for pair in gaussian_batches(*covariances, batch, seed=seed, device=device):  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
         yield tuple(torch.erf(gain * z) / scale for z in pair)  # pyrefly: ignore[invalid-yield]: two
 
@@ -148,6 +148,7 @@ def gaussian_batches(
     """
     half = (checks.whole("batch", batch, 2) + 1) // 2
     on = resolve_device(device)
+    spectrum("C1", C1), spectrum("C0", C0)  # refuse what is no circulant matrix under its name
     roots = [torch.tensor(square_root(C), dtype=torch.float32, device=on) for C in (C1, C0)]
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     while True:

@@ -183,7 +183,7 @@ def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
 
 def _vectors(x, dtype):
     """Finite vectors along the last axis, in a given precision."""
-    if isinstance(x, np.ndarray) and x.dtype == dtype and x.ndim:
+    if type(x) is np.ndarray and x.dtype == dtype and x.ndim:
         if not (np.isfinite(np.vdot(x, x)) or np.isfinite(x).all()):  # the first is faster, and may overflow
             raise ValueError("x holds NaN or infinity; allowed: finite numbers")
         return x

@@ -3,7 +3,7 @@
 `registry` knows the runs that `catalogue` declares. `sweep` computes their points on `executors`,
 `store` keeps them on disk, and `tables` makes the tables in ``book/data``. `fingerprint` says
 which code a result belongs to, `certify` proves that a computation was only rearranged, and
-`provenance` records what a result was made with.
+`provenance` records what a result was made with. `account` tells people what there is of a run.
 """
 
 from superposition.runs.point import Point, Run

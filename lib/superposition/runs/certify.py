@@ -24,7 +24,7 @@ from tempfile import TemporaryDirectory
 
 import superposition
 from superposition import checks
-from superposition.runs import bridge, fingerprint, provenance, store, tables
+from superposition.runs import bridge, fingerprint, provenance, tables
 from superposition.runs.point import Point, Run
 
 THREADS = 1  # of the maths libraries in a replay: more may add in another order each time
@@ -184,7 +184,7 @@ def _sign(run: Run, table: tables.Table, report: Report) -> None:
     }
     said = {**table.provenance, "function": run.function, "library_digest": fingerprint.of(run.function)}
     said["certified"] = [*said.get("certified", []), entry]
-    store.replace(tables.folder() / f"{run.name}.json", json.dumps(said, indent=1) + "\n")
+    tables.write_provenance(tables.folder() / f"{run.name}.json", said)
 
 
 # Two codes side by side

@@ -9,7 +9,7 @@ import tomllib
 from fnmatch import fnmatchcase
 from typing import NamedTuple
 
-from superposition.runs import tables
+from superposition.runs import store, tables
 
 
 class Meaning(NamedTuple):
@@ -33,8 +33,12 @@ def meanings(name: str) -> dict[str, Meaning]:
 
 def lines() -> list[tuple[str, str, Meaning]]:
     """Every line of the dictionary: names of tables, with ``*`` for any letters; a column; and what it means."""
-    sections = tomllib.loads((tables.folder() / "columns.toml").read_text(encoding="utf-8"))
-    return [(names, column, Meaning(*line)) for names, found in sections.items() for column, line in found.items()]
+    path = tables.folder() / "columns.toml"
+    try:
+        sections = tomllib.loads(store.text_of(path))
+        return [(names, column, Meaning(*line)) for names, found in sections.items() for column, line in found.items()]
+    except (ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise tables.TableError(f"{path} is damaged: {error}; to have it back: git checkout {path.name}") from None
 
 
 def applies(pattern: str, name: str) -> bool:

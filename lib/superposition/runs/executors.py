@@ -63,9 +63,9 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
         raise ValueError("dask needs another package; to install it: pip install 'superposition[dask]'") from None
     try:
         asyncio.run(_knock(address))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates in Dask's configuration
         raise ValueError(
-            f"dask = {address!r} does not answer: {error or f'nothing heard for {PATIENCE:g} s'}; "
+            f"dask = {address!r} does not answer: {str(error) or f'nothing heard for {PATIENCE:g} s'}; "
             "allowed: the address of a running scheduler, as in tcp://127.0.0.1:8786"
         ) from None
     for name in ("distributed", "distributed.client", "tornado.application"):  # a lost connection we tell ourselves

@@ -12,7 +12,8 @@ import difflib
 import hashlib
 import itertools
 import json
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
@@ -23,19 +24,22 @@ from superposition.runs.catalogue import RUNS
 from superposition.runs.point import Point, Run
 
 GRIDS = ("small", "full")
+KINDS = {bool: "truth value", str: "text", int: "number", float: "number"}
 
 
 @dataclass(frozen=True)
 class Status:
     """The points of a grid, sorted by what is on disk; ``damaged`` maps points to what is wrong.
 
-    ``others`` counts files of other grids or of other library code in the same folder.
+    ``others`` counts files of other grids or of other library code in the same folder; ``columns`` are those of most
+    results, as `columns` has them, none without a result.
     """
 
     done: tuple[Point, ...]
     missing: tuple[Point, ...]
     damaged: dict[Point, str]
     others: int
+    columns: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
 
 class _Record(BaseModel):
@@ -153,11 +157,27 @@ def read(run: Run, point: Point, folder: str | Path) -> dict | None:
     try:
         said = _Record.model_validate(record, strict=True)
     except ValidationError as error:
-        field = ".".join(map(str, error.errors()[0]["loc"]))
-        raise store.ResultError(f"{name}.json is damaged: {field}: {error.errors()[0]['msg']}") from None
+        place = checks.printable(".".join(map(str, error.errors()[0]["loc"])))
+        raise store.ResultError(f"{name}.json is damaged: {place}: {error.errors()[0]['msg']}") from None
     if said.point != point.model_dump(mode="json"):
         raise store.ResultError(f"{name}.json is damaged: it holds the result of another point")
     return record
+
+
+def columns(record: dict) -> frozenset[tuple[str, str]]:
+    """What a result gives to a table.
+
+    Parameters
+    ----------
+    record : dict
+        As from `read`.
+
+    Returns
+    -------
+    frozenset of tuple of str
+        Name and kind of each value: "number", "text" or "truth value".
+    """
+    return frozenset((name, KINDS[type(value)]) for name, value in record["values"].items())
 
 
 def status(run: Run, grid: str, folder: str | Path) -> Status:
@@ -185,10 +205,26 @@ def status(run: Run, grid: str, folder: str | Path) -> Status:
     """
     wanted = {point: key(run, point) for point in points(run, grid)}
     present = store.keys(folder)
-    done, missing, damaged = [], [], {}
+    found, missing, damaged = {}, [], {}
     for point, name in wanted.items():
         try:
-            (missing if name not in present or read(run, point, folder) is None else done).append(point)
+            record = read(run, point, folder) if name in present else None
         except store.ResultError as error:
             damaged[point] = str(error)
-    return Status(tuple(done), tuple(missing), damaged, len(present - set(wanted.values())))
+        else:
+            found.update({point: columns(record)} if record else {})
+            missing.extend([] if record else [point])
+    usual = Counter(found.values()).most_common(1)[0][0] if found else frozenset()
+    damaged |= {point: _odd(wanted[point], has, usual) for point, has in found.items() if has != usual}
+    done = tuple(point for point in found if point not in damaged)
+    return Status(done, tuple(missing), damaged, len(present - set(wanted.values())), usual)
+
+
+def _odd(name: str, has: frozenset[tuple[str, str]], usual: frozenset[tuple[str, str]]) -> str:
+    """What is wrong with a result that has other columns than most."""
+    parts = [
+        f"{verb} the {kind} {checks.printable(column)}"
+        for verb, some in (("lacks", usual - has), ("has", has - usual))
+        for column, kind in sorted(some)
+    ]
+    return f"{name}.json is damaged: unlike most results it {', '.join(parts)}"

@@ -13,7 +13,7 @@ import json
 import os
 import uuid
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import platformdirs
@@ -23,7 +23,9 @@ from superposition import checks
 
 FORMAT = 1  # of the folder and its files
 MARKER = "format.json"
-_UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError)  # what a file can do that is none of ours
+LARGEST = 2**26  # bytes of a file; the largest of ours have some hundred thousand
+LEFT = {".tmp", ".lock", ".aside"}  # what a folder may hold beside results
+UNREADABLE = (OSError, ValueError, TypeError, KeyError, RecursionError, MemoryError)  # of a file that is none of ours
 
 
 class ResultError(ValueError):
@@ -93,12 +95,12 @@ def check(folder: str | Path) -> bool:
     if folder.exists() and not folder.is_dir():
         raise ResultError(f"results = {folder} is a file; allowed: a folder")
     if not os.path.lexists(folder / MARKER):
-        if folder.exists() and any(path.suffix != ".tmp" for path in folder.iterdir()):
+        if folder.exists() and any(path.suffix not in LEFT for path in folder.iterdir()):
             raise ResultError(f"results = {folder} holds other files; allowed: an empty folder or ours")
         return False
     try:
-        found = json.loads((folder / MARKER).read_text(encoding="utf-8"))["format"]
-    except _UNREADABLE:
+        found = json.loads(text_of(folder / MARKER))["format"]
+    except UNREADABLE:
         raise ResultError(f"{folder / MARKER} is damaged; allowed: {json.dumps({'format': FORMAT})}") from None
     if found != FORMAT:
         raise ResultError(
@@ -143,18 +145,18 @@ def write(folder: Path, key: str, record: dict) -> None:
     Raises
     ------
     ValueError
-        If the record holds what JSON cannot say.
+        If the record holds what JSON cannot say, or more than can be read again.
     StorageError
         If the disk does not take it; what was there before is untouched.
     """
     content = {"key": key, **record}
-    text = json.dumps({"checksum": _checksum(content), "record": content}, indent=1)
+    text = json.dumps({"checksum": checksum(content), "record": content}, indent=1)
+    if len(text) > LARGEST:
+        raise ValueError(f"{key}.json would have {len(text)} bytes; allowed: up to {LARGEST}")
     with _told_clearly(folder):
         for left in folder.glob(f"{key}.*.tmp"):  # by a process that was killed
-            left.unlink(missing_ok=True)
-        in_the_way = folder / f"{key}.json"
-        if in_the_way.is_dir() and not in_the_way.is_symlink():
-            in_the_way.rename(in_the_way.with_suffix(f".{uuid.uuid4().hex}.aside"))  # it may hold what somebody needs
+            if left.is_symlink() or not left.is_dir():
+                left.unlink(missing_ok=True)
     replace(folder / f"{key}.json", text)
 
 
@@ -182,23 +184,52 @@ def read(folder: str | Path, key: str) -> dict | None:
     if not os.path.lexists(path):
         return None
     try:
-        stored = json.loads(path.read_text(encoding="utf-8"))
-        record, checksum, found = stored["record"], stored["checksum"], _checksum(stored["record"])
-    except UnicodeDecodeError:
-        raise ResultError(f"{path.name} is damaged: no text") from None
-    except OSError as error:
-        raise ResultError(f"{path.name} is damaged: {error.strerror}") from None
-    except _UNREADABLE:
+        text = text_of(path)
+    except ValueError as error:
+        raise ResultError(f"{path.name} is damaged: {error}") from None
+    try:
+        stored = json.loads(text)
+        record, said, found = stored["record"], stored["checksum"], checksum(stored["record"])
+    except UNREADABLE:
         raise ResultError(f"{path.name} is damaged: truncated, or no result at all") from None
-    if checksum != found:
+    if said != found:
         raise ResultError(f"{path.name} is damaged: its content does not match its checksum")
     if not isinstance(record, dict) or record.pop("key", None) != key:
         raise ResultError(f"{path.name} is damaged: it holds the result of another point")
     return record
 
 
+def text_of(path: Path) -> str:
+    """What a file says, where it is a file of text and not too large to be ours.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The file.
+
+    Returns
+    -------
+    str
+
+    Raises
+    ------
+    ValueError
+        Otherwise; it says in a few words what is there, and not where.
+    """
+    try:
+        if not path.is_file():  # to read a pipe would take for ever
+            raise ValueError("it is no file")
+        if path.stat().st_size > LARGEST:
+            raise ValueError(f"it has {path.stat().st_size} bytes, more than the {LARGEST} that one of ours may have")
+        return path.read_bytes().decode("utf-8")
+    except UnicodeDecodeError:
+        raise ValueError("it is no text") from None
+    except OSError as error:
+        raise ValueError(error.strerror or str(error)) from None
+
+
 def replace(path: Path, text: str) -> None:
-    """Write a file in one step: whoever looks sees the old content or the new one.
+    """Write a file in one step: whoever looks sees the old content or the new one; a folder in its place is put aside.
 
     Parameters
     ----------
@@ -219,6 +250,7 @@ def replace(path: Path, text: str) -> None:
                 file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
+            _make_way(path)
             os.replace(name, path)
         except BaseException:
             name.unlink(missing_ok=True)
@@ -249,6 +281,7 @@ def claim(folder: Path, key: str) -> Iterator[bool]:
     """
     lock = FileLock(folder / f"{key}.lock", blocking=False)
     with _told_clearly(folder):
+        _make_way(folder / f"{key}.lock")
         try:
             lock.acquire()
         except Timeout:
@@ -257,6 +290,35 @@ def claim(folder: Path, key: str) -> Iterator[bool]:
         yield lock.is_locked
     finally:
         lock.release()
+
+
+def checksum(content: object) -> str:
+    """What stands beside some content, so that a change of it is seen.
+
+    Parameters
+    ----------
+    content : object
+        What JSON can say.
+
+    Returns
+    -------
+    str
+        SHA-256 of its JSON, whatever the order of names and the white space.
+
+    Raises
+    ------
+    ValueError
+        If it holds what JSON cannot say.
+    """
+    text = json.dumps(content, sort_keys=True, allow_nan=False)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _make_way(path: Path) -> None:
+    """Put aside what stands in the place of one of our files and is none; it may hold what somebody needs."""
+    if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
+        with suppress(FileNotFoundError):  # another process was faster
+            path.rename(path.with_suffix(f".{uuid.uuid4().hex}.aside"))
 
 
 @contextmanager
@@ -277,8 +339,3 @@ def _sync_folder(folder: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
-
-
-def _checksum(content: object) -> str:
-    text = json.dumps(content, sort_keys=True, allow_nan=False)
-    return hashlib.sha256(text.encode()).hexdigest()

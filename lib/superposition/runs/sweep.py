@@ -20,6 +20,8 @@ from superposition import checks
 from superposition.runs import executors, fingerprint, provenance, registry, store
 from superposition.runs.point import Point, Run
 
+Columns = frozenset[tuple[str, str]]  # see `registry.columns`
+
 PAUSE = 0.5  # seconds between looks at points that another process works on
 
 
@@ -91,7 +93,7 @@ def on_executor(
     if progress is not None:
         progress(0, total)
     hand_over = partial(executors.submit, executor, run, device=device)
-    with closing(_landings(queue, run, folder, hand_over, in_flight, works)) as landings:
+    with closing(_landings(queue, run, folder, found.columns, hand_over, in_flight, works)) as landings:
         for future, point, left in landings:
             error = future.exception()
             if error is None:
@@ -169,6 +171,7 @@ def _landings(
     queue: deque[Point],
     run: Run,
     folder: Path,
+    columns: Columns,
     hand_over: Callable[[Point], Future],
     in_flight: int,
     works: Callable[[], bool],
@@ -177,7 +180,7 @@ def _landings(
     flying: dict[Future, tuple[Point, ExitStack]] = {}
     try:
         while queue or flying:
-            while works() and len(flying) < in_flight and (taken := _take(queue, run, folder)):
+            while works() and len(flying) < in_flight and (taken := _take(queue, run, folder, columns)):
                 flying[hand_over(taken[0])] = taken
             if not flying:
                 time.sleep(PAUSE if queue else 0)
@@ -196,21 +199,22 @@ def _landings(
             held.close()
 
 
-def _take(queue: deque[Point], run: Run, folder: Path) -> tuple[Point, ExitStack] | None:
+def _take(queue: deque[Point], run: Run, folder: Path, columns: Columns) -> tuple[Point, ExitStack] | None:
     """Take the next point that is neither finished nor in other hands, with its lock; None if there is none now."""
     for _ in range(len(queue)):
         point, held = queue.popleft(), ExitStack()
         if not held.enter_context(store.claim(folder, registry.key(run, point))):
             queue.append(point)
-        elif _finished(run, point, folder):
+        elif _finished(run, point, folder, columns):
             held.close()
         else:
             return point, held
     return None
 
 
-def _finished(run: Run, point: Point, folder: Path) -> bool:
+def _finished(run: Run, point: Point, folder: Path, columns: Columns) -> bool:
     try:
-        return registry.read(run, point, folder) is not None
+        record = registry.read(run, point, folder)
+        return record is not None and (not columns or registry.columns(record) == columns)
     except store.ResultError:
         return False

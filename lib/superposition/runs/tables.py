@@ -10,6 +10,7 @@ import csv
 import hashlib
 import io
 import json
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -17,9 +18,33 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from pydantic import BaseModel, Field, ValidationError
 
+from superposition import checks
 from superposition.runs import fingerprint, registry, store
 from superposition.runs.point import Point, Run
+
+SEAL = "provenance_sha256"  # its field that holds a checksum of all the others
+
+
+class TableError(ValueError):
+    """A stored table that cannot be used; the sentence begins with the file."""
+
+
+class _Provenance(BaseModel):
+    """What readers of a table rely on."""
+
+    run: str
+    function: str
+    grid: dict[str, object]
+    library_digest: str
+    table_sha256: str
+    commits: list[str | None]
+    versions: list[dict[str, str]] = Field(min_length=1)
+    devices: dict[str, int]
+    seconds_total: float
+    seconds: list[float] = Field(min_length=1)
+    certified: list[dict[str, object]] = []
 
 
 @dataclass(frozen=True)
@@ -128,20 +153,38 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
         If there is no such run.
     FileNotFoundError
         If the run has no table yet.
+    TableError
+        If one of its two files is missing, damaged or changed.
     """
     run = run or registry.find(name)
     path = (Path(where) if where else folder()) / f"{name}.csv"
-    if not path.exists() or not path.with_suffix(".json").exists():
+    if not _are_there(path):
         raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {name}")
-    text = path.read_bytes().decode("utf-8")
-    provenance = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
-    header, *rows = csv.reader(io.StringIO(text))
-    columns = {name: _column(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
-    return Table(columns, provenance, " ".join(_differences(run, columns, provenance, text)))
+    provenance = _provenance_at(path.with_suffix(".json"), run)
+    columns = _columns_at(path, provenance)
+    return Table(columns, provenance, " ".join(_differences(run, columns, provenance)))
+
+
+def write_provenance(path: Path, said: dict) -> None:
+    """Write the provenance of a table, with a checksum of what it says.
+
+    Parameters
+    ----------
+    path : pathlib.Path
+        The JSON file.
+    said : dict
+        What `Table` has as its provenance; a checksum in it is replaced.
+
+    Raises
+    ------
+    superposition.runs.store.StorageError
+        If the disk does not take it.
+    """
+    store.replace(path, json.dumps({SEAL: _seal(said), **_unsealed(said)}, indent=1) + "\n")
 
 
 def is_stored(name: str) -> bool:
-    """Whether a run has a table.
+    """Whether a run has a table, whole or damaged.
 
     Parameters
     ----------
@@ -152,7 +195,7 @@ def is_stored(name: str) -> bool:
     -------
     bool
     """
-    return (folder() / f"{name}.csv").exists()
+    return _are_there(folder() / f"{name}.csv")
 
 
 def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path:
@@ -191,7 +234,7 @@ def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path
     text = _text(records)
     path = Path(target) / f"{run.name}{'' if grid == 'full' else '-small'}.csv"
     store.replace(path, text)
-    store.replace(path.with_suffix(".json"), json.dumps(_provenance(run, grid, records, text), indent=1) + "\n")
+    write_provenance(path.with_suffix(".json"), _provenance(run, grid, records, text))
     return path
 
 
@@ -253,17 +296,79 @@ def _distinct(values: Iterable[object]) -> list:
     return [json.loads(text) for text in sorted({json.dumps(value) for value in values})]
 
 
-def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict, text: str) -> Iterator[str]:
-    """What a table lacks or has beyond the current configuration of its run, in sentences."""
+def _are_there(path: Path) -> bool:
+    """Whether a table has one of its two files, or something in the place of one."""
+    return any(map(os.path.lexists, (path, path.with_suffix(".json"))))
+
+
+def _unsealed(said: dict) -> dict:
+    return {name: value for name, value in said.items() if name != SEAL}
+
+
+def _seal(said: dict) -> str:
+    return store.checksum(_unsealed(said))
+
+
+def _damaged(path: Path, what: str) -> TableError:
+    name = path.stem
+    return TableError(
+        f"{path} is damaged: {what}; to have it back: git checkout {path.name}, or superposition runs collect {name}"
+    )
+
+
+def _text_at(path: Path) -> str:
+    try:
+        return store.text_of(path)
+    except ValueError as error:
+        raise _damaged(path, str(error)) from None
+
+
+def _provenance_at(path: Path, run: Run) -> dict:
+    """The provenance of a table of a run, or a refusal."""
+    text = _text_at(path)
+    try:
+        said = json.loads(text)
+        sealed = said[SEAL] == _seal(said)
+        found = _Provenance.model_validate(said, strict=True)
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise _damaged(path, f"{checks.printable('.'.join(map(str, first['loc'])))}: {first['msg']}") from None
+    except store.UNREADABLE:
+        raise _damaged(path, f"it is no JSON that has {SEAL}") from None
+    if not sealed:
+        raise _damaged(path, f"what it says does not match its {SEAL}")
+    if found.run != run.name:
+        raise _damaged(path, f"it is about another run, {checks.shown(found.run)}")
+    return said
+
+
+def _columns_at(path: Path, provenance: dict) -> dict[str, np.ndarray]:
+    """The columns of a table, or a refusal."""
+    text = _text_at(path)
     if provenance["table_sha256"] != _sha256(text):
-        yield "The table was changed after it was collected."
+        raise _damaged(path, f"it was changed after it was collected, {path.stem}.json has another table_sha256")
+    try:
+        header, *rows = csv.reader(io.StringIO(text))
+        columns = {name: _column(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
+    except (ValueError, csv.Error):
+        raise _damaged(path, "it is no table with the same number of values in each row") from None
+    if len(rows) != len(provenance["seconds"]):
+        raise _damaged(path, f"it has {len(rows)} rows, {path.stem}.json has seconds of {len(provenance['seconds'])}")
+    return columns
+
+
+def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> Iterator[str]:
+    """What a table lacks or has beyond the current configuration of its run, in sentences."""
     if provenance["library_digest"] != fingerprint.of(run.function):
         yield "The table is older than the current library code."
     wanted = Counter(json.dumps(point.model_dump(mode="json")) for point in registry.points(run, "full"))
     fields = list(run.point.model_fields)
+    if lacking := [field for field in fields if field not in columns]:
+        yield f"The run has fields that the table has not: {', '.join(lacking)}."
+        return
     stored = Counter(
-        json.dumps(dict(zip(fields, (value.item() for value in row), strict=True)))
-        for row in zip(*(columns[field] for field in fields), strict=True)
+        json.dumps(dict(zip(fields, row, strict=True)))
+        for row in zip(*(columns[field].tolist() for field in fields), strict=True)
     )
     if wanted != stored:
         yield (
