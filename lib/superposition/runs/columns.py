@@ -44,7 +44,7 @@ def meanings(name: str) -> dict[str, Meaning]:
     >>> meanings("rug-grid")["dead"].unit
     'features'
     """
-    columns = tables.load(name).columns
+    columns = tables.load(name, replay=False).columns
     known = {column: meaning for pattern, column, meaning in lines() if applies(pattern, name)}
     missing = [column for column in columns if column not in known]
     if missing:
