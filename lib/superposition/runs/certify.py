@@ -181,7 +181,7 @@ def _done(work: _Work, ask: Callable, deadline: float, tell: Callable) -> Report
             elif row in work.choice.needed:
                 report.left.append(points[row])
             tell(number)
-    except ValueError as error:  # of a table whose older code is not to be had
+    except (ValueError, OSError) as error:  # no older code is to be had, or a process is gone
         return Report(run.name, refused=str(error))
     if report.signed:
         _sign(run, table, report)
