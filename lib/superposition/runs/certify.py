@@ -56,8 +56,8 @@ class Report:
 
     ``replayed`` has how each point agrees, ``left`` the needed ones without time, ``unreached`` what of the grid no
     replay meets, ``dropped`` the columns that went. ``commit`` is the one whose code was replayed too, empty where
-    that was not needed; ``ever`` counts the points of ``total`` that were confirmed for today's code, these
-    included. ``refused`` says why there was nothing to replay.
+    that was not needed; ``ever`` counts the points of ``total`` that were confirmed for the code that the table
+    is signed with. ``refused`` says why there was nothing to replay.
     """
 
     run: str
