@@ -12,7 +12,7 @@ from fast_runs import BROKEN, FAST
 from safetensors.numpy import save_file
 from superposition import cli, runs
 from superposition.codes import best_map, fans
-from superposition.diagnosis import record_verifier
+from superposition.diagnosis import autoencoder, record_verifier
 from superposition.runs import provenance, tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}

@@ -115,28 +115,27 @@ def collect(name, grid, results):
 
 
 @runs_group.command()
-@click.argument("name", required=False)
+@click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All runs that have a stored table.")
-@click.option("--points", type=int, default=3, show_default=True, metavar="N", help="Points to replay of each table.")
+@click.option("--blocks-only", is_flag=True, help="One point a block, for tables that will soon be made again.")
 @click.option("--minutes", type=float, default=60, show_default=True, metavar="M", help="For all of it together.")
-def certify(name, everything, points, minutes):
-    """Replay points of a table with the code that made it and with today's; sign it where all bits agree."""
+def certify(names, everything, blocks_only, minutes):
+    """Replay points that meet all of a table's grid; sign it if today's code still gives what it holds."""
     with _refusals():
-        if bool(name) == everything:
-            raise ValueError("certify takes either the name of a run or --all")
+        if bool(names) == everything:
+            raise ValueError("certify takes either names of runs or --all")
         from superposition import runs
         from superposition.runs import certify as certifying
         from superposition.runs import tables
 
-        stored = [run for run in runs.RUNS.values() if tables.is_stored(run.name)] if everything else [runs.find(name)]
-        chosen = [run for run in stored if not everything or _is_whole(run)]  # one that is not does not end the others
+        chosen = map(runs.find, names or filter(tables.is_stored, runs.RUNS))
         reports = []
         with _bar("certify") as progress:
-            for report in certifying.certify(chosen, points=points, minutes=minutes, progress=progress):
+            for report in certifying.certify(chosen, minutes=minutes, blocks_only=blocks_only, progress=progress):
                 reports.append(report)
-                _say_certified(report)
-    refused = any(report.commit and not report.signed for report in reports)
-    sys.exit(refused or len(chosen) < len(stored))
+                click.echo(report, err=bool(report.refused))
+    _say_unreached(reports)
+    sys.exit(max((2 if report.refused else int(not report.signed) for report in reports), default=0))
 
 
 @main.group("record")
@@ -201,19 +200,12 @@ def _drawable(path):
     return path
 
 
-def _say_certified(report):
-    if not report.commit:
-        click.echo(f"{report.run}: valid already, nothing to replay")
-        return
-    state = "signed" if report.signed else "NOT signed"
-    click.echo(f"{report.run}: {len(report.same)} points have the same bits with {report.commit[:7]} and with today's "
-               f"code, {report.as_stored} of them those of the table; {state}")  # fmt: skip
-    for point in report.same:
-        click.echo(f"    replayed: {point}")
-    for point, difference in report.differing.items():
-        click.echo(f"    differs: {point}: {difference}")
-    for point in report.left:
-        click.echo(f"    no time for: {point}")
+def _say_unreached(reports):
+    unreached = [report for report in reports if report.unreached]
+    if unreached:
+        click.echo("What no replay reaches, as it has no point of at most a minute:")
+    for report in unreached:
+        click.echo(f"    {report.run}: {', '.join(report.unreached)}")
 
 
 def _run_and_folder(name, parent):
@@ -243,17 +235,6 @@ def _say_status(run, folder, grid):
     for line in refused:
         click.echo(line, err=True)
     return not refused
-
-
-def _is_whole(run):
-    """Whether the stored table of a run is whole; if not it is said."""
-    from superposition.runs import tables
-
-    try:
-        return bool(tables.load(run.name, run=run))
-    except tables.TableError as error:
-        click.echo(f"Error: {error}", err=True)
-        return False
 
 
 def _swept(run, grid, folder, device, workers, dask):

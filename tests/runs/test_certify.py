@@ -1,24 +1,26 @@
 """Certify: a computation that was only rearranged is signed again, another one is not; in a repository of its own."""
 
 import ast
+import csv
+import hashlib
 import json
 import math
 import os
 import shutil
 import subprocess
 import sys
+from contextlib import nullcontext
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import threadpoolctl
 from fast_runs import FAST, ROOT
 from superposition import runs
-from superposition.runs import bridge, certify, fingerprint, provenance, tables
+from superposition.runs import bridge, certify, cover, fingerprint, provenance, tables
 
-RUN = "polysemantic-flow"
+RUN = "rug-ladder-antipodal"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
-TABLE = "book/data/polysemantic-flow.json"
+TABLE = f"book/data/{RUN}.json"
 
 
 def git(folder, *arguments):
@@ -36,6 +38,8 @@ def repository(tmp_path):
     (tmp_path / "book" / "data").mkdir(parents=True)
     for path in (ROOT / "book" / "data").glob(f"{RUN}.*"):
         shutil.copy(path, tmp_path / "book" / "data")
+    (tmp_path / "book" / "data" / "records").mkdir()
+    (tmp_path / "book" / "data" / "records" / "a.safetensors").write_text("a")
     git(tmp_path, "init", "--quiet")
     git(tmp_path, "add", ".")
     git(tmp_path, "commit", "--quiet", "--message", "all")
@@ -57,54 +61,147 @@ def edit(repository, line):
     path.write_text(ast.unparse(tree))
 
 
+def said(repository):
+    return json.loads((repository / TABLE).read_text())
+
+
+def scale_stored(repository, factor):
+    """Change the stored losses, so that no replay has their bits."""
+    path = (repository / TABLE).with_suffix(".csv")
+    header, *rows = csv.reader(path.read_text().splitlines())
+    for row in rows:
+        row[header.index("relu")] = repr(float(row[header.index("relu")]) * factor)
+    path.write_text("".join(",".join(row) + "\n" for row in (header, *rows)))
+    checksum = hashlib.sha256(path.read_bytes()).hexdigest()
+    tables.write_provenance(repository / TABLE, {**said(repository), "table_sha256": checksum})
+
+
+def test_valid_table_is_confirmed_and_what_was_replayed_grows(repository):
+    first = call(repository, "certify", RUN)
+    assert first.returncode == 0 and first.stdout.startswith(f"{RUN}: replayed 6 now, 6 ever of 15 points; "), first
+    assert first.stdout.endswith("confirmed\n") and "6/6" in first.stderr
+    assert "replayed 6 now, 7 ever of 15 points" in call(repository, "certify", RUN).stdout
+
+
 def test_rearranged_computation_is_signed_again(repository):
-    valid = call(repository, "certify", RUN)
-    assert valid.stdout == f"{RUN}: valid already, nothing to replay\n" and valid.returncode == 0
-    edit(repository, "assert n == n")
+    before = said(repository)
+    edit(repository, "assert r == r")
     assert "is not current: The table is older than the current library code" in call(repository, "status", RUN).stdout
-    done = call(repository, "certify", RUN, "--points", "2")
+    done = call(repository, "certify", RUN)
     assert done.returncode == 0, done.stderr
-    assert f"{RUN}: 2 points have the same bits with {git(repository, 'rev-parse', 'HEAD')[:7]}" in done.stdout
-    assert done.stdout.count("    replayed: n=64, m=") == 2 and "2/2" in done.stderr
+    assert done.stdout.startswith(f"{RUN}: replayed 6 now, 6 ever of 15 points; ") and done.stdout.endswith("signed\n")
     assert "points and is what the run would give now" in call(repository, "status", RUN).stdout
-    said = json.loads((repository / TABLE).read_text())
-    entry = said["certified"][-1]
-    assert entry["to"]["library_digest"] == said["library_digest"] != entry["from"]["library_digest"]
-    assert entry["from"]["commit"] == git(repository, "rev-parse", "HEAD")
-    assert entry["to"]["commit"] == entry["from"]["commit"] + "+changes"
-    assert len(entry["points"]) == 2 and entry["threads"] == 1 and entry["cpu"] == provenance.cpu()
-    assert entry["versions"] == provenance.versions()
+    entry, head = said(repository)["certified"][-1], git(repository, "rev-parse", "HEAD")
+    assert entry["from"]["library_digest"] == before["library_digest"] != entry["to"]["library_digest"]
+    assert entry["to"]["library_digest"] == said(repository)["library_digest"]
+    assert entry["to"]["commit"] == f"{head}+changes" and entry["from"]["commit"] in ("", head)
+    assert entry["rule"] == "cover" and len(entry["points"]) == 6 and entry["threads"] == 1
+    assert entry["unreached"] == entry["dropped"] == [] and max([0, *entry["distances"].values()]) < 1e-5
+    assert entry["cpu"] == provenance.cpu() and entry["versions"] == provenance.versions()
 
 
-@pytest.mark.parametrize("line", ["lambda_ = lambda_ * 2", "raise ArithmeticError('none')"])
-def test_another_computation_is_not_signed(repository, line):
+def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository):
+    scale_stored(repository, 1 + 1e-6)
+    edit(repository, "assert r == r")
+    done = call(repository, "certify", RUN, "--blocks-only")
+    assert done.returncode == 0 and done.stdout.startswith(f"{RUN}: replayed 2 now, 2 ever of 15 points; 0 have"), done
+    entry, head = said(repository)["certified"][-1], git(repository, "rev-parse", "HEAD")
+    assert f"and {head[:7]} has the bits of today's code; signed" in done.stdout
+    assert entry["from"]["commit"] == head and entry["rule"] == "blocks" and entry["as_stored"] == 0
+    assert 0 < entry["distances"]["relu"] < 1.1e-6 and entry["moved_bounds"] == {}
+
+
+@pytest.mark.parametrize(
+    ("factor", "line", "why"),
+    [
+        (1, "p = 1.2 * p if r < 0.4 else p", "relu: 0.00"),
+        (1, "p = p * (1 + 1e-9)", "relu: 0.00"),  # far within the bound, but not what the older code gives
+        (1, "raise ArithmeticError('none')", "today's code: ArithmeticError: none"),
+        (1.001, "assert r == r", "of the column's largest, bound 1e-05"),  # old and new agree, but not with the table
+    ],
+)
+def test_another_computation_is_not_signed(repository, factor, line, why):
+    scale_stored(repository, factor)
     edit(repository, line)
     before = (repository / TABLE).read_bytes()
-    done = call(repository, "certify", RUN, "--points", "1")
-    assert done.returncode == 1 and "NOT signed" in done.stdout and "    differs: n=64, m=" in done.stdout
+    done = call(repository, "certify", RUN)
+    assert done.returncode == 1 and "NOT signed\n    differs: ns=" in done.stdout and why in done.stdout
     assert (repository / TABLE).read_bytes() == before
 
 
+def test_valid_table_whose_values_are_not_given_is_not_confirmed(repository):
+    scale_stored(repository, 1.001)
+    done = call(repository, "certify", RUN, "--blocks-only")
+    assert done.returncode == 1 and "NOT confirmed\n    differs: ns=" in done.stdout
+
+
 def test_without_time_nothing_is_replayed_nor_signed(repository):
-    edit(repository, "assert n == n")
-    done = call(repository, "certify", RUN, "--points", "1", "--minutes", "1e-9")
-    assert done.returncode == 1 and "NOT signed\n    no time for: n=64, m=" in done.stdout
+    edit(repository, "assert r == r")
+    before = (repository / TABLE).read_bytes()
+    done = call(repository, "certify", RUN, "--minutes", "1e-9")
+    assert done.returncode == 1 and "replayed 0 now, 1 ever of 15 points" in done.stdout
+    assert "NOT signed\n    no time for: ns=" in done.stdout and (repository / TABLE).read_bytes() == before
 
 
-def test_table_that_no_known_commit_could_have_made_is_refused(repository):
-    said = json.loads((repository / TABLE).read_text())
-    tables.write_provenance(repository / TABLE, {**said, "library_digest": "0123"})
-    done = call(repository, "certify", RUN)
-    assert done.returncode == 2 and "no commit is known whose code has the fingerprint 0123" in done.stderr
-    assert "Traceback" not in done.stderr
+def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
+    run, clock = runs.find("rug-ladder"), iter([0, *[1e9 if i > 2 else 0 for i in range(100)]])
+    stored = tables.load(run.name, run=run, replay=False)
+    stale = tables.Table(stored.columns, {**stored.provenance, "library_digest": "0"}, "")
+    row = {point: i for i, point in enumerate(cover.points(run, stored))}
+    names = [name for name in stored.columns if name not in run.point.model_fields]
+
+    def ask(_, __, fields, side=0):
+        return {"values": {name: stored.columns[name][row[run.point(**fields)]].item() for name in names}}
+
+    monkeypatch.setattr(certify, "_codes", lambda: nullcontext(ask))
+    monkeypatch.setattr(certify.time, "monotonic", lambda: next(clock))
+    monkeypatch.setattr(tables, "load", lambda *_, **__: stale)
+    monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("signed without the points that it needs"))
+    (report,) = certify.certify([run], minutes=60)
+    assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2 and not report.signed
+
+
+def test_only_code_that_head_contains_is_run(repository):
+    home = git(repository, "branch", "--show-current")
+    git(repository, "checkout", "--quiet", "-b", "side")
+    edit(repository, "assert p == p, open('ran', 'w')")
+    git(repository, "commit", "--quiet", "--all", "--message", "elsewhere")
+    elsewhere = git(repository, "rev-parse", "HEAD")
+    program = f"from superposition.runs import find, fingerprint; print(fingerprint.of(find('{RUN}').function))"
+    environment = {**os.environ, "PYTHONPATH": str(repository / "lib")}
+    there = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
+    git(repository, "checkout", "--quiet", home)
+    scale_stored(repository, 1 + 1e-6)
+    digest, commits = there.stdout.strip(), [elsewhere, "--output=ran"]
+    tables.write_provenance(repository / TABLE, {**said(repository), "library_digest": digest, "commits": commits})
+    done = call(repository, "certify", RUN, "--blocks-only")
+    assert done.returncode == 2 and f"no commit is known whose code has the fingerprint {digest}" in done.stderr
+    assert "only code that HEAD contains is run" in done.stderr and elsewhere[:7] not in done.stderr
+    assert "Traceback" not in done.stderr and not (repository / "ran").exists()
+    git(repository, "merge", "--quiet", "--strategy", "ours", "--message", "now in HEAD", "side")
+    assert call(repository, "certify", RUN, "--blocks-only").returncode == 0
+
+
+def test_one_table_that_cannot_be_replayed_does_not_end_the_others(repository):
+    done = call(repository, "certify", "rug-grid-large", RUN, "--blocks-only")
+    assert done.returncode == 2 and "rug-grid-large.csv is not there" in done.stderr
+    assert f"{RUN}: replayed 2 now" in done.stdout
+
+
+def test_older_code_is_taken_out_with_its_data(repository, monkeypatch):
+    monkeypatch.setattr(certify, "LIBRARY", repository / "lib")
+    monkeypatch.setattr(tables, "folder", lambda: repository / "book" / "data")
+    with certify._library_at(git(repository, "rev-parse", "HEAD")) as library:
+        data = library / "superposition" / "data"
+        assert sorted(path.name for path in data.iterdir()) == ["records", f"{RUN}.csv", f"{RUN}.json"]
+        assert (data / "records" / "a.safetensors").read_text() == "a"
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "certify takes either the name of a run or --all"),
-        ((RUN, "--all"), "certify takes either the name of a run or --all"),
-        ((RUN, "--points", "0"), "points = 0 is out of range; allowed: whole numbers from 1"),
+        ((), "certify takes either names of runs or --all"),
+        ((RUN, "--all"), "certify takes either names of runs or --all"),
         ((RUN, "--minutes", "0"), "minutes = 0 is out of range"),
         (("rug-grid-large",), "rug-grid-large.csv is not there"),
     ],
@@ -112,14 +209,6 @@ def test_table_that_no_known_commit_could_have_made_is_refused(repository):
 def test_bad_input_is_refused(arguments, said):
     done = call(ROOT, "certify", *arguments)
     assert done.returncode == 2 and said in done.stderr and "Traceback" not in done.stderr
-
-
-def test_points_to_replay_are_cheap_and_show_every_text():
-    columns = {name: np.array([0.0, 1.0, 2.0, 3.0]) for name in runs.find("toy-phase").point.model_fields}
-    table = tables.Table(columns, {"seconds": [4.0, 1.0, 3.0, 2.0]}, "")
-    assert certify._chosen(runs.find("toy-phase"), table, 3) == [1, 3, 2]
-    columns["steps"] = np.array(["sgd", "adam", "sgd", "adam"])
-    assert certify._chosen(runs.find("toy-phase"), table, 2) == [1, 2]
 
 
 def test_a_replay_answers_with_values_and_no_more_threads_than_it_is_given(monkeypatch):

@@ -24,7 +24,7 @@ def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
     table = tables.load("fast", run=FAST, where=tmp_path)
     assert table.note == ""
     assert table.line.startswith("Table `fast`: 100 points, ")
-    assert table.line.endswith(". It matches the current configuration of its run.")
+    assert table.line.endswith(". It matches the current configuration of its run; replayed 0 of 100.")
     assert list(table.columns) == ["x", "seed", "value"]
     assert table.where(seed=1).columns["value"][2] == fast_runs.wave(x=0.2, seed=1, device="cpu")["value"]
     said = table.provenance

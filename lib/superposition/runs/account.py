@@ -27,7 +27,7 @@ def of_table(run: Run) -> list[str]:
         If the table is damaged.
     """
     try:
-        table = tables.load(run.name, run=run)
+        table = tables.load(run.name, run=run, replay=False)
     except FileNotFoundError:
         return [f"{run.name} has no stored table"]
     state = f"is not current: {table.note}" if table.note else "is what the run would give now"

@@ -7,6 +7,7 @@ It is run as a file of its own, with the path of another tree: so it leans on no
 import json
 import sys
 import time
+from contextlib import nullcontext
 from importlib import import_module
 
 import threadpoolctl
@@ -24,13 +25,13 @@ def serve(threads: int) -> None:
     for line in sys.stdin:
         request = json.loads(line)
         try:
-            answer = _answer(request["run"], request["point"], threads)
+            answer = _answer(request["run"], request["point"], threads, request["side"])
         except Exception as error:  # the other side tells it and goes on
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
 
 
-def _answer(name: str, fields: dict | None, threads: int) -> dict:
+def _answer(name: str, fields: dict | None, threads: int, side: int = 0) -> dict:
     run = import_module("superposition.runs").find(name)
     if fields is None:
         return {"digest": _fingerprint(run.function), "from": import_module("superposition").__file__}
@@ -41,7 +42,8 @@ def _answer(name: str, fields: dict | None, threads: int) -> dict:
         sys.modules["torch"].set_num_threads(threads)
     point = run.point(**fields).model_dump(mode="json")
     started = time.perf_counter()
-    values = call(**point, device="cpu")
+    with import_module("superposition.runs.moved").draws(side) if side else nullcontext():
+        values = call(**point, device="cpu")
     return {"values": values, "seconds": time.perf_counter() - started}
 
 

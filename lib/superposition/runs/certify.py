@@ -1,9 +1,14 @@
-"""Certify: a table stays valid where a computation was only rearranged, and points replayed with both codes prove it.
+"""Certify: replayed points prove that today's code still gives what a stored table holds.
 
-A fingerprint sees that code is another, not that it computes the same. So points of the table are
-computed again, with the code of a commit at which the table was valid and with today's, on one
-machine with the same threads; if all bits agree, the table is signed with today's fingerprint, and
-its provenance says what was replayed.
+A fingerprint sees that code is another, not that it computes the same. So points that meet all of a table's grid
+(`superposition.runs.cover`) are computed again by today's code, on one thread. A point agrees
+
+- if its values have the bits of the table, or
+- if they lie as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
+  which the table was valid gives the same bits here as today's. A table that is valid needs no such commit.
+
+Where all agree, the table is signed with today's fingerprint, and its provenance says what was replayed, by which
+rule, and how far it lay off. Columns that the code no longer returns leave the table then; new ones are refused.
 """
 
 from __future__ import annotations
@@ -17,60 +22,113 @@ import tarfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache, partial
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import superposition
 from superposition import checks
-from superposition.runs import bridge, fingerprint, provenance, tables
+from superposition.runs import agreement, bridge, cover, fingerprint, provenance, tables
+from superposition.runs.agreement import Agreement
 from superposition.runs.point import Point, Run
 
 THREADS = 1  # of the maths libraries in a replay: more may add in another order each time
 LIBRARY = Path(superposition.__file__).parents[1]
 
-Ask = Callable[[str, dict | None], dict]  # the name of a run and a point, or None for its fingerprint
+Ask = Callable[[str, dict | None, int], dict]  # a run's name, a point or None for its fingerprint, how it is moved
 
 
 @dataclass(frozen=True)
-class Report:
-    """What was replayed of a table: points whose bits agree, points that differ (and how), points without time.
+class _Work:
+    run: Run
+    table: tables.Table
+    choice: cover.Choice
 
-    ``as_stored`` counts the replayed points that also have the bits of the table; ``commit`` is
-    the one whose code was compared with today's, empty where the table was valid already.
+    @property
+    def rows(self) -> tuple[int, ...]:
+        return self.choice.needed + self.choice.more
+
+
+@dataclass
+class Report:
+    """What was replayed of a table.
+
+    ``replayed`` has how each point agrees, ``left`` the needed ones without time, ``unreached`` what of the grid no
+    replay meets, ``dropped`` the columns that went. ``commit`` is the one whose code was replayed too, empty where
+    that was not needed; ``ever`` counts the points of ``total`` that were confirmed for the code that the table
+    is signed with. ``refused`` says why there was nothing to replay.
     """
 
     run: str
-    commit: str
-    same: tuple[Point, ...]
-    differing: dict[Point, str]
-    left: tuple[Point, ...]
-    as_stored: int
+    valid: bool = False
+    rule: str = ""
+    commit: str = ""
+    replayed: dict[Point, Agreement] = field(default_factory=dict)
+    left: list[Point] = field(default_factory=list)
+    unreached: tuple[str, ...] = ()
+    dropped: tuple[str, ...] = ()
+    ever: int = 0
+    total: int = 0
+    refused: str = ""
+
+    @property
+    def differing(self) -> dict[Point, str]:
+        """The points that do not agree, with what is wrong."""
+        return {point: found.differs for point, found in self.replayed.items() if found.differs}
+
+    @property
+    def as_stored(self) -> int:
+        """How many points have the bits of the table."""
+        return sum(not found.distances and not found.differs for found in self.replayed.values())
+
+    @property
+    def distances(self) -> dict[str, float]:
+        """The largest distance in each column whose bits differ."""
+        return _largest(found.distances for found in self.replayed.values())
 
     @property
     def signed(self) -> bool:
-        """Whether the table was signed."""
-        return bool(self.same) and not self.differing
+        """Whether the table was signed: all points agree, and all are there that it needs if it was not valid."""
+        return bool(self.replayed) and not self.differing and (self.valid or not self.left)
+
+    def __str__(self) -> str:
+        """Say what was replayed, how it agrees, and whether the table was signed."""
+        if self.refused:
+            return f"Error: {self.refused}"
+        worst = max(self.distances, key=self.distances.__getitem__, default="")
+        off = f", distance at most {self.distances[worst]:.2g} of the column's largest ({worst})" if worst else ""
+        beside = f", and {self.commit[:7]} has the bits of today's code" if self.commit and self.signed else ""
+        state = ("" if self.signed else "NOT ") + ("confirmed" if self.valid else "signed")
+        return "\n    ".join(
+            [
+                f"{self.run}: replayed {len(self.replayed)} now, {self.ever} ever of {self.total} points; "
+                f"{self.as_stored} have the bits of the table{off}{beside}; {state}",
+                *(["each point costs more than a minute: the cheapest, once a release"] * (self.rule == "cheapest")),
+                *(f"differs: {point}: {difference}" for point, difference in self.differing.items()),
+                *(f"no time for: {point}" for point in self.left),
+                *(f"no longer computed, taken out when signed: {name}" for name in self.dropped),
+            ]
+        )
 
 
 def certify(
     runs: Iterable[Run],
     *,
-    points: int = 3,
     minutes: float = 60.0,
+    blocks_only: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Iterator[Report]:
-    """Replay points of stored tables with the code that made them and with today's, and sign what agrees.
+    """Replay points of stored tables, and sign the tables that agree.
 
     Parameters
     ----------
     runs : iterable of superposition.runs.Run
         Runs with a stored table.
-    points : int
-        Points to replay of each, at least 1; the cheapest, after one for each value of a text field.
     minutes : float
         No point is begun that would end later, by what it took when the table was made.
+    blocks_only : bool
+        One point a block and no more, for tables that will soon be made again.
     progress : callable, optional
         Called as ``progress(done, total)`` after each point.
 
@@ -82,24 +140,18 @@ def certify(
     Raises
     ------
     ValueError
-        If an argument is out of range, the library is in no git checkout, or no commit is known at
-        which a table was valid.
-    FileNotFoundError
-        If a run has no table.
+        If ``minutes`` is out of range.
     """
-    points = checks.whole("points", points, 1)
     deadline = time.monotonic() + 60 * float(checks.real("minutes", minutes, 0, open_low=True))
-    stored = [(run, tables.load(run.name, run=run)) for run in runs]
-    chosen = [_chosen(run, table, points) for run, table in stored]
-    total, done = sum(map(len, chosen)), 0
+    prepared = [_prepared(run, blocks_only) for run in runs]
+    total, done = sum(len(work.rows) for work in prepared if isinstance(work, _Work)), 0
     with _codes() as ask:
-        for (run, table), rows in zip(stored, chosen, strict=True):
-            told = partial(_told, progress, done, total)
-            report = _replayed(run, table, rows, ask, deadline, told)
-            done += len(rows)
-            if report.signed:
-                _sign(run, table, report)
-            yield report
+        for work in prepared:
+            if isinstance(work, Report):
+                yield work
+            else:
+                yield _done(work, ask, deadline, partial(_told, progress, done, total))
+                done += len(work.rows)
 
 
 def _told(progress: Callable[[int, int], object] | None, before: int, total: int, done: int) -> None:
@@ -107,91 +159,113 @@ def _told(progress: Callable[[int, int], object] | None, before: int, total: int
         progress(before + done, total)
 
 
-def _chosen(run: Run, table: tables.Table, number: int) -> list[int]:
-    """Rows to replay: the cheapest, but first those that show a value of a text field not seen before."""
-    seconds = table.provenance["seconds"]
-    texts = [name for name in run.point.model_fields if table.columns[name].dtype.kind == "U"]
-    seen, new, others = set(), [], []
-    for row in sorted(range(len(seconds)), key=seconds.__getitem__):
-        shows = {(name, table.columns[name][row]) for name in texts}
-        (new if shows - seen else others).append(row)
-        seen |= shows
-    return (new + others)[:number]
+def _prepared(run: Run, blocks_only: bool) -> _Work | Report:
+    """What is to be replayed of a table; a report that says why nothing can be."""
+    try:
+        table = tables.load(run.name, run=run, replay=False)
+        return _Work(run, table, cover.choose(run, table, blocks_only=blocks_only))
+    except (ValueError, OSError) as error:
+        return Report(run.name, refused=str(error))
 
 
-def _replayed(run: Run, table: tables.Table, rows: list[int], ask: Callable, deadline: float, tell: Callable) -> Report:
-    """Compare the codes on some rows of a table."""
-    if fingerprint.of(run.function) == table.provenance["library_digest"]:
-        return Report(run.name, "", (), {}, (), 0)
-    commit = _valid_at(run, table, ask)
-    same, differing, left, as_stored = [], {}, [], 0
-    for number, row in enumerate(rows, 1):
-        point = run.point(**{name: table.columns[name][row].item() for name in run.point.model_fields})
-        if time.monotonic() + 2 * table.provenance["seconds"][row] > deadline:
-            left.append(point)
-        else:
-            old, new = (ask(code, run.name, point.model_dump(mode="json")) for code in (commit, None))
-            if difference := _difference(old, new):
-                differing[point] = difference
-            else:
-                same.append(point)
-                as_stored += all(table.columns[name][row] == value for name, value in new["values"].items())
-        tell(number)
-    return Report(run.name, commit, tuple(same), differing, tuple(left), as_stored)
+def _done(work: _Work, ask: Callable, deadline: float, tell: Callable) -> Report:
+    """Replay the chosen points of a table, and sign it if they agree."""
+    run, table, seconds = work.run, work.table, work.table.provenance["seconds"]
+    valid = fingerprint.of(run.function) == table.provenance["library_digest"]
+    report = Report(run.name, valid, work.choice.rule, unreached=work.choice.unreached, total=len(seconds))
+    points, old = cover.points(run, table), cache(partial(_valid_at, run, table, ask))
+    try:
+        for number, row in enumerate(work.rows, 1):
+            if time.monotonic() + seconds[row] * (1 if valid else 2) <= deadline:
+                report.replayed[points[row]] = _agreement(report, work, row, points[row], ask, old)
+            elif row in work.choice.needed:
+                report.left.append(points[row])
+            tell(number)
+    except (ValueError, OSError) as error:  # no older code is to be had, or a process is gone
+        return Report(run.name, refused=str(error))
+    if report.signed:
+        _sign(run, table, report)
+    report.ever = tables.load(run.name, run=run, replay=False).replayed
+    return report
 
 
-def _difference(old: dict, new: dict) -> str:
-    """How two answers differ; nothing where all bits agree."""
-    for code, answer in (("old", old), ("today's", new)):
-        if "error" in answer:
-            return f"{code} code: {answer['error']}"
-    before, now = old["values"], new["values"]
-    if json.dumps(before) == json.dumps(now):
-        return ""
-    names = dict.fromkeys([*before, *now])
-    return ", ".join(f"{n}: {before.get(n)} is {now.get(n)}" for n in names if before.get(n) != now.get(n)) or "order"
+def _agreement(report: Report, work: _Work, row: int, point: Point, ask: Callable, old: Callable[[], str]) -> Agreement:
+    """How one point agrees with the table, by the older code's witness where bits differ."""
+    run, table, fields = work.run, work.table, point.model_dump(mode="json")
+    answer = ask(None, run.name, fields)
+    if "error" in answer:
+        return Agreement({}, {}, f"today's code: {answer['error']}")
+    values = answer["values"]
+    if not report.valid and any(agreement.distances(table.columns, row, values).values()):
+        report.commit = old()
+        if difference := _difference(ask(report.commit, run.name, fields), values):
+            return Agreement(agreement.distances(table.columns, row, values), {}, difference)
+    stored = [name for name in table.columns if name not in run.point.model_fields]
+    report.dropped = tuple(name for name in stored if name not in values)
+    return agreement.of(
+        table.columns, row, values, lambda side: ask(None, run.name, fields, side).get("values", values)
+    )
+
+
+def _difference(old: dict, now: dict) -> str:
+    """How the answer of the old code differs from today's values in what both have; nothing where all bits agree."""
+    if "error" in old:
+        return f"old code: {old['error']}"
+    before = old["values"]
+    differing = [name for name in now if json.dumps(before.get(name)) != json.dumps(now[name])]
+    return ", ".join(f"{name}: {before.get(name)} is {now[name]}" for name in differing)
 
 
 def _valid_at(run: Run, table: tables.Table, ask: Callable) -> str:
-    """A commit whose code has the fingerprint that the table was signed with, computed there."""
+    """A commit in HEAD whose code has the fingerprint that the table was signed with, computed there."""
     wanted = table.provenance["library_digest"]
     here, name = tables.folder(), f"{run.name}.json"
-    known = [provenance.git(here, "log", "-1", "--format=%H", "--", file) for file in ("*.json", name)]
-    known += [commit for commit in reversed(table.provenance["commits"]) if commit and "+" not in commit]
-    known = [commit for commit in dict.fromkeys(known) if commit and provenance.git(here, "cat-file", "-t", commit)]
+    named = [provenance.git(here, "log", "-1", "--format=%H", "--", file) for file in ("*.json", name)]
+    named += [str(commit) for commit in reversed(table.provenance["commits"])]
+    known = [commit for commit in dict.fromkeys(named) if provenance.is_in_head(here, commit)]
     for commit in known:
         if ask(commit, run.name, None).get("digest") == wanted:
             return commit
     raise ValueError(
         f"run = {run.name}: no commit is known whose code has the fingerprint {wanted} of its table "
-        f"(tried: {', '.join(commit[:7] for commit in known) or 'none, this is no git checkout'}); "
+        f"(tried: {', '.join(commit[:7] for commit in known) or 'none'}; only code that HEAD contains is run); "
         f"allowed: to make it again, superposition runs start {run.name}"
     )
 
 
 def _sign(run: Run, table: tables.Table, report: Report) -> None:
     """Write today's fingerprint into the provenance, and what it rests on."""
+    today = fingerprint.of(run.function)
     entry = {
         "from": {"commit": report.commit, "library_digest": table.provenance["library_digest"]},
-        "to": {
-            "commit": provenance.commit(fingerprint.sources(run.function)),
-            "library_digest": fingerprint.of(run.function),
-        },
-        "points": [point.model_dump(mode="json") for point in report.same],
+        "to": {"commit": provenance.commit(fingerprint.sources(run.function)), "library_digest": today},
+        "rule": report.rule,
+        "points": [point.model_dump(mode="json") for point in report.replayed],
         "as_stored": report.as_stored,
+        "distances": report.distances,
+        "moved_bounds": _largest(found.bounds for found in report.replayed.values()),
+        "unreached": report.unreached,
+        "dropped": report.dropped,
         **provenance.machine(),
         "threads": THREADS,
     }
-    said = {**table.provenance, "function": run.function, "library_digest": fingerprint.of(run.function)}
-    said["certified"] = [*said.get("certified", []), entry]
-    tables.write_provenance(tables.folder() / f"{run.name}.json", said)
+    said = {**table.provenance, "function": run.function, "library_digest": today}
+    tables.sign({**said, "certified": [*said.get("certified", []), entry]}, report.dropped)
+
+
+def _largest(found: Iterable[dict[str, float]]) -> dict[str, float]:
+    """The largest value of each name."""
+    largest: dict[str, float] = {}
+    for one in found:
+        largest |= {name: max(value, largest.get(name, 0.0)) for name, value in one.items()}
+    return largest
 
 
 # Two codes side by side
 
 
 @contextmanager
-def _codes() -> Iterator[Callable[[str | None, str, dict | None], dict]]:
+def _codes() -> Iterator[Callable[..., dict]]:
     """A function that asks the code of a commit, or today's (None): each is a process with its own library."""
     with ExitStack() as opened:
 
@@ -200,15 +274,16 @@ def _codes() -> Iterator[Callable[[str | None, str, dict | None], dict]]:
             library = LIBRARY if commit is None else opened.enter_context(_library_at(commit))
             return opened.enter_context(_process(library))
 
-        yield lambda commit, name, fields: process(commit)(name, fields)
+        yield lambda commit, name, fields, side=0: process(commit)(name, fields, side)
 
 
 @contextmanager
 def _library_at(commit: str) -> Iterator[Path]:
-    """The folder of the library as it was at a commit."""
+    """The folder of the library as it was at a commit, with the data that it reads."""
     top = Path(provenance.git(LIBRARY, "rev-parse", "--show-toplevel"))
-    inside = LIBRARY.resolve().relative_to(top.resolve())
-    done = subprocess.run(["git", "archive", commit, str(inside)], cwd=top, capture_output=True)
+    inside, data = (path.resolve().relative_to(top.resolve()) for path in (LIBRARY, tables.folder()))
+    parts = [str(part) for part in (inside, data) if provenance.git(top, "cat-file", "-t", f"{commit}:{part}")]
+    done = subprocess.run(["git", "archive", commit, *parts], cwd=top, capture_output=True)
     if done.returncode:
         raise ValueError(f"commit = {commit} is not in this checkout: {done.stderr.decode().strip()}")
     with TemporaryDirectory() as folder:
@@ -231,9 +306,9 @@ def _process(library: Path) -> Iterator[Ask]:
             process.kill()
 
 
-def _answer(process: subprocess.Popen, library: Path, name: str, fields: dict | None) -> dict:
+def _answer(process: subprocess.Popen, library: Path, name: str, fields: dict | None, side: int) -> dict:
     assert process.stdin and process.stdout  # both are pipes
-    process.stdin.write(json.dumps({"run": name, "point": fields}) + "\n")
+    process.stdin.write(json.dumps({"run": name, "point": fields, "side": side}) + "\n")
     process.stdin.flush()
     line = process.stdout.readline()
     if not line:

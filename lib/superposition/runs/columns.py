@@ -21,7 +21,7 @@ class Meaning(NamedTuple):
 
 def meanings(name: str) -> dict[str, Meaning]:
     """Unit or range, and meaning, of every column of a stored table, in the table's order; all must be described."""
-    columns = tables.load(name).columns
+    columns = tables.load(name, replay=False).columns
     known = {column: meaning for pattern, column, meaning in lines() if applies(pattern, name)}
     missing = [column for column in columns if column not in known]
     if missing:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import re
 import subprocess
 import sys
 from collections.abc import Iterable
@@ -100,6 +101,24 @@ def commit(files: Iterable[Path]) -> str | None:
     if not git(here, "ls-files", "--", names[0]):
         return None
     return git(here, "rev-parse", "HEAD") + ("+changes" if git(here, "status", "--porcelain", "--", *names) else "")
+
+
+def is_in_head(folder: Path, commit: str) -> bool:
+    """Whether a commit is one that HEAD contains.
+
+    Parameters
+    ----------
+    folder : pathlib.Path
+        Where to ask.
+    commit : str
+        Its whole hash.
+
+    Returns
+    -------
+    bool
+        False for anything that is no such hash, which could be an option of git.
+    """
+    return bool(re.fullmatch("[0-9a-f]{40}", commit)) and git(folder, "merge-base", commit, "HEAD") == commit
 
 
 def git(folder: Path, *arguments: str) -> str:

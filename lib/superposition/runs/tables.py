@@ -21,7 +21,7 @@ import numpy as np
 from pydantic import BaseModel, Field, ValidationError
 
 from superposition import checks
-from superposition.runs import fingerprint, registry, store
+from superposition.runs import fingerprint, registry, spot, store
 from superposition.runs.point import Point, Run
 
 SEAL = "provenance_sha256"  # its field that holds a checksum of all the others
@@ -62,12 +62,30 @@ class Table:
     def line(self) -> str:
         """The line beside a figure in Markdown, with what the table holds and whether it is older than its run."""
         said = self.provenance
-        state = f"**Not current:** {self.note}" if self.note else "It matches the current configuration of its run."
+        matches = f"It matches the current configuration of its run; {self._coverage}."
+        state = f"**Not current:** {self.note}" if self.note else matches
         versions = ", ".join(f"{name} {version}" for name, version in said["versions"][-1].items())
         return (
             f"Table `{said['run']}`: {len(said['seconds'])} points, {said['seconds_total'] / 3600:.2g} hours of work, "
             f"on {', '.join(said['devices'])}, with {versions}. {state}"
         )
+
+    @property
+    def replayed(self) -> int:
+        """How many points were computed again, and agreed, since the code has the table's fingerprint or for it."""
+        return len({json.dumps(point, sort_keys=True) for entry in self._signings for point in entry["points"]})
+
+    @property
+    def _signings(self) -> list[dict]:
+        """The signings of the fingerprint that the table has; older ones are of other code."""
+        code, entries = self.provenance["library_digest"], self.provenance.get("certified", [])
+        return [entry for entry in entries if entry["to"]["library_digest"] == code]
+
+    @property
+    def _coverage(self) -> str:
+        rule = self._signings[-1].get("rule", "") if self._signings else ""
+        why = {"cheapest": ", once a release, as each costs more than a minute", "blocks": ", one a block"}
+        return f"replayed {self.replayed} of {len(self.provenance['seconds'])}{why.get(rule, '')}"
 
     def where(self, **values: object) -> Table:
         """Rows in which each named column has the given value; all of them without a name.
@@ -131,8 +149,11 @@ def folder() -> Path:
     return found.resolve()
 
 
-def load(name: str, *, run: Run | None = None, where: str | Path | None = None) -> Table:
+def load(name: str, *, run: Run | None = None, where: str | Path | None = None, replay: bool = True) -> Table:
     """Read a stored table and compare it with the current configuration of its run.
+
+    Its cheapest point is computed again where that is a matter of a second, see `superposition.runs.spot`: so
+    whatever shows the table fails when the code of its run gives other values.
 
     Parameters
     ----------
@@ -142,6 +163,8 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
         The run to compare with; the registered one if not given.
     where : str or os.PathLike, optional
         The folder; `folder` if not given.
+    replay : bool
+        Whether to compute that point.
 
     Returns
     -------
@@ -150,7 +173,7 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
     Raises
     ------
     ValueError
-        If there is no such run.
+        If there is no such run, or the computed point has other values.
     FileNotFoundError
         If the run has no table yet.
     TableError
@@ -162,6 +185,8 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
         raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {name}")
     provenance = _provenance_at(path.with_suffix(".json"), run)
     columns = _columns_at(path, provenance)
+    if replay:
+        spot.check(run, columns, provenance)
     return Table(columns, provenance, " ".join(_differences(run, columns, provenance)))
 
 
@@ -236,6 +261,32 @@ def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path
     store.replace(path, text)
     write_provenance(path.with_suffix(".json"), _provenance(run, grid, records, text))
     return path
+
+
+def sign(said: dict, dropped: Sequence[str]) -> None:
+    """Write the provenance of a table in `folder` again, and the table without some columns.
+
+    Parameters
+    ----------
+    said : dict
+        The provenance.
+    dropped : sequence of str
+        Columns to leave out.
+
+    Raises
+    ------
+    superposition.runs.store.StorageError
+        If the disk takes no more.
+    """
+    path = folder() / f"{said['run']}.csv"
+    header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")))
+    kept = [index for index, name in enumerate(header) if name not in dropped]
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows([row[index] for index in kept] for row in (header, *rows))
+    if dropped:
+        store.replace(path, out.getvalue())
+        said = {**said, "table_sha256": _sha256(out.getvalue())}
+    write_provenance(path.with_suffix(".json"), said)
 
 
 def other_versions(table: Table, today: dict[str, str]) -> dict[str, list[str]]:

@@ -1,0 +1,79 @@
+"""Agreement: bits, or a distance within a bound that replays with a moved start tell, not the distance."""
+
+import numpy as np
+import pytest
+from superposition.runs import agreement, moved
+
+COLUMNS = {"x": np.array([0.5, 1.0]), "loss": np.array([-4.0, 2.0]), "n": np.array([3, 4]), "how": np.array(["a", "b"])}
+STORED = {"loss": 2.0, "n": 4, "how": "b"}
+
+
+def never(side):
+    raise AssertionError("nothing has to be moved")
+
+
+@pytest.mark.parametrize(("loss", "distances"), [(2.0, {}), (2.00002, {"loss": 5e-6})])
+def test_bits_or_a_small_distance_agree_and_nothing_is_moved(loss, distances):
+    found = agreement.of(COLUMNS, 1, {**STORED, "loss": loss}, never)
+    assert found.differs == "" and found.bounds == {} and found.distances == pytest.approx(distances, rel=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ({"n": 5}, "n: 4 is stored, 5 is computed, distance inf of the column's largest, bound 0"),
+        ({"how": "a"}, "how: 'b' is stored, 'a' is computed, distance inf"),
+        ({"loss": "2"}, "loss: 2.0 is stored, '2' is computed, distance inf"),
+        ({"loss": np.nan}, "loss: 2.0 is stored, nan is computed, distance inf"),
+        ({"fresh": 1.0}, "fresh is no column of the table"),
+    ],
+)
+def test_what_must_be_equal_is_refused_and_nothing_is_moved(change, said):
+    assert said in agreement.of(COLUMNS, 1, {**STORED, **change}, never).differs
+
+
+def test_without_any_column_nothing_agrees():
+    assert agreement.of(COLUMNS, 1, {}, never).differs == "no column of the table is computed any more"
+
+
+@pytest.mark.parametrize(("spread", "agrees"), [(0.0, False), (3e-6, False), (5e-5, True)])
+def test_a_wider_bound_comes_from_moving_the_start_alone(spread, agrees):
+    now = {**STORED, "loss": 2.0004}  # a distance of 1e-4
+    found = agreement.of(COLUMNS, 1, now, lambda side: {**now, "loss": 2.0004 + 4 * spread * (side > 0)})
+    assert found.distances == pytest.approx({"loss": 1e-4}, rel=1e-6)
+    assert (found.differs == "") == agrees
+    assert found.bounds == pytest.approx({"loss": 10 * spread} if spread > 1e-6 else {}, rel=1e-6)
+    if not agrees:
+        bound = max(10 * spread, 1e-5)
+        assert found.differs.startswith("loss: 2.0 is stored, 2.0004 is computed, distance 0.0001 of the column's")
+        assert found.differs.endswith(f"bound {bound:.2g}")
+
+
+def test_a_column_that_goes_is_not_compared():
+    assert agreement.of(COLUMNS, 1, {"loss": 2.0}, never) == agreement.Agreement({}, {}, "")
+
+
+@pytest.mark.parametrize("name", ["random", "standard_normal"])
+def test_moved_draws_lie_one_rounding_to_either_side(name):
+    def draw():
+        return getattr(np.random.default_rng(3).spawn(1)[0], name)(1000)
+
+    plain, moves = draw(), []
+    for side in (1, -1):
+        with moved.draws(side):
+            moves.append(draw() / plain - 1)
+    np.testing.assert_allclose(np.abs(moves), 2.0**-23, rtol=1e-6)
+    np.testing.assert_array_equal(np.sign(moves[0]), -np.sign(moves[1]))
+    assert abs(np.sign(moves[0]).mean()) < 4 / 1000**0.5
+    np.testing.assert_array_equal(draw(), plain)
+
+
+def test_moved_draws_of_torch_lie_about_a_rounding_off_and_below_one():
+    torch = pytest.importorskip("torch")
+    plain = torch.rand(10**5, generator=torch.Generator().manual_seed(0))
+    with moved.draws(1):
+        up = torch.rand(10**5, generator=torch.Generator().manual_seed(0))
+        assert not torch.equal(torch.randn(3, generator=torch.Generator().manual_seed(0)), torch.zeros(3))
+    assert up.dtype == plain.dtype and 0 < float((up / plain - 1).abs().max()) < 2e-7
+    assert float(up.max()) < 1
+    assert torch.equal(torch.rand(10**5, generator=torch.Generator().manual_seed(0)), plain)

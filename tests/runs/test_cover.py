@@ -1,0 +1,176 @@
+"""The choice of points: it meets whatever has a cheap point, so no fault that is tied to a part of the grid passes."""
+
+import random
+from collections import Counter
+from contextlib import contextmanager
+
+import numpy as np
+import pytest
+from superposition import runs
+from superposition.runs import certify, cover, tables
+
+FIVE = ("rug-recipe", "polysemantic-descent", "gated-marginals", "rug-price", "noise-figures")
+FAULTS = 12
+
+
+def table(name, **change):
+    found = tables.load(name, run=runs.find(name), replay=False)
+    return tables.Table(found.columns, {**found.provenance, **change}, found.note)
+
+
+def faults(name):
+    """Twelve masks of a third of a table's points, tied to a value, a range or a text."""
+    stored, run, found = table(name), runs.find(name), {}
+    for field in run.point.model_fields:
+        column = stored.columns[field]
+        for value in np.unique(column):
+            ways = {"is": column == value, "is not": column != value}
+            if column.dtype.kind in "if":
+                ways |= {"below": column < value, "from": column >= value}
+                ways |= {f"up to {top} from": (column >= value) & (column <= top) for top in np.unique(column)}
+            found |= {f"{field} {way} {value}": mask for way, mask in ways.items() if 0.2 <= mask.mean() <= 0.45}
+    different = {mask.tobytes(): (said, mask) for said, mask in found.items()}
+    return random.Random(1).sample(sorted(different.values(), key=lambda pair: pair[0]), min(FAULTS, len(different)))
+
+
+def with_answers(monkeypatch, name, mask, wrong):
+    """Let today's code give what a table holds, but something else in some of the rows; the table is stale."""
+    run, stored = runs.find(name), table(name, library_digest="0" * 16)
+    rows = {point: row for row, point in enumerate(cover.points(run, stored))}
+    names = [column for column in stored.columns if column not in run.point.model_fields]
+
+    def ask(commit, _, fields, side=0):
+        if fields is None:
+            return {"digest": "0" * 16}
+        row = rows[run.point(**fields)]
+        values = {column: stored.columns[column][row].item() for column in names}
+        if mask[row] and commit is None:
+            values = {column: wrong(value) for column, value in values.items()}
+        return {"values": values}
+
+    @contextmanager
+    def codes():
+        yield ask
+
+    monkeypatch.setattr(tables, "load", lambda *_, **__: stored)
+    monkeypatch.setattr(certify, "_codes", codes)
+    return run
+
+
+def off(value):
+    return value if isinstance(value, str) else 1.2 * value + 0.1
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_faults_in_a_third_of_the_points_are_refused(name, monkeypatch):
+    monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
+    tried = faults(name)
+    assert len(tried) == FAULTS
+    for said, mask in tried:
+        run = with_answers(monkeypatch, name, mask, off)
+        (report,) = certify.certify([run], minutes=1e6)
+        assert report.differing and not report.signed, said
+        monkeypatch.undo()
+        monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
+
+
+def test_the_three_cheapest_points_would_miss_a_third_of_these_faults():
+    missed = 0
+    for name in FIVE:
+        cheapest = np.argsort(table(name).provenance["seconds"])[:3]
+        missed += sum(not mask[cheapest].any() for _, mask in faults(name))
+    assert missed > 20
+
+
+@pytest.mark.parametrize("name", FIVE)
+def test_without_a_fault_the_same_points_are_signed(name, monkeypatch):
+    signed = []
+    monkeypatch.setattr(tables, "sign", lambda said, dropped: signed.append(said["certified"][-1]))
+    run = with_answers(monkeypatch, name, np.zeros(len(table(name).provenance["seconds"]), bool), off)
+    (report,) = certify.certify([run], minutes=1e6)
+    assert report.signed and report.as_stored == len(report.replayed) == len(signed[0]["points"]) > 2
+    assert signed[0]["rule"] == "cover" and signed[0]["distances"] == {} and report.commit == ""
+
+
+@pytest.mark.parametrize("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
+def test_needed_points_meet_all_that_has_a_cheap_point(name):
+    run, stored = runs.find(name), table(name)
+    seconds, points = stored.provenance["seconds"], cover.points(run, stored)
+    chosen = cover.choose(run, stored)
+    if min(seconds) > cover.LONG:
+        assert chosen.rule == "cheapest" and [seconds[row] for row in chosen.needed] == [min(seconds)]
+        assert chosen.more == ()
+        return
+    cheap = [dict(point) for point, cost in zip(points, seconds, strict=True) if cost <= cover.LONG]
+    met = [dict(points[row]) for row in chosen.needed]
+    assert all(seconds[row] <= cover.LONG for row in chosen.needed + chosen.more)
+    for field in run.point.model_fields:
+        assert {point[field] for point in met} == {point[field] for point in cheap}
+    for block in run.full:
+        inside = [[all(p[f] in values for f, values in block.items()) for p in some] for some in (met, cheap)]
+        assert any(inside[0]) == any(inside[1])
+    assert len(chosen.needed) > 1 or len(cheap) == 1
+    assert not set(chosen.more) & set(chosen.needed)
+    assert len(chosen.needed + chosen.more) > 2 or len(cheap) <= 2
+
+
+def test_what_has_no_cheap_point_is_named():
+    chosen = cover.choose(runs.find("rug-sizes-recipe"), table("rug-sizes-recipe"))
+    assert set(chosen.unreached) == {"block 2 of 2", "ns=1024", "ns=2048"}
+
+
+@pytest.mark.parametrize(("name", "count"), [("rug-price", 8), ("rug-rate", 2), ("noise-million", 1)])
+def test_one_point_a_block_but_never_one_of_several_alone(name, count):
+    chosen = cover.choose(runs.find(name), table(name), blocks_only=True)
+    assert len(chosen.needed) == count and chosen.more == ()
+    assert chosen.rule == ("cheapest" if name == "noise-million" else "blocks")
+    assert all(one.startswith("block ") for one in chosen.unreached) or name == "noise-million"
+
+
+def test_others_are_new_at_each_signing_until_all_points_were_replayed():
+    run, entries, seen = runs.find("rug-ladder"), [], Counter()
+    for _ in range(100):
+        stored = table("rug-ladder", certified=entries)
+        points, chosen = cover.points(run, stored), cover.choose(run, stored)
+        now = [points[row].model_dump(mode="json") for row in chosen.needed + chosen.more]
+        entries = [*entries, {"points": now}]
+        seen.update(points[row] for row in chosen.more)
+        if len(seen) == len(points) - len(chosen.needed):
+            break
+    assert set(seen.values()) == {1} and len(entries) > 5  # none twice before each was there once
+
+
+@pytest.mark.parametrize("dropped", [(), ("over_best", "record")])
+def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, tmp_path):
+    source = tables.folder()
+    for ending in (".csv", ".json"):
+        (tmp_path / f"rug-records{ending}").write_bytes((source / f"rug-records{ending}").read_bytes())
+    monkeypatch.setattr(tables, "folder", lambda: tmp_path)
+    before = tables.load("rug-records", run=runs.find("rug-records"), replay=False)
+    tables.sign({**before.provenance, "certified": []}, dropped)
+    after = tables.load("rug-records", run=runs.find("rug-records"), replay=False)
+    assert list(after.columns) == [name for name in before.columns if name not in dropped]
+    assert after.note == "" and all((after.columns[name] == before.columns[name]).all() for name in after.columns)
+    assert ((tmp_path / "rug-records.csv").read_bytes() == (source / "rug-records.csv").read_bytes()) == (not dropped)
+
+
+def test_a_column_that_is_dropped_is_told_and_the_others_must_agree(monkeypatch):
+    signed = []
+    monkeypatch.setattr(tables, "sign", lambda said, dropped: signed.append((said["certified"][-1], dropped)))
+    run = with_answers(monkeypatch, "rug-records", np.zeros(8, bool), off)
+    with certify._codes() as ask:
+        kept = ask
+
+    def ask(commit, name, fields, side=0):
+        answer = kept(commit, name, fields, side)
+        answer.get("values", {}).pop("over_best", None)
+        return answer
+
+    @contextmanager
+    def codes():
+        yield ask
+
+    monkeypatch.setattr(certify, "_codes", codes)
+    (report,) = certify.certify([run], minutes=1e6)
+    assert report.signed and report.dropped == ("over_best",) == signed[0][1] == signed[0][0]["dropped"]
+    assert "no longer computed, taken out when signed: over_best" in str(report)

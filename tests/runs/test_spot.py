@@ -1,0 +1,121 @@
+"""A loaded table is looked at: its cheapest point is computed again, if it is cheap, and must be what is stored."""
+
+import json
+from dataclasses import replace
+
+import fast_runs
+import numpy as np
+import pytest
+from fast_runs import FAST
+from superposition import runs
+from superposition.runs import agreement, fingerprint, spot, tables
+
+COLUMNS = {"x": np.array([0.5, 2.0]), "seed": np.array([0, 1]), "value": np.array([np.sin(0.5), 3.0])}
+CODE = fingerprint.of(FAST.function)
+
+
+def provenance(seconds, code=CODE):
+    return {"seconds": seconds, "library_digest": code}
+
+
+@pytest.fixture(autouse=True)
+def forgotten():
+    spot._computed.cache_clear()
+
+
+def test_cheapest_point_is_the_one_that_is_computed():
+    spot.check(FAST, COLUMNS, provenance([0.02, 0.5]))  # the second is stored wrong, and not looked at
+    said = "run = fast: its code gives other values than its table holds, at x=2.0, seed=1: value: 3.0 is stored, 1.0"
+    with pytest.raises(ValueError, match=said):
+        spot.check(FAST, COLUMNS, provenance([0.5, 0.02]))
+
+
+@pytest.mark.parametrize(
+    ("seconds", "code", "looked_at"),
+    [(0.9, CODE, True), (1.1, CODE, False), (9.0, "older", True), (11.0, "older", False)],
+)
+def test_only_cheap_points_are_computed_and_dearer_ones_where_the_code_is_another(seconds, code, looked_at):
+    wrong = {**COLUMNS, "value": COLUMNS["value"] * 1.05}
+    if not looked_at:
+        return spot.check(FAST, wrong, provenance([seconds, seconds + 1], code))
+    with pytest.raises(ValueError, match="value: 0.503"):
+        spot.check(FAST, wrong, provenance([seconds, seconds + 1], code))
+    return None
+
+
+def test_a_point_is_computed_once_for_one_code(monkeypatch):
+    called, wave = [], fast_runs.wave
+    monkeypatch.setattr(fast_runs, "wave", lambda **options: called.append(options) or wave(**options))
+    for _ in range(3):
+        spot.check(FAST, COLUMNS, provenance([0.02, 0.5]))
+    assert len(called) == 1
+
+
+def without(name):
+    def fails(**options):
+        raise ModuleNotFoundError(f"No module named {name}", name=name)
+
+    return fails
+
+
+def test_without_torch_a_table_can_be_read_but_not_without_a_part_of_this_library(monkeypatch):
+    monkeypatch.setattr(fast_runs, "wave", without("torch"))
+    spot.check(FAST, COLUMNS, provenance([0.02, 0.5]))
+    monkeypatch.setattr(fast_runs, "wave", without("superposition.none"))
+    with pytest.raises(ModuleNotFoundError):
+        spot.check(FAST, COLUMNS, provenance([0.02, 0.5]))
+
+
+def chaotic(*, x, seed, device):
+    """Magnify the last digit of what is drawn."""
+    drawn = np.random.default_rng(seed).standard_normal()
+    return {"value": float(1e6 * (drawn - round(drawn, 4)))}
+
+
+def test_chaos_is_given_what_moving_its_start_does(monkeypatch):
+    monkeypatch.setattr(fast_runs, "wave", chaotic)
+    value = chaotic(x=0.5, seed=0, device="cpu")["value"]
+    for factor, agrees in ((1 + 1e-4, True), (1.5, False)):
+        spot._computed.cache_clear()
+        columns = {**COLUMNS, "value": np.array([value * factor, 1.0])}
+        if agrees:
+            assert agreement.of(columns, 0, {"value": value}, lambda side: {"value": value}).differs
+            spot.check(FAST, columns, provenance([0.02, 0.5]))
+        else:
+            with pytest.raises(ValueError, match="other values than its table holds"):
+                spot.check(FAST, columns, provenance([0.02, 0.5]))
+
+
+def test_whoever_loads_a_table_looks_at_it_if_not_told_otherwise(tmp_path):
+    text = f"x,seed,value\n0.5,0,{np.sin(0.5) * 1.05}\n"
+    (tmp_path / "fast.csv").write_text(text)
+    said = {**provenance([0.02]), "run": "fast", "table_sha256": tables._sha256(text)}
+    tables.write_provenance(tmp_path / "fast.json", said)
+    run = replace(FAST, full=({"x": (0.5,), "seed": (0,)},))
+    assert tables.load("fast", run=run, where=tmp_path, replay=False).note == ""
+    with pytest.raises(ValueError, match="its code gives other values than its table holds"):
+        tables.load("fast", run=run, where=tmp_path)
+
+
+def signing(code, points, rule="cover"):
+    return {"to": {"library_digest": code}, "points": points, "rule": rule}
+
+
+@pytest.mark.parametrize(
+    ("signings", "line"),
+    [
+        ([], "replayed 0 of 9."),
+        ([signing("old", [{"a": 1}])], "replayed 0 of 9."),
+        ([signing("now", [{"a": 1}, {"a": 2}]), signing("now", [{"a": 2}, {"a": 3}])], "replayed 3 of 9."),
+        ([signing("now", [{"a": 1}], "blocks")], "replayed 1 of 9, one a block."),
+        ([signing("now", [{"a": 1}], "cheapest")], "1 of 9, once a release, as each costs more than a minute."),
+    ],
+)
+def test_line_says_how_many_points_were_replayed_for_this_code(signings, line):
+    said = {"run": "x", "seconds": [1] * 9, "seconds_total": 9, "devices": ["cpu"], "versions": [{}]}
+    table = tables.Table({}, {**said, "library_digest": "now", "certified": json.loads(json.dumps(signings))}, "")
+    assert table.line.endswith(line)
+
+
+def test_runs_that_share_work_are_stored_runs():
+    assert all(tables.is_stored(name) and runs.find(name) for name in spot.SHARED)
