@@ -70,16 +70,16 @@ def test_a_rival_far_away_does_not_flatter(predicted, rival, size, name):
 
 
 @pytest.mark.parametrize(
-    ("value", "coarse", "verdict", "missing"),
+    ("value", "coarse", "undecided", "missing"),
     [
-        (0.1, "", "holds", ""),
-        (0.11, "", "holds", "would not notice a change of 11 %, and gives no reason"),
-        (0.11, "five seeds", "holds", ""),
-        (0.51, "five seeds", "holds", "would not notice a change of 51 %"),
-        (0.51, "five seeds", "open", ""),
-        (0.51, "", "open", "would not notice a change of 51 %, and gives no reason"),
-        (None, "five seeds", "open", "names no scale or rival"),
+        (0.1, "", False, ""),
+        (0.11, "", False, "would not notice a change of 11 %, and gives no reason"),
+        (0.11, "five seeds", False, ""),
+        (0.51, "five seeds", False, "would not notice a change of 51 %"),
+        (0.51, "five seeds", True, ""),
+        (0.51, "", True, "would not notice a change of 51 %, and gives no reason"),
+        (None, "five seeds", True, "names no scale or rival"),
     ],
 )
-def test_limits(value, coarse, verdict, missing):
-    assert resolution.problem(value, coarse, verdict) == missing
+def test_limits(value, coarse, undecided, missing):
+    assert resolution.problem(value, coarse, undecided=undecided) == missing

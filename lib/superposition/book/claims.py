@@ -83,7 +83,7 @@ def check(
     -------
     Row
         Also "undecided" if the check could not notice a change of the prediction by half, and always
-        if the claim is open: what machines compare must not hang on how far off a measurement is.
+        if the claim is itself undecided: what machines compare must not hang on how far off a measurement is.
 
     Raises
     ------
@@ -124,7 +124,7 @@ def check(
         _tuple(measured),
         _tuple(tolerance),
         () if printed is None else _tuple(printed),
-        "undecided" if failures or claim.verdict == "open" or _decides_nothing(sharp) else "confirmed",
+        "undecided" if failures or claim.undecided or _decides_nothing(sharp) else "confirmed",
         sharp,
         unit_name,
         spared,

@@ -115,7 +115,7 @@ def _of_rival(relation, predicted, distance, name):
     return nearer, name if (nearer == distance).any() else "prediction"
 
 
-def problem(resolution: float | None, coarse: str = "", verdict: str = "holds") -> str:
+def problem(resolution: float | None, coarse: str = "", *, undecided: bool = False) -> str:
     """What is missing for a check of this resolution.
 
     Parameters
@@ -124,8 +124,8 @@ def problem(resolution: float | None, coarse: str = "", verdict: str = "holds") 
         From `of`.
     coarse : str
         The reason that the claims file gives for a coarse check, if any.
-    verdict : str
-        The declared one; only an open claim may have a check that decides nothing.
+    undecided : bool
+        Whether the claim is declared so: only then may a check decide nothing.
 
     Returns
     -------
@@ -134,7 +134,7 @@ def problem(resolution: float | None, coarse: str = "", verdict: str = "holds") 
     """
     if resolution is None:
         return "names no scale or rival"
-    if resolution > DECIDES_NOTHING and verdict != "open":
+    if resolution > DECIDES_NOTHING and not undecided:
         return f"would not notice a change of {forms.percent(resolution)}"
     if resolution > NEEDS_REASON and not coarse:
         return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
