@@ -105,19 +105,40 @@ def test_a_check_that_would_not_notice_a_half_is_undecided():
     assert claims.check("rug.eq5", 1.0, 1.0, atol=0.51).outcome == "undecided"
     assert claims.check("rug.eq5", [1.0, 0.1], [1.0, 0.1], atol=0.09).outcome == "undecided"  # the second cannot fail
     assert claims.check("rug.eq5", 1.0, 1.0, rtol=0.85).outcome == "undecided"
+    assert claims.check("rug.eq5", 1.0, 1.25, atol=0.25).outcome == "confirmed"
+    assert claims.check("rug.eq5", 1.0, 1.3125, atol=0.3125).outcome == "undecided"  # it lies far off already
     assert claims.check("rug.eq5", 1.0, 1.0, atol=0.51, scale=("range of the data", 10)).outcome == "confirmed"
 
 
 def test_the_record_holds_the_resolution():
-    bundle = claims.check("rug.eq5", 0.5, 0.51, se=0.005)._repr_mimebundle_()
+    bundle = claims.check("rug.eq5", 1.0, 1.125, atol=0.125)._repr_mimebundle_()
     stored = json.loads(json.dumps(bundle[rows.RECORD_TYPE], allow_nan=False))["rows"][0]
-    assert (stored["resolution"], stored["unit"]) == (0.04, "prediction")
+    assert (stored["resolution"], stored["unit"]) == (0.25, "prediction")
 
 
 def test_every_row_can_be_linked_to():
     shown = claims.table(claims.check("rug.eq5", 1, 1), claims.check("rug.eq5", 2, 2, label="p=1"))
     assert '<tr id="claim-rug-eq5">' in shown._repr_mimebundle_()["text/markdown"]
     assert shown._repr_mimebundle_()["text/markdown"].count('<tr id="claim-rug-eq5-') == 1
+
+
+@pytest.mark.parametrize("relation", ["equals", "below", "above"])
+def test_a_prediction_of_nothing_needs_a_size(relation):
+    measured = {"equals": 0.0, "below": -1.0, "above": 1.0}[relation]
+    for predicted in (0, [0.0, 0.0]):
+        with pytest.raises(ValueError, match="predicted = 0 has no size for rug.eq5; allowed: with a rival"):
+            claims.check("rug.eq5", predicted, measured, relation=relation)
+    for unit in ({"scale": ("all of them", 5)}, {"rival": ("as many as before", 5 - 10 * (relation == "above"))}):
+        assert claims.check("rug.eq5", 0, measured, relation=relation, **unit).unit == next(iter(unit.values()))[0]
+    assert claims.check("rug.eq5", [0, 1], [0, 1]).resolution == 0
+
+
+def test_an_open_claim_decides_nothing_however_near_it_comes():
+    far, near = (claims.check("incidental.fig5.sigma4.small", 9, m, atol=4)._repr_mimebundle_() for m in (11.5, 9.1))
+    assert far["text/plain"] == near["text/plain"] == "incidental.fig5.sigma4.small: open; = 9; undecided"
+    assert "<b>open</b>" in far["text/markdown"] and "in this run" not in far["text/markdown"]
+    with pytest.raises(claims.ClaimError, match="declared 'open', but the measurement does not agree"):
+        claims.check("incidental.fig5.sigma4.small", 9, 14, atol=4)
 
 
 def test_tolerance_is_the_sum_of_its_parts():
@@ -146,7 +167,7 @@ def test_html_escapes_and_shows_the_excluded_form():
 
 
 def test_a_number_that_repeats_is_written_once():
-    bundle = claims.check("rug.eq5", 1.0, [1.0, 1.25], atol=0.3)._repr_mimebundle_()
+    bundle = claims.check("rug.eq5", 1.0, [1.0, 1.25], atol=0.25)._repr_mimebundle_()
     assert bundle["text/plain"] == "rug.eq5: completed; = 1 (2 values); confirmed"
     assert "1, 1.25" in bundle["text/markdown"]
 

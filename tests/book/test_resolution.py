@@ -4,19 +4,22 @@ import numpy as np
 import pytest
 from superposition.book import claims, resolution
 
+PREDICTED = np.array([0.5, 0.6, -0.55])
 
-def noticed(change, **kwargs):
-    """Whether every value of a check notices that the prediction is changed by this share."""
-    predicted = np.array([0.5, 2.0, -4.0])
-    rows = [claims.check("rug.eq5", p * (1 + change), p, may_be_undecided=True, **kwargs) for p in predicted]
+
+def noticed(change, measured, **kwargs):
+    """Whether every value of a check notices that the prediction is changed by this share, up as well as down."""
+    changed = [(p * factor, m) for p, m in zip(PREDICTED, measured, strict=True) for factor in (1 + change, 1 - change)]
+    rows = [claims.check("rug.eq5", p, m, may_be_undecided=True, **kwargs) for p, m in changed]
     return all(row.outcome == "undecided" for row in rows)
 
 
+@pytest.mark.parametrize("off", [0.0, 0.015, -0.015])
 @pytest.mark.parametrize("kwargs", [{"atol": 0.02}, {"rtol": 0.03}, {"se": 0.005, "z": 2}])
-def test_it_is_the_smallest_change_that_every_value_notices(kwargs):
-    predicted = np.array([0.5, 2.0, -4.0])
-    sharp = claims.check("rug.eq5", predicted, predicted, **kwargs).resolution
-    assert noticed(1.1 * sharp, **kwargs) and not noticed(0.9 * sharp, **kwargs)
+def test_it_is_the_smallest_change_that_every_value_notices(kwargs, off):
+    measured = PREDICTED * (1 + off)
+    sharp = claims.check("rug.eq5", PREDICTED, measured, **kwargs).resolution
+    assert noticed(1.1 * sharp, measured, **kwargs) and not noticed(0.9 * sharp, measured, **kwargs)
 
 
 @pytest.mark.parametrize(
@@ -26,7 +29,9 @@ def test_it_is_the_smallest_change_that_every_value_notices(kwargs):
         ("equals", [0.0], [0.0], [0.0], None, 0.0),
         ("equals", [0.0], [0.0], [1e-12], None, None),
         ("equals", [0.0, 4.0], [0.0, 4.0], [0.2, 0.2], None, 0.05),
-        ("equals", [0.0], [0.01], [0.02], [0.5], 0.04),
+        ("equals", [0.0], [0.01], [0.02], [0.5], 0.06),
+        ("equals", [9.0], [11.5], [4.0], None, 6.5 / 9),
+        ("equals", [0.1, 0.1], [0.1, 0.07], [0.025, 0.025], None, 0.55),
         ("equals", [1.0, 0.1], [1.0, 0.1], [0.05, 0.05], None, 0.5),
         ("below", [0.05, 0.05], [0.01, 0.04], [0.0, 0.0], [0.5, 0.5], 0.02),
         ("above", [0.0], [3.0], [0.0], None, None),
@@ -51,14 +56,30 @@ def test_a_scale_is_the_unit_whatever_the_prediction_is():
 
 
 @pytest.mark.parametrize(
-    ("value", "coarse", "missing"),
+    ("predicted", "rival", "size", "name"),
     [
-        (0.1, "", ""),
-        (0.11, "", "would not notice a change of 11 %, and gives no reason"),
-        (0.11, "five seeds", ""),
-        (0.51, "five seeds", "would not notice a change of 51 %"),
-        (None, "five seeds", "names no scale or rival"),
+        (1.0, 1.5, 0.5, "silence"),
+        (1.0, 4.0, 1.0, "prediction"),
+        (-1.0, 4.0, 1.0, "prediction"),
+        (0.0, 4.0, 4.0, "silence"),
     ],
 )
-def test_limits(value, coarse, missing):
-    assert resolution.problem(value, coarse) == missing
+def test_a_rival_far_away_does_not_flatter(predicted, rival, size, name):
+    unit, found = resolution.unit("equals", [predicted], [predicted], rival=("silence", [rival]))
+    assert unit.tolist() == [size] and found == name
+
+
+@pytest.mark.parametrize(
+    ("value", "coarse", "undecided", "missing"),
+    [
+        (0.1, "", False, ""),
+        (0.11, "", False, "would not notice a change of 11 %, and gives no reason"),
+        (0.11, "five seeds", False, ""),
+        (0.51, "five seeds", False, "would not notice a change of 51 %"),
+        (0.51, "five seeds", True, ""),
+        (0.51, "", True, "would not notice a change of 51 %, and gives no reason"),
+        (None, "five seeds", True, "names no scale or rival"),
+    ],
+)
+def test_limits(value, coarse, undecided, missing):
+    assert resolution.problem(value, coarse, undecided=undecided) == missing

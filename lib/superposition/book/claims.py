@@ -69,9 +69,10 @@ def check(
         cannot be told apart, and why.
     rival : tuple, optional
         ``(name, value)``: what would be measured if something else were true. It must be
-        excluded, and is the unit of the resolution.
+        excluded, and is the unit of the resolution where the prediction is not smaller.
     scale : tuple, optional
         ``(name, value)``: the unit of the resolution, where neither the prediction nor a rival is.
+        Where all predictions are 0 there must be a printed form, a rival or a scale.
     label : str
         Which case this is, when a claim is checked more than once.
     may_be_undecided : bool
@@ -81,7 +82,8 @@ def check(
     Returns
     -------
     Row
-        Also "undecided" if the check could not notice a change of the prediction by half.
+        Also "undecided" if the check could not notice a change of the prediction by half, and always
+        if the claim is itself undecided: what machines compare must not hang on how far off a measurement is.
 
     Raises
     ------
@@ -93,15 +95,17 @@ def check(
 
     Examples
     --------
-    >>> row = check("rug.eq5", 0.5, 0.51, se=0.005)
+    >>> row = check("rug.eq5", 1.0, 1.125, atol=0.125)
     >>> row.outcome, row.resolution
-    ('confirmed', 0.04)
+    ('confirmed', 0.25)
     """
     claim = _lookup(claim_id)
     checks.one_of("relation", relation, tuple(forms.RELATIONS))
     if claim.verdict in AGAINST_THE_TEXT and printed is None and relation == "equals":
         raise ValueError(f"printed = None is not enough for {claim_id} ({claim.verdict}); allowed: the text's value")
     predicted, measured = _pair(claim_id, predicted, measured)
+    if not predicted.any() and printed is rival is scale is None:
+        raise ValueError(f"predicted = 0 has no size for {claim_id}; allowed: with a rival, a scale or a printed form")
     shape = measured.shape
     printed = None if printed is None else _fitting("printed", printed, shape)
     tolerance = _tolerance(predicted, *(_fitting(n, v, shape, 0) for n, v in _named(se=se, rtol=rtol, atol=atol, z=z)))
@@ -120,7 +124,7 @@ def check(
         _tuple(measured),
         _tuple(tolerance),
         () if printed is None else _tuple(printed),
-        "undecided" if failures or _decides_nothing(sharp) else "confirmed",
+        "undecided" if failures or claim.undecided or _decides_nothing(sharp) else "confirmed",
         sharp,
         unit_name,
         spared,

@@ -44,6 +44,11 @@ class Claim:
         """Which of `TEXTS` it is from."""
         return self.id.split(".")[0]
 
+    @property
+    def undecided(self) -> bool:
+        """Whether its checks are shown and decide nothing: it is open, and is no question that others asked."""
+        return self.verdict == "open" and self.kind not in NO_CHECK_NEEDED
+
 
 @cache
 def declared() -> dict[str, Claim]:

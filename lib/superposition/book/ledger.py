@@ -83,7 +83,8 @@ def blunt(notebooks: Mapping[str, str | os.PathLike]) -> dict[str, list[str]]:
     """
     found = {}
     for row in (row for path in notebooks.values() for row in records(path)):
-        missing = resolution.problem(row.resolution, declared()[row.id].coarse)
+        claim = declared()[row.id]
+        missing = resolution.problem(row.resolution, claim.coarse, undecided=claim.undecided)
         if missing:
             found.setdefault(row.id, []).append(f"{row.label}: {missing}" if row.label else missing)
     return found

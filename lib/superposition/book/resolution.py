@@ -1,12 +1,14 @@
 """How sharp a check is: the smallest relative change of the prediction that it would notice.
 
-With ``relation="equals"`` a value may move by its tolerance unnoticed, and the unit is the
-prediction: a tolerance of 0.02 around 0.5 is a resolution of 4 %. A check of several values is
-as sharp as its weakest, so that none of them is a number that could not fail. A one-sided check
-would go unnoticed through the distance between its bound and the nearest measurement. That
-distance, like the tolerance around a prediction of 0, has no unit of its own: the check names a
-scale, or a rival, whose distance is the unit. The text's own form is such a rival. A 0 among
-other predictions is measured in the largest of them.
+With ``relation="equals"`` a prediction may move unnoticed by its tolerance, and by the distance
+at which the measurement lies already. The unit is the prediction: a tolerance of 0.02 around 0.5,
+and 0.51 measured, are a resolution of 6 %. A check of several values is as sharp as its weakest,
+so that none of them is a number that could not fail. A one-sided check would go unnoticed through
+the distance between its bound and the nearest measurement. That distance, like the tolerance
+around a prediction of 0, has no unit of its own: the check names a scale, or a rival, whose
+distance is the unit. The text's own form is such a rival. A rival further away than the
+prediction is large would flatter: then the prediction is the unit. A 0 among other predictions is
+measured in the largest of them.
 """
 
 import numpy as np
@@ -41,18 +43,18 @@ def of(
 
     Examples
     --------
-    >>> of("equals", [0.5, 2.0], [0.51, 2.0], [0.02, 0.02])
-    0.04
+    >>> of("equals", [1.0, 4.0], [1.125, 4.0], [0.125, 0.125])
+    0.25
     >>> of("below", [0.05], [0.01], [0.0]) is None
     True
     >>> of("below", [0.05], [0.01], [0.0], unit=[0.5])
     0.08
     """
-    predicted, measured, reach = (np.asarray(v, dtype=np.float64) for v in (predicted, measured, tolerance))
-    if relation != "equals":
-        reach = np.abs(predicted - measured)
-    elif unit is None:
-        unit = np.where(predicted == 0, np.abs(predicted).max(), np.abs(predicted))
+    predicted, measured, tolerance = (np.asarray(v, dtype=np.float64) for v in (predicted, measured, tolerance))
+    reach = np.abs(predicted - measured)
+    if relation == "equals":
+        reach = reach + tolerance
+        unit = np.where(predicted == 0, np.abs(predicted).max(), np.abs(predicted)) if unit is None else unit
     if unit is None:
         return None
     with np.errstate(divide="ignore", invalid="ignore", over="ignore"):
@@ -81,7 +83,8 @@ def unit(
     printed : array_like, shape (k,), optional
         The text's own form. Its distance is the unit of a one-sided check, and where the prediction is 0.
     rival, scale : tuple, optional
-        ``(name, values)``. The distance of a rival, or else a scale, goes before everything.
+        ``(name, values)``. The distance of a rival, no larger than a prediction that is not 0, or else a scale,
+        goes before everything.
 
     Returns
     -------
@@ -93,7 +96,7 @@ def unit(
     predicted = np.asarray(predicted, dtype=np.float64)
     origin = predicted if relation == "equals" else measured
     if rival is not None:
-        return np.abs(np.subtract(rival[1], origin)), rival[0]
+        return _of_rival(relation, predicted, np.abs(np.subtract(rival[1], origin)), rival[0])
     if scale is not None:
         return np.broadcast_to(scale[1], np.shape(origin)), scale[0]
     if printed is None:
@@ -105,7 +108,14 @@ def unit(
     return instead, "the text's own form"
 
 
-def problem(resolution: float | None, coarse: str = "") -> str:
+def _of_rival(relation, predicted, distance, name):
+    if relation != "equals":
+        return distance, name
+    nearer = np.where(predicted == 0, distance, np.minimum(distance, np.abs(predicted)))
+    return nearer, name if (nearer == distance).any() else "prediction"
+
+
+def problem(resolution: float | None, coarse: str = "", *, undecided: bool = False) -> str:
     """What is missing for a check of this resolution.
 
     Parameters
@@ -114,6 +124,8 @@ def problem(resolution: float | None, coarse: str = "") -> str:
         From `of`.
     coarse : str
         The reason that the claims file gives for a coarse check, if any.
+    undecided : bool
+        Whether the claim is declared so: only then may a check decide nothing.
 
     Returns
     -------
@@ -122,7 +134,7 @@ def problem(resolution: float | None, coarse: str = "") -> str:
     """
     if resolution is None:
         return "names no scale or rival"
-    if resolution > DECIDES_NOTHING:
+    if resolution > DECIDES_NOTHING and not undecided:
         return f"would not notice a change of {forms.percent(resolution)}"
     if resolution > NEEDS_REASON and not coarse:
         return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
