@@ -312,7 +312,7 @@ def drawn(names, number, seed, records):
     found = {name: list(faults(tree)) for name, tree in trees.items()}
     for name, ones in found.items():
         random.Random(f"{seed} {name}").shuffle(ones)
-    rounds = zip_longest(*(((name, fault) for fault in found[name]) for name in order))
+    rounds = zip_longest(*([(name, fault) for fault in found[name]] for name in order))
     first = list(islice(filter(None, chain.from_iterable(rounds)), number))
     again = {key(r) for r in records if lives(r)}
     survived = [(name, fault) for name in {module for module, *_ in again} & set(names) for fault in found[name]]
