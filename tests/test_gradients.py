@@ -1,5 +1,8 @@
 """Every gradient that is written down, against central differences of what it is the gradient of."""
 
+from contextlib import suppress
+from unittest import mock
+
 import numpy as np
 import pytest
 from superposition import features
@@ -19,6 +22,7 @@ from superposition.toy import geometry, linear, thomson
 
 torch = pytest.importorskip("torch")
 from superposition.incidental import many_features, noisy_training  # noqa: E402
+from superposition.receptive import many_experiments  # noqa: E402
 from superposition.rug import (  # noqa: E402
     batched_training,
     exact_gradients,
@@ -280,6 +284,28 @@ def slope_of_a_tiling():
     return lambda x: tilings._variation(x, errors, WAVES), normal(12)
 
 
+def handed_over(patched, call):
+    """What a search hands to scipy's minimize: value and gradient, and where it starts."""
+    found = []
+
+    def minimize(function, start, *_, **__):
+        found.append((function, start))
+        raise InterruptedError
+
+    with mock.patch(patched, minimize), suppress(InterruptedError):
+        call()
+    return found[0]
+
+
+def places_of_vectors(energy):
+    return handed_over("scipy.optimize.minimize", lambda: thomson.minimise(5, 2, energy=energy, threshold=-0.2))
+
+
+def behind_its_own_gates():
+    point = {"n": 6, "xi1": 1.5, "xi2": 0.7, "gain": 1.0, "K": 2, "samples": 40, "iterations": 1, "seed": 0}
+    return handed_over(f"{many_experiments.__name__}.minimize", lambda: many_experiments.frozen_gates(**point))
+
+
 def squashed_pixel():
     law = flat_field._squash(0.8)
     return lambda x: (float(law.f(x)[0]), law.slope(x)), np.array([0.7])
@@ -316,6 +342,8 @@ CASES = {
     "tails._characteristic_slope, uniform": (lambda: characteristic(laws.uniform(0.3)), EXACT),
     "thomson._overlap_energy": (lambda: energy(lambda W: thomson._overlap_energy(W, -0.2)), EXACT),
     "thomson._coulomb": (lambda: energy(thomson._coulomb), EXACT),
+    "thomson.minimise, overlap": (lambda: places_of_vectors("overlap"), EXACT),
+    "thomson.minimise, coulomb": (lambda: places_of_vectors("coulomb"), EXACT),
     "linear.flow": (flow_of_the_linear_model, (1e-6, 1e-4)),  # the path bends by 1e-5 of its slope
     "linear.descend": (step_of_the_linear_model, (1e-6, 1e-5)),  # a step of 1e-7
     "gated_training._gradient, ReLU": (lambda: gated(0.0), EXACT),
@@ -326,6 +354,7 @@ CASES = {
     "tilings._minus_log_score, one": (lambda: score_of_a_tile(False), EXACT),
     "tilings._minus_log_score, tiled": (lambda: score_of_a_tile(True), EXACT),
     "tilings._variation": (slope_of_a_tiling, EXACT),
+    "many_experiments.frozen_gates": (behind_its_own_gates, EXACT),
     "flat_field._squash": (squashed_pixel, EXACT),
 }
 
