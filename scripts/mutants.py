@@ -10,7 +10,6 @@ drawn by the seed, those of modules that were tried least before the others. Wha
 
 import argparse
 import ast
-import copy
 import csv
 import hashlib
 import json
@@ -26,7 +25,6 @@ from contextlib import suppress
 from functools import cache
 from itertools import chain, islice, zip_longest
 from pathlib import Path
-from typing import Any, NamedTuple
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # before numpy is loaded
 os.environ["PYTEST_DISABLE_PLUGIN_AUTOLOAD"] = "1"
@@ -37,179 +35,23 @@ import scipy.integrate  # noqa: E402, F401
 import scipy.optimize.elementwise  # noqa: E402, F401
 import scipy.stats  # noqa: E402, F401
 import torch  # noqa: E402, F401
+from faults import code_with, faults  # noqa: E402
+from importers import LIBRARY, ROOT, TESTS, files, is_package, tests_of  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-ROOT = Path(__file__).resolve().parent.parent
-LIBRARY, TESTS = ROOT / "lib" / "superposition", ROOT / "tests"
 STORED, EQUIVALENT = TESTS / "MUTATIONS.md", TESTS / "equivalent-mutants.csv"
 KEPT, TIMES = ROOT / "_build" / "mutants.jsonl", ROOT / "_build" / "test-seconds.json"
-KINDS = ("killed", "late", "equivalent", "survived")
-LONG = 90  # seconds that the tests of one fault may take together; the first of them may take more
-TOO_LONG = 300  # seconds
+KINDS = ("killed", "late", "killed since", "equivalent", "survived")
+LONG = 60  # seconds that the tests of one fault may take together; the first of them may take more
+TOO_LONG = 300  # seconds for one file: it is left out
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
 LEFT_OUT = "superposition.runs.catalogue"  # another number there is another run, not a fault
 HEAD = """# Random faults, and what the tests saw
 
 Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module. Late: the
-tests took thrice their time, or waited for ever. Equivalent: the fault changes nothing that is promised; the reason
-stands in `equivalent-mutants.csv`.
+tests took thrice their time, or waited for ever. Killed since: it survived at first, and a test was written that sees
+it. Equivalent: the fault changes nothing that is promised; the reason stands in `equivalent-mutants.csv`.
 """
-SWAPS = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-PARTS = {
-    ast.Add: "left right",
-    ast.Sub: "left",
-    ast.Mult: "left right",
-    ast.MatMult: "left right",
-    ast.Div: "left",
-    ast.Pow: "left",
-}  # fmt: skip  what may be left alone
-
-
-class Fault(NamedTuple):
-    """One change of a module's code: where it goes, what stands there, and how both read."""
-
-    holder: ast.AST
-    field: str
-    index: int | None
-    old: Any
-    new: Any
-    line: int
-    was: str
-    now: str
-
-
-def changes(node):
-    """Yield a node with one fault each."""
-    if isinstance(node, ast.BinOp):
-        if type(node.op) in SWAPS:
-            yield ast.BinOp(node.left, SWAPS[type(node.op)](), node.right)
-        for part in PARTS.get(type(node.op), "").split():
-            yield getattr(node, part)
-    elif isinstance(node, ast.BoolOp):
-        yield ast.BoolOp(SWAPS[type(node.op)](), node.values)
-    elif isinstance(node, ast.AugAssign):
-        yield ast.Pass()
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        yield ast.Compare(node.left, [SWAPS[type(node.ops[0])](), *node.ops[1:]], node.comparators)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        yield ast.Constant(not node.value)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, int):
-        yield ast.Constant(node.value + 1)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, float):
-        yield ast.Constant(1.01 * node.value + (node.value == 0))
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
-        yield node.operand
-    elif isinstance(node, (ast.If, ast.IfExp)):
-        changed = copy.copy(node)
-        changed.test = ast.UnaryOp(ast.Not(), node.test)
-        yield changed
-
-
-def faults(tree):
-    """Yield every fault of some code, outside of annotations, errors and texts."""
-    for field, value in ast.iter_fields(tree):
-        for index, node in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(node, ast.AST) or field in ("annotation", "returns"):
-                continue
-            if isinstance(node, (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
-                continue
-            if isinstance(node, ast.keyword) and node.arg:
-                others = [one for one in value if one is not node]
-                yield Fault(tree, field, None, value, others, node.lineno, brief(node), "")
-            for new in changes(node):
-                new = ast.copy_location(new, node) if not hasattr(new, "lineno") else new
-                place = index if isinstance(value, list) else None
-                yield Fault(tree, field, place, node, new, node.lineno, brief(node), brief(new))
-            yield from faults(node)
-
-
-def put(fault, node):
-    """Put a node into the place of a fault."""
-    if fault.index is None:
-        setattr(fault.holder, fault.field, node)
-    else:
-        getattr(fault.holder, fault.field)[fault.index] = node
-
-
-def code_with(tree, fault):
-    """Return the code with a fault."""
-    put(fault, fault.new)
-    text = ast.unparse(ast.fix_missing_locations(tree))
-    put(fault, fault.old)
-    return text
-
-
-def brief(node):
-    """Return code on one short line."""
-    return ast.unparse(node).split("\n")[0][:80]
-
-
-def module_name(path):
-    """Return by what name a file is imported."""
-    base = LIBRARY.parent if path.is_relative_to(LIBRARY) else TESTS if path.is_relative_to(TESTS) else path.parent
-    parts = path.relative_to(base).with_suffix("").parts
-    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
-
-
-@cache
-def files():
-    """Return the files that may import something, by name."""
-    found = [*LIBRARY.rglob("*.py"), *TESTS.rglob("*.py"), *(ROOT / "scripts").glob("*.py")]
-    return {module_name(path): path for path in sorted(found)}
-
-
-@cache
-def imported(name):
-    """Return the modules that a file imports, those of names that a package hands out, and those named in a text."""
-    found, bound = set(), {}
-    for node in ast.walk(ast.parse(files()[name].read_text())):
-        if isinstance(node, ast.Import):
-            found |= {alias.name for alias in node.names}
-            bound |= {alias.asname or alias.name: alias.name for alias in node.names}
-        elif isinstance(node, ast.ImportFrom):
-            found |= {f"{node.module}.{alias.name}" for alias in node.names}
-            bound |= {alias.asname or alias.name: f"{node.module}.{alias.name}" for alias in node.names}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value.split(":")[0].removesuffix(".py"))
-        elif isinstance(node, ast.Attribute):
-            of = bound.get(ast.unparse(node.value), "")
-            found |= {f"{of}.{node.attr}"} if is_package(of) else set()
-    return {module for one in found if (module := defining(one))} - {name}
-
-
-def is_package(name):
-    """Whether a name is that of a package of the library."""
-    return name in files() and files()[name].name == "__init__.py"
-
-
-@cache
-def defining(name):
-    """Return the module that a dotted name is, or stands in; the one behind a package's face."""
-    if name in files():
-        return name
-    package, _, last = name.rpartition(".")
-    if not is_package(package):
-        return package if package in files() else None
-    for node in ast.parse(files()[package].read_text()).body:
-        if isinstance(node, ast.ImportFrom) and last in [alias.name for alias in node.names]:
-            return defining(f"{node.module}.{last}")
-    return package
-
-
-def tests_of(name):
-    """Return the test files that import a module; where there is none, those of what imports it, and so on."""
-    reached, new = {name}, {name}
-    while new:
-        new = {other for other in files() if other not in reached and imported(other) & new}
-        tests = [files()[other] for other in sorted(new) if files()[other].name.startswith("test_")]
-        if tests:
-            return tests
-        reached |= new
-    return []
 
 
 def run(copied, arguments, limit):
@@ -352,9 +194,9 @@ def reasons():
 
 def kind(record):
     """Return how a fault is counted."""
-    return (
-        record["outcome"] if record["outcome"] in ("killed", "late") else "survived" if lives(record) else "equivalent"
-    )
+    if record["outcome"] in ("killed", "late"):
+        return "killed since" if record["lived"] else record["outcome"]
+    return "survived" if lives(record) else "equivalent"
 
 
 def report(records):
@@ -363,7 +205,7 @@ def report(records):
     for r in records:
         counts[r["seed"], f"`{r['module'].rpartition('.')[0]}`"][kind(r)] += 1
         counts[r["seed"], "together"][kind(r)] += 1
-    lines = [f"| seed | part | faults | {' | '.join(KINDS)} |", "|---|---|---|---|---|---|---|"]
+    lines = [f"| seed | part | faults | {' | '.join(KINDS)} |", "|---" * (3 + len(KINDS)) + "|"]
     for (seed, part), count in sorted(counts.items()):
         lines.append(f"| {seed} | {part} | {count.total()} | {' | '.join(str(count[kind]) for kind in KINDS)} |")
     left = {f"* `{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`" for r in records if lives(r)}
@@ -371,8 +213,13 @@ def report(records):
 
 
 def latest(records):
-    """Return what was found last of each fault."""
-    return list({(r["seed"], r["line"], *key(r)): r for r in records}.values())
+    """Return what was found last of each fault, and whether it had survived before."""
+    found = {}
+    for r in records:
+        place = (r["line"], *key(r))
+        before = found.get(place, r | {"lived": False})
+        found[place] = r | {"seed": before["seed"], "lived": before["lived"] or before["outcome"] == "survived"}
+    return list(found.values())
 
 
 def chosen(parts):

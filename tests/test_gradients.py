@@ -9,14 +9,7 @@ from superposition import features
 from superposition.incidental import l1_loss as l1
 from superposition.incidental import laws, noise_loss, tails
 from superposition.incidental.untied_weights import train as train_untied
-from superposition.receptive import (
-    flat_field,
-    gated_training,
-    gaussian_covariance,
-    landscape,
-    relu_flow,
-    tilings,
-)
+from superposition.receptive import flat_field, gated_training, gaussian_covariance, landscape, relu_flow, tilings
 from superposition.rug import interference, meanfield, noise_bound
 from superposition.toy import geometry, linear, thomson
 
