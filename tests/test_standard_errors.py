@@ -36,7 +36,7 @@ REPEATS, FALSE_ALARMS = 100, 1e-4
 # 0.54 and 1.66, see an error that is wrong by 40 %.
 BOUNDS = chi2.ppf([FALSE_ALARMS / 2, 1 - FALSE_ALARMS / 2], REPEATS - 1) / (REPEATS - 1)
 W = np.eye(6) + np.random.default_rng(3).standard_normal((6, 6)) / 5
-MEASURED = tile_search.measured_loss
+MEASURED = tile_search.measured_loss  # before a case puts something in its place
 FAN, B = priority_fan(6, 10), np.full(6, -0.05)
 
 
