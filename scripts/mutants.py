@@ -1,29 +1,29 @@
-"""Random faults in the library, each against the tests of its own module: ``python scripts/mutants.py [part …]``.
+"""Random faults in the library, each against the tests that import its module: ``python scripts/mutants.py [part …]``.
 
-A mutant is a copy of the library with one small change: a comparison, an operator, a number, a condition, a default, a
-result. It is killed when the tests at the mirrored path (``tests/rug/test_codes.py`` for ``superposition.codes.fans``),
-the module's doctests or the contract on its input fail; one that takes thrice the processor time of the tests is late.
-What was tried is kept in ``_build/mutants.jsonl``, so that the same command goes on where it was stopped; a module that
-changed is tried anew, and so is every survivor. The seed chooses a module's mutants.
+A fault is one small change: another comparison, operator, number, condition or default; a factor, a term or a keyword
+left out. It is killed when the module's doctests, a test file that imports the module, or the contract on its input
+fails; where no test file imports it, those that import what imports it stand in. Quick files go first, and none that
+brings the time of a fault over LONG seconds. A run that takes thrice its usual processor time is late. Faults are
+drawn by the seed, those of modules that were tried least before the others. What was tried is kept in
+``_build/mutants.jsonl``: the same command goes on where it was stopped, and tries again what survived or has changed.
 """
 
 import argparse
 import ast
-import copy
 import csv
 import hashlib
 import json
 import os
 import random
-import re
 import resource
 import shutil
 import signal
 import sys
 import tempfile
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import suppress
 from functools import cache
+from itertools import chain, islice, zip_longest
 from pathlib import Path
 
 os.environ |= dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")  # before numpy is loaded
@@ -35,131 +35,26 @@ import scipy.integrate  # noqa: E402, F401
 import scipy.optimize.elementwise  # noqa: E402, F401
 import scipy.stats  # noqa: E402, F401
 import torch  # noqa: E402, F401
+from faults import code_with, faults  # noqa: E402
+from importers import LIBRARY, ROOT, TESTS, files, is_package, tests_of  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-ROOT = Path(__file__).resolve().parent.parent
-LIBRARY = ROOT / "lib" / "superposition"
-STORED, EQUIVALENT = ROOT / "tests" / "MUTATIONS.md", ROOT / "tests" / "equivalent-mutants.csv"
-HEAD = """# Random faults, and what the tests of each module saw
-
-Made by `make mutants MUTANTS=--write`: one small fault at a time, against the module's own tests and doctests, and the
-contract on its input. Late: the tests took thrice their time, or waited for ever. Equivalent: the fault changes nothing
-that is promised; the reason stands below. A row stands until its module is tried again.
-"""
-UNTRIED = "Not tried, most of them because a fault costs the minutes of tests that train: "
-KINDS = ("killed", "late", "equivalent", "survived")
-KEPT = ROOT / "_build" / "mutants.jsonl"
-SWAPS = {
-    ast.Add: ast.Sub, ast.Sub: ast.Add, ast.Mult: ast.Div, ast.Div: ast.Mult, ast.Pow: ast.Mult,
-    ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,
-    ast.And: ast.Or, ast.Or: ast.And, ast.In: ast.NotIn, ast.NotIn: ast.In, ast.Is: ast.IsNot, ast.IsNot: ast.Is,
-}  # fmt: skip
-
-INDIRECT = {
-    "runs/syntax.py": ["runs/test_fingerprint.py"],
-    "runs/bridge.py": ["runs/test_certify.py"],
-    "book/reference.py": ["test_reference.py"],
-    "receptive/wave_growth.py": ["receptive/test_flat_field.py", "receptive/test_hermite_rates.py"],
-    "decoders/dictionary_training.py": ["rug/test_dictionaries.py"],
-    "experiments/recipe.py": ["rug/test_protocols.py"],
-}
-WINGS, CONTRACT = ("toy", "rug", "incidental", "receptive"), 60  # seconds that the contract on one module's input has
-LONG = 60  # seconds for tests whose time was not kept
+STORED, EQUIVALENT = TESTS / "MUTATIONS.md", TESTS / "equivalent-mutants.csv"
+KEPT, TIMES = ROOT / "_build" / "mutants.jsonl", ROOT / "_build" / "test-seconds.json"
+KINDS = ("killed", "late", "killed since", "equivalent", "survived")
+LONG = 60  # seconds that the tests of one fault may take together; the first of them may take more
+TOO_LONG = 300  # seconds for one file: it is left out
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
-LEFT_OUT = "runs/catalogue"  # another number there is another run, not a fault
+LEFT_OUT = "superposition.runs.catalogue"  # another number there is another run, not a fault
+HEAD = """# Random faults, and what the tests saw
+
+Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module. Late: the
+tests took thrice their time, or waited for ever. Killed since: it survived at first, and a test was written that sees
+it. Equivalent: the fault changes nothing that is promised; the reason stands in `equivalent-mutants.csv`.
+"""
 
 
-def other(node):
-    """Return a node with one fault, or None where this kind has none."""
-    changed = copy.deepcopy(node)
-    if isinstance(node, (ast.BinOp, ast.BoolOp)) and type(node.op) in SWAPS:
-        changed.op = SWAPS[type(node.op)]()
-    elif isinstance(node, ast.Compare) and type(node.ops[0]) in SWAPS:
-        changed.ops[0] = SWAPS[type(node.ops[0])]()
-    elif isinstance(node, ast.Constant) and type(node.value) in (int, float):
-        changed.value = node.value + 1 if isinstance(node.value, int) else 1.01 * node.value + (node.value == 0)
-    elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
-        changed.value = not node.value
-    elif isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
-        return node.operand
-    elif isinstance(node, (ast.If, ast.IfExp)):
-        changed.test = ast.UnaryOp(ast.Not(), node.test)
-    else:
-        return None
-    return changed
-
-
-def places(tree):
-    """Yield every field of the code that can hold a fault, outside of annotations, errors and texts."""
-    for field, value in ast.iter_fields(tree):
-        for index, node in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(node, ast.AST) or field in ("annotation", "returns"):
-                continue
-            if isinstance(node, (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
-                continue
-            if other(node) is not None:
-                yield tree, field, index if isinstance(value, list) else None, node
-            yield from places(node)
-
-
-def put(parent, field, index, node):
-    """Put a node into its place."""
-    if index is None:
-        setattr(parent, field, node)
-    else:
-        getattr(parent, field)[index] = node
-
-
-def mutants(path, number, seed, again):
-    """Yield the chosen mutants of a file and those to be tried again: node, what it said and says, the whole text."""
-    text = path.read_text()
-    tree, lines = ast.parse(text), text.splitlines()
-    found = list(places(tree))
-    name = path.relative_to(LIBRARY).as_posix()
-    drawn = random.Random(f"{seed} {name}").sample(found, min(number, len(found)))
-    survived = [
-        place
-        for place in found
-        if (lines[place[3].lineno - 1].strip(), brief(place[3]), brief(other(place[3]))) in again
-    ]
-    for parent, field, index, node in drawn + [place for place in survived if place not in drawn]:
-        fault = ast.fix_missing_locations(ast.copy_location(other(node), node))
-        put(parent, field, index, fault)
-        yield node, brief(node), brief(fault), ast.unparse(tree)
-        put(parent, field, index, node)
-
-
-def brief(node):
-    """Return code on one short line."""
-    return ast.unparse(node).split("\n")[0][:80]
-
-
-def tests_of(path):
-    """Return the tests of a module: the file at its mirrored path, or else those of the folder that import it."""
-    inner = path.relative_to(LIBRARY)
-    mirrored = ROOT / "tests" / inner.with_name(f"test_{inner.name}")
-    if mirrored.exists():
-        return [mirrored]
-    if inner.as_posix() in INDIRECT:
-        return [ROOT / "tests" / name for name in INDIRECT[inner.as_posix()]]
-    imports = re.compile(rf"import\b[^#]*?\b{path.stem}\b")
-    return [test for test in sorted(mirrored.parent.glob("test_*.py")) if imports.search(test.read_text())]
-
-
-def run(copied, path, limit):
-    """Run a module's tests against a copy of the library: killed, survived or late, and processor seconds."""
-    inside = copied / "superposition" / path.relative_to(LIBRARY)
-    return pytest_in_a_copy(copied, [*tests_of(path), inside], limit)
-
-
-def run_the_contract(copied, path):
-    """Run the contract on a module's input, which takes longer: only where its own tests saw nothing."""
-    if path.relative_to(LIBRARY).parts[0] not in WINGS:
-        return "survived", 0.0
-    return pytest_in_a_copy(copied, [ROOT / "tests" / "test_contract.py", "-k", f"{path.stem}."], CONTRACT)
-
-
-def pytest_in_a_copy(copied, arguments, limit):
+def run(copied, arguments, limit):
     """Run tests in a copy of this process, which has numpy, scipy and torch loaded already and the library not."""
     child = os.fork()
     if not child:
@@ -170,12 +65,12 @@ def pytest_in_a_copy(copied, arguments, limit):
         with suppress(ProcessLookupError):
             os.killpg(child, signal.SIGKILL)  # what a test had started and did not end
     code = os.waitstatus_to_exitcode(status)
-    outcomes = {0: "survived", 1: "killed", 2: "killed", 5: "survived"}  # 5: the contract has no call of this module
+    outcomes = {0: "survived", 1: "killed", 2: "killed", 5: "survived"}  # 5: no doctest, or no call in the contract
     outcomes |= dict.fromkeys((-signal.SIGXCPU, -signal.SIGKILL, -signal.SIGALRM), "late")
     return outcomes.get(code, f"pytest ended with {code}"), round(used.ru_utime + used.ru_stime, 1)
 
 
-def _become_pytest(copied, files, limit):
+def _become_pytest(copied, arguments, limit):
     """Never returns."""
     os.setsid()
     resource.setrlimit(resource.RLIMIT_CPU, (limit, limit + 5))
@@ -188,129 +83,152 @@ def _become_pytest(copied, files, limit):
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml")]
     try:
-        code = pytest.main([*options, *map(str, files)])
+        code = pytest.main([*options, *map(str, arguments)])
     except BaseException:  # whatever it is, it comes from the fault
         code = 2
     os._exit(int(code))
 
 
-def try_module(path, number, seed, known, keep):
-    """Try the mutants of one module that were not tried before; the limit is thrice what its tests take."""
-    lines = path.read_text().splitlines()
-    text = path.read_text() + "".join(test.read_text() for test in tests_of(path))
-    version = hashlib.sha256(text.encode()).hexdigest()[:12]
-    name, known = path.relative_to(LIBRARY).as_posix(), [r for r in known if (LIBRARY / r["module"]) == path]
-    with tempfile.TemporaryDirectory() as folder:
-        copied = Path(folder)
-        shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
-        limit = max((r.get("limit", LONG) for r in known if r["version"] == version), default=0)
-        for node, was, now, code in tqdm(undecided(path, number, seed, version, known), desc=name, unit="mutant"):
-            if not limit:  # these tests were not yet seen to pass without a fault
-                outcome, seconds = run(copied, path, 600)
-                if outcome != "survived":
-                    raise SystemExit(f"{name}: its tests fail without a fault: {outcome}")
-                limit = int(3 * seconds) + 10
-            (copied / "superposition" / name).write_text(code)
-            outcome, seconds = run(copied, path, limit)
-            if outcome == "survived":
-                outcome, seconds = run_the_contract(copied, path)
-            keep(
-                {
-                    "module": name,
-                    "version": version,
-                    "line": node.lineno,
-                    "column": node.col_offset,
-                    "code": lines[node.lineno - 1].strip(),
-                    "was": was,
-                    "now": now,
-                    "limit": limit,
-                    "outcome": outcome,
-                    "seconds": seconds,
-                }
-            )
-    return version
+def outcome(copied, name, code):
+    """Run the tests of a module with a fault until one fails: the outcome, the tests that saw it, processor seconds."""
+    place, taken = copied / files()[name].relative_to(LIBRARY.parent), 0.0
+    for arguments, limit in runs(copied, name):
+        place.write_text(code)
+        result, seconds = run(copied, arguments, limit)
+        shutil.copyfile(files()[name], place)
+        taken += seconds
+        if result != "survived":
+            return result, label(copied, arguments), round(taken, 1)
+    return "survived", "", round(taken, 1)
 
 
-def undecided(path, number, seed, version, known):
-    """Return the chosen mutants of a module that are not decided, and those that survived before."""
-    again = {(r["code"], r["was"], r["now"]) for r in latest(known) if lives(r)}
-    decided = {place(r) for r in known if r["version"] == version and not lives(r)}
-    found = mutants(path, number, seed, again)
-    return [(node, *rest) for node, *rest in found if (node.lineno, node.col_offset, *rest[:2]) not in decided]
+def runs(copied, name):
+    """Yield what pytest is told and its limit: doctests, a file of the same name, then the quick ones, the contract."""
+    stem, known, left, first = files()[name].stem, seconds_kept(), float(LONG), True
+    doctests = [copied / files()[name].relative_to(LIBRARY.parent)]
+    contract = [TESTS / "test_contract.py", "-k", f"{stem}."]
+    tests = sorted(
+        tests_of(name), key=lambda test: (test.stem != f"test_{stem}", known.get(label(copied, [test]), LONG))
+    )
+    yield doctests, limit(copied, doctests)
+    for test in tests:
+        usual = without_a_fault(copied, [test])
+        if usual < (TOO_LONG if first else left):
+            left, first = left - usual, False
+            yield [test], limit(copied, [test])
+    yield contract, limit(copied, contract)
 
 
-def latest(records):
-    """Return of each mutant what was found last, where its module still has its line."""
-    found = {(*key(r), r["column"]): r for r in records}
-    texts = {name: (LIBRARY / name).read_text() for name, *_ in found if (LIBRARY / name).exists()}
-    return [r for r in found.values() if r["code"] in texts.get(r["module"], "")]
+def limit(copied, arguments):
+    """Return the processor seconds that tests may take with a fault."""
+    return int(3 * without_a_fault(copied, arguments)) + 10
 
 
-def place(record):
-    """Return where a mutant is in its file, and what it is."""
-    return tuple(record[part] for part in ("line", "column", "was", "now"))
+def without_a_fault(copied, arguments):
+    """Return the processor seconds that tests take without a fault; they have to pass."""
+    known, name = seconds_kept(), label(copied, arguments)
+    if name not in known:
+        result, known[name] = run(copied, arguments, TOO_LONG)
+        if result not in ("survived", "late"):
+            raise SystemExit(f"{name}: fails without a fault: {result}")
+        TIMES.write_text(json.dumps(known, indent=1))
+    return known[name]
+
+
+def seconds_kept():
+    """Return what tests took without a fault."""
+    return json.loads(TIMES.read_text()) if TIMES.exists() else {}
+
+
+def label(copied, arguments):
+    """Return the name of some tests."""
+    base = copied if arguments[0].is_relative_to(copied) else ROOT
+    return " ".join([arguments[0].relative_to(base).as_posix(), *arguments[1:]])
+
+
+def drawn(names, number, seed, records):
+    """Return so many faults, one a module, of those tried least first; and those that survived before."""
+    tried = Counter(r["module"] for r in records if r["seed"] != seed)
+    order = sorted(random.Random(seed).sample(names, len(names)), key=lambda name: tried[name])
+    trees = {name: ast.parse(files()[name].read_text()) for name in names}
+    found = {name: list(faults(tree)) for name, tree in trees.items()}
+    for name, ones in found.items():
+        random.Random(f"{seed} {name}").shuffle(ones)
+    rounds = zip_longest(*([(name, fault) for fault in found[name]] for name in order))
+    first = list(islice(filter(None, chain.from_iterable(rounds)), number))
+    again = {key(r) for r in records if lives(r)}
+    survived = [(name, fault) for name in {module for module, *_ in again} & set(names) for fault in found[name]]
+    left = [one for one in survived if key(described(*one)) in again and one not in first]
+    return [(name, fault, trees[name]) for name, fault in first + left]
+
+
+def described(name, fault):
+    """Return what a fault is called."""
+    line = files()[name].read_text().splitlines()[fault.line - 1].strip()
+    return {"module": name, "line": fault.line, "code": line, "was": fault.was, "now": fault.now}
+
+
+@cache
+def version(name):
+    """Return a short digest of a module and its tests."""
+    text = "".join(path.read_text() for path in [files()[name], *tests_of(name)])
+    return hashlib.sha256(text.encode()).hexdigest()[:12]
 
 
 def key(record):
-    """Return by what a reason names a mutant."""
+    """Return by what a reason names a fault."""
     return tuple(record[part] for part in ("module", "code", "was", "now"))
 
 
 def lives(record):
-    """Whether a mutant survived and nobody said why it changes nothing."""
+    """Whether a fault survived and nobody said why it changes nothing."""
     return record["outcome"] not in ("killed", "late") and key(record) not in reasons()
 
 
 @cache
 def reasons():
-    """Return why mutants that survive change nothing."""
+    """Return why faults that survive change nothing."""
     with open(EQUIVALENT, newline="") as file:
         return {key(r): r["reason"] for r in csv.DictReader(file)}
 
 
-def table(records, counts=(), left=()):
-    """Return killed, late, equivalent and surviving mutants by module, and what survived, as Markdown."""
-    lines = ["| module | mutants | killed | late | equivalent | survivors |", "|---|---|---|---|---|---|"]
-    counts, left = dict(counts), list(left)
-    for r in latest(records):
-        reason = reasons().get(key(r))
-        kind = r["outcome"] if r["outcome"] in ("killed", "late") else "equivalent" if reason else "survived"
-        counts.setdefault(r["module"], Counter())[kind] += 1
-        if kind in ("equivalent", "survived"):
-            what = f"`{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`"
-            left.append(f"* {what}: {reason or '**survived**'}")
-    for name, count in [*sorted(counts.items()), (None, sum(counts.values(), Counter()))]:
-        numbers = [count.total(), *(count[kind] for kind in KINDS)]
-        lines.append(f"| {f'`{name}`' if name else 'together'} | {' | '.join(map(str, numbers))} |")
-    return "\n".join([*lines, "", *sorted(left)])
+def kind(record):
+    """Return how a fault is counted."""
+    if record["outcome"] in ("killed", "late"):
+        return "killed since" if record["lived"] else record["outcome"]
+    return "survived" if lives(record) else "equivalent"
 
 
-def stored(tried):
-    """Return what the stored table has of modules that are not among those tried: counts, and what survived."""
-    text = STORED.read_text()
-    rows = re.findall(r"^\| `(\S+)` \| \d+ \| (\d+) \| (\d+) \| (\d+) \| (\d+) \|$", text, re.M)
-    others = [(name, Counter(dict(zip(KINDS, map(int, numbers), strict=True)))) for name, *numbers in rows]
-    counts = {name: count for name, count in others if name not in tried and (LIBRARY / name).exists()}
-    return counts, [line for line in text.splitlines() if line.startswith("* `") and line.split("`")[1] in counts]
+def report(records):
+    """Return counts by seed and part of the library, and what survived, as Markdown."""
+    counts = defaultdict(Counter)
+    for r in records:
+        counts[r["seed"], f"`{r['module'].rpartition('.')[0]}`"][kind(r)] += 1
+        counts[r["seed"], "together"][kind(r)] += 1
+    lines = [f"| seed | part | faults | {' | '.join(KINDS)} |", "|---" * (3 + len(KINDS)) + "|"]
+    for (seed, part), count in sorted(counts.items()):
+        lines.append(f"| {seed} | {part} | {count.total()} | {' | '.join(str(count[kind]) for kind in KINDS)} |")
+    left = {f"* `{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`" for r in records if lives(r)}
+    return "\n".join([*lines, "", "Survived:" if left else "None survived.", "", *sorted(left)]).strip()
 
 
-def without_a_row(text):
-    """Return the modules that a table does not name."""
-    names = (path.relative_to(LIBRARY).as_posix() for path in chosen([]))
-    return ", ".join(f"`{name}`" for name in names if f"| `{name}` |" not in text)
+def latest(records):
+    """Return what was found last of each fault, and whether it had survived before."""
+    found = {}
+    for r in records:
+        place = (r["line"], *key(r))
+        before = found.get(place, r | {"lived": False})
+        found[place] = r | {"seed": before["seed"], "lived": before["lived"] or before["outcome"] == "survived"}
+    return list(found.values())
 
 
 def chosen(parts):
     """Return the modules that begin with one of the named parts, by default all."""
-    paths = [
-        path
-        for path in sorted(LIBRARY.rglob("*.py"))
-        if path.name != "__init__.py" and path.parent != LIBRARY / LEFT_OUT
-    ]
-    names = {path: "superposition." + ".".join(path.relative_to(LIBRARY).with_suffix("").parts) for path in paths}
-    found = [path for path in paths if not parts or any(f"{names[path]}.".startswith(f"{part}.") for part in parts)]
+    modules = [name for name in files() if name.startswith("superposition.") and not is_package(name)]
+    modules = [name for name in modules if not name.startswith(f"{LEFT_OUT}.")]
+    found = [name for name in modules if not parts or any(f"{name}.".startswith(f"{part}.") for part in parts)]
     if not found:
-        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.codes.fans, …")
+        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.rug.codes, …")
     return found
 
 
@@ -318,33 +236,31 @@ def main():
     """Try, keep, and show what survived."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.codes.fans; default: all"
+        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.rug.codes; default: all"
     )
-    parser.add_argument("--number", type=int, default=6, help="mutants a module")
+    parser.add_argument("--number", type=int, default=60, help="faults in all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument(
-        "--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md; other rows there stay"
-    )
+    parser.add_argument("--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md")
     asked = parser.parse_args()
     os.chdir(ROOT)
     KEPT.parent.mkdir(exist_ok=True)
     records = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
-    versions = {}
-    with open(KEPT, "a") as file:
-
-        def keep(record):
-            records.append(record)
-            file.write(json.dumps(record) + "\n")
-            file.flush()
-
-        for path in chosen(asked.parts):
-            name = path.relative_to(LIBRARY).as_posix()
-            versions[name] = try_module(path, asked.number, asked.seed, list(records), keep)
-    tried = [r for r in records if r["module"] in versions] if asked.parts else records
-    print(table(tried))
+    decided = {(*key(r), r["line"], r["version"]) for r in records if not lives(r)}
+    with tempfile.TemporaryDirectory() as folder, open(KEPT, "a") as kept:
+        copied = Path(folder)
+        shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
+        for name, fault, tree in tqdm(
+            drawn(chosen(asked.parts), asked.number, asked.seed, latest(records)), unit="fault"
+        ):
+            record = described(name, fault) | {"seed": asked.seed, "version": version(name)}
+            if (*key(record), record["line"], record["version"]) in decided:
+                continue
+            result, seen_by, seconds = outcome(copied, name, code_with(tree, fault))
+            records.append(record | {"outcome": result, "by": seen_by, "seconds": seconds})
+            print(json.dumps(records[-1]), file=kept, flush=True)
+    print(report(latest(records)))
     if asked.write:
-        shown = table(records, *stored({r["module"] for r in records}))
-        STORED.write_text(f"{HEAD}\n{shown}\n\n{UNTRIED}{without_a_row(shown)}\n")
+        STORED.write_text(f"{HEAD}\n{report(latest(records))}\n")
 
 
 if __name__ == "__main__":

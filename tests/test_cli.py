@@ -303,3 +303,14 @@ def test_a_bad_diagnosis_ends_with_one_sentence(arguments, said):
     done = diagnosed(*arguments)
     assert done.exit_code == 2 and done.stdout == ""
     assert said in done.stderr and done.stderr.startswith("Error: ") and done.stderr.count("\n") == 1
+
+
+def test_factors_say_in_how_many_dimensions_a_record_is(tmp_path, monkeypatch):
+    fan, seen = codes.priority_fan(10, 30), []
+    monkeypatch.setattr(records, "check", lambda W, b, p, **options: seen.append(options))
+    save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "factors")
+    save_file({"W": fan.W, "b": fan.b}, tmp_path / "product")
+    assert (
+        record(tmp_path / "factors", "--p", 0.05).exit_code == record(tmp_path / "product", "--p", 0.05).exit_code == 0
+    )
+    assert seen == [{"nd": 2}, {"nd": None}]

@@ -14,3 +14,12 @@ def test_a_moving_picture_has_its_frames_and_white_paper():
     assert image.n_frames == 3 and image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     with pytest.raises(ValueError, match="frames = 0 is out of range"):
         animation.picture(lambda fig, i: None, [])
+
+
+def test_frames_stay_for_their_seconds_and_the_last_eight_times_as_long():
+    shown = animation.picture(lambda fig, i: fig.subplots().plot([0, i]), [1, 2, 3], size=(2, 1), dpi=40, seconds=0.25)
+    image, times = Image.open(io.BytesIO(shown.data)), []
+    for frame in range(image.n_frames):
+        image.seek(frame)
+        times.append(image.info["duration"])
+    assert times == [250, 250, 2000]

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import brentq
+from scipy.special import rel_entr
 from superposition.codes import fans, rare_features
 
 
@@ -43,3 +45,20 @@ def test_refusals():
         rare_features.counting_bound(1, 0.1)
     with pytest.raises(ValueError, match="kappa = 0"):
         rare_features.drop_bounds(0)
+
+
+@pytest.mark.parametrize(("p", "r"), [(1e-2, 1e-5), (1e-3, 1e-5), (1e-6, 3e-7)])
+def test_the_count_is_the_least_loss_that_its_patterns_allow(p, r):
+    """At every share phi the largest eta by a root; the cells of the grid in phi lie a few per cent below."""
+
+    def least(phi, tau):
+        def spare(eta):
+            pi = p * eta + (1 - p) * phi
+            on, off = (rel_entr(s, pi) + rel_entr(1 - s, 1 - pi) for s in (eta, phi))
+            return -r * np.log(r) - (1 - r) * np.log1p(-r) - p * on - (1 - p) * off
+
+        eta = 1.0 if spare(1.0) >= 0 else brentq(spare, phi, 1.0)
+        return (1 - p) * phi * tau**2 + p / 3 * max(0, 1 - eta - tau) ** 3
+
+    best = max(min(least(phi, tau) for phi in np.geomspace(1e-9, 0.9, 400)) for tau in np.geomspace(1e-3, 0.9, 40))
+    assert 0.9 * best < rare_features.counting_bound(p, r) <= best

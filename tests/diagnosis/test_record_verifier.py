@@ -45,3 +45,8 @@ def test_rank_of_graded_matrices():
         assert record_verifier.rank_of(W * grades / grades[:, None]) == m
     noise = rng.standard_normal((20, 20)) * 1e-5  # what a rank cut short would hide
     assert record_verifier.rank_of(rng.standard_normal((20, 3)) @ rng.standard_normal((3, 20)) + noise) == 20
+
+
+def test_p_of_zero_is_refused_with_what_is_allowed(fan):
+    with pytest.raises(ValueError, match=r"p = 0 is out of range; allowed: \(0, 1\)"):
+        record_verifier.check(fan.W, fan.b, 0)

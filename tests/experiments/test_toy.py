@@ -14,3 +14,11 @@ def test_points_of_the_named_runs():
     norms = np.array(point["norms"].split(), dtype=float)
     assert point["per_feature"] == pytest.approx(2 / norms.sum(), rel=1e-3)  # ten norms of three digits
     assert len(D) == 10 == len(point["norms"].split()) and np.all(np.diff(D) >= 0) and D.sum() <= 2 + 1e-3
+
+
+def test_the_other_feature_may_be_the_less_important_one():
+    call = {"p": 0.3, "instances": 2, "steps": 20, "seed": 0, "device": "cpu"}
+    losses = [experiments.phase_cell(relative=relative, **call)["theory"] for relative in (0.1, 0.9, 1.5)]
+    assert losses == sorted(losses) and losses[0] < 0.2 * losses[1]
+    with pytest.raises(ValueError, match="relative = 0 is out of range"):
+        experiments.phase_cell(relative=0, **call)

@@ -152,3 +152,8 @@ def test_the_best_field_is_a_summit_above_every_start():
     assert np.linalg.norm(best) == pytest.approx(1) and np.abs(slope).max() < 1e-5
     assert value >= max(landscape.score(landscape_descent.best_field([w], task), task)[0] for w in starts) - 1e-12
     assert value > max(landscape.score(w, task)[0] for w in starts)
+
+
+def test_random_start_has_the_spread_of_xavier():
+    W = predicted.starting_fields(40, 400, "random", 0)
+    assert W.std() == pytest.approx(np.sqrt(2 / 440), rel=4 / np.sqrt(2 * W.size))  # four standard errors

@@ -69,3 +69,14 @@ def test_unknown_products_are_refused():
     settings, _, turned = models(4, 2, 0.1, 8)
     with pytest.raises(ValueError, match="products = 'half' is unknown; allowed: float32, bfloat16"):
         exact_gradients.batch_gradient(turned, settings, np.random.default_rng(0), products="half")
+
+
+@pytest.mark.parametrize(("p", "way"), [(0.05, "_gathered"), (0.4, "_dense")])
+def test_rare_features_are_gathered_on_a_cpu(monkeypatch, p, way):
+    taken = []
+    for name in ("_gathered", "_dense"):
+        monkeypatch.setattr(exact_gradients, name, lambda *_, name=name: taken.append(name))
+    settings = training.checked_settings(6, 2, p, 1, 8, None, None, "recipe", 0, "cpu")
+    weights = [torch.ones(size) for size in ((6, 2), (6, 2), (6,))]
+    exact_gradients.batch_gradient(weights, settings, np.random.default_rng(0))
+    assert taken == [way]

@@ -210,3 +210,9 @@ def test_cuda_gives_the_run_of_the_cpu():
     there = training.train(128, 26, 0.05, steps=200, seed=0, device="cuda")
     assert there.settings.device == "cuda:0"
     assert abs(here.loss - there.loss) < 4 * np.hypot(here.loss_se, there.loss_se)
+
+
+def test_seconds_of_a_step_by_a_clock_that_ticks_once_a_step(monkeypatch):
+    clock = iter(range(100))
+    monkeypatch.setattr(training.time, "perf_counter", lambda: next(clock))
+    assert training.affordable_steps(8, [2, 3], seconds=10) == (5, 10)

@@ -121,3 +121,9 @@ def test_bad_input_is_refused(call, message):
 def test_a_minimum_beyond_the_grid_is_looked_for_at_its_end(at, found):
     grid = np.linspace(0, 1, 11)
     assert walsh_descent._lowest(grid, (grid - at) ** 2) == pytest.approx(found, abs=1e-12)
+
+
+def test_the_first_cut_leaves_the_largest_eigenvalues_of_the_start():
+    found = walsh_descent.descend(32, 9, 0.1, steps=1, seed=4, device="cpu")
+    start = 1 + 0.1 * np.random.default_rng(4).standard_normal(32)
+    assert set(np.flatnonzero(found.eigenvalues)) == set(np.argsort(start)[-9:])

@@ -84,3 +84,10 @@ def test_a_result_under_the_name_of_another_is_refused(tmp_path):
     (folder / "one.json").rename(folder / "other.json")
     with pytest.raises(store.ResultError, match="other.json is damaged: it holds the result of another point"):
         store.read(folder, "other")
+
+
+def test_what_another_process_has_cleared_away_meanwhile_is_no_failure(tmp_path, monkeypatch):
+    folder = store.prepare(tmp_path)
+    monkeypatch.setattr(type(folder), "glob", lambda self, pattern: [self / "k.gone.tmp"])
+    store.write(folder, "k", {"values": {"a": 1}})
+    assert store.read(folder, "k") == {"values": {"a": 1}}
