@@ -228,7 +228,7 @@ def chosen(parts):
     modules = [name for name in modules if not name.startswith(f"{LEFT_OUT}.")]
     found = [name for name in modules if not parts or any(f"{name}.".startswith(f"{part}.") for part in parts)]
     if not found:
-        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.rug.codes, …")
+        raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.codes.fans, …")
     return found
 
 
@@ -236,7 +236,7 @@ def main():
     """Try, keep, and show what survived."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument(
-        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.rug.codes; default: all"
+        "parts", nargs="*", metavar="part", help="superposition.rug, superposition.codes.fans; default: all"
     )
     parser.add_argument("--number", type=int, default=60, help="faults in all")
     parser.add_argument("--seed", type=int, default=0)

@@ -10,22 +10,17 @@ import numpy as np
 import pytest
 from superposition import features
 from superposition.incidental import l1_loss as l1
-from superposition.incidental import laws, noise_loss, tails
+from superposition.incidental import noise_laws, noise_loss, tail_moments
 from superposition.incidental.untied_weights import train as train_untied
 from superposition.receptive import flat_field, gated_training, gaussian_covariance, landscape, relu_flow, tilings
 from superposition.rug import interference, meanfield, noise_bound
 from superposition.toy import geometry, linear, thomson
 
 torch = pytest.importorskip("torch")
+from superposition.experiments import wide_networks  # noqa: E402
+from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
-from superposition.receptive import many_experiments  # noqa: E402
-from superposition.rug import (  # noqa: E402
-    batched_training,
-    exact_gradients,
-    gaussian_training,
-    training,
-    unequal_training,
-)
+from superposition.rug import batched_training, exact_gradients, gaussian_training, training  # noqa: E402
 
 
 def normal(*shape, seed=5):
@@ -198,7 +193,7 @@ def step_of_untied_weights():
 
 def characteristic(law):
     def both(x):
-        return float(law.characteristic(x)[0]), tails._characteristic_slope(law, x)
+        return float(law.characteristic(x)[0]), tail_moments._characteristic_slope(law, x)
 
     return both, np.array([3.0])
 
@@ -290,7 +285,7 @@ def places_of_vectors(energy):
 
 def behind_its_own_gates():
     point = {"n": 6, "xi1": 1.5, "xi2": 0.7, "gain": 1.0, "K": 2, "samples": 40, "iterations": 1, "seed": 0}
-    return handed_over(f"{many_experiments.__name__}.minimize", lambda: many_experiments.frozen_gates(**point))
+    return handed_over(f"{wide_networks.__name__}.minimize", lambda: wide_networks.frozen_gates(**point))
 
 
 def squashed_pixel():
@@ -318,15 +313,15 @@ CASES = {
     "l1_loss.forces, interference": (lambda: force(1), EXACT),
     "l1_loss.forces, regularization": (lambda: force(2), EXACT),
     "many_features._gradient": (tied_with_l1_in_torch, EXACT),
-    "noise_loss.expected_loss_grad, normal": (lambda: expected_under_noise(laws.normal(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, uniform": (lambda: expected_under_noise(laws.uniform(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(laws.laplace(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(laws.bipolar(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, normal": (lambda: expected_under_noise(noise_laws.normal(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, uniform": (lambda: expected_under_noise(noise_laws.uniform(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(noise_laws.laplace(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(noise_laws.bipolar(0.3)), EXACT),
     "noisy_training._Step, ReLU": (lambda: step_under_noise(True), EXACT),
     "noisy_training._Step, linear": (lambda: step_under_noise(False), EXACT),
     "untied_weights.train": (step_of_untied_weights, EXACT),
-    "tails._characteristic_slope, laplace": (lambda: characteristic(laws.laplace(0.3)), EXACT),
-    "tails._characteristic_slope, uniform": (lambda: characteristic(laws.uniform(0.3)), EXACT),
+    "tails._characteristic_slope, laplace": (lambda: characteristic(noise_laws.laplace(0.3)), EXACT),
+    "tails._characteristic_slope, uniform": (lambda: characteristic(noise_laws.uniform(0.3)), EXACT),
     "thomson._overlap_energy": (lambda: energy(lambda W: thomson._overlap_energy(W, -0.2)), EXACT),
     "thomson._coulomb": (lambda: energy(thomson._coulomb), EXACT),
     "thomson.minimise, overlap": (lambda: places_of_vectors("overlap"), EXACT),
@@ -341,7 +336,7 @@ CASES = {
     "tilings._minus_log_score, one": (lambda: score_of_a_tile(False), EXACT),
     "tilings._minus_log_score, tiled": (lambda: score_of_a_tile(True), EXACT),
     "tilings._variation": (slope_of_a_tiling, EXACT),
-    "many_experiments.frozen_gates": (behind_its_own_gates, EXACT),
+    "wide_networks.frozen_gates": (behind_its_own_gates, EXACT),
     "flat_field._squash": (squashed_pixel, EXACT),
 }
 

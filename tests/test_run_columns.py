@@ -8,15 +8,8 @@ from superposition import features
 from superposition.receptive import nlgp_covariance
 
 torch = pytest.importorskip("torch")
-from superposition.receptive import landscape_experiments, many_experiments  # noqa: E402
-from superposition.rug import (  # noqa: E402
-    best_experiments,
-    decoder_experiments,
-    experiments,
-    frequencies_experiments,
-    protocols,
-    training,
-)
+from superposition.experiments import autoencoders, best_codes, decoder_ladder, predicted_fields, unequal, wide_networks  # noqa: E402
+from superposition.rug import protocols, training  # noqa: E402
 
 POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
 
@@ -34,7 +27,7 @@ def model(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("function", "how"), [(experiments.stopped_autoencoder, {}), (experiments.trained_by, {"protocol": "recipe"})]
+    ("function", "how"), [(autoencoders.stopped_autoencoder, {}), (autoencoders.trained_by, {"protocol": "recipe"})]
 )
 def test_mean_row_sum_of_the_off_diagonal(model, function, how):
     W = model.W_out @ model.W_in
@@ -44,15 +37,15 @@ def test_mean_row_sum_of_the_off_diagonal(model, function, how):
 def test_rate_falls_with_p_below_where_it_is_full(model):
     usual = protocols.protocol("earlier", 9, 3, 0.2).lr
     for rarity, share in ((0.1, 1.0), (0.2, 1.0), (0.4, 0.5), (0.8, 0.25)):
-        experiments.trained_autoencoder(**POINT, full_rate_from=rarity)
+        autoencoders.trained_autoencoder(**POINT, full_rate_from=rarity)
         assert model.asked[-1]["lr"] == pytest.approx(share * usual)
 
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):
     losses = iter([(0.1, 0.0), (0.2, 0.0), (0.6, 0.0)])
-    monkeypatch.setattr(best_experiments.dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
-    monkeypatch.setattr(best_experiments.tile_search, "measured_loss", lambda *_, **__: next(losses))
-    found = best_experiments.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
+    monkeypatch.setattr(best_codes.dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
+    monkeypatch.setattr(best_codes.tile_search, "measured_loss", lambda *_, **__: next(losses))
+    found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
     assert found["spread"] / found["mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
 
 
@@ -60,7 +53,7 @@ def test_loss_if_the_interference_were_gaussian_is_that_of_such_noise():
     rng = np.random.default_rng(1)
     p, W_in, bias = np.linspace(0.2, 0.9, 4), rng.standard_normal((2, 4)), rng.standard_normal(4) / 4
     W_out = W_in.T + 0.2  # rows with gains, and interference with means that differ
-    found = frequencies_experiments._rows(SimpleNamespace(W_in=W_in, W_out=W_out, bias=bias), p)
+    found = unequal._rows(SimpleNamespace(W_in=W_in, W_out=W_out, bias=bias), p)
     W = W_out @ W_in
     off = W - np.diag(np.diag(W))
     x = features.sample_each(p, 100_000, seed=rng)
@@ -71,13 +64,13 @@ def test_loss_if_the_interference_were_gaussian_is_that_of_such_noise():
 
 def test_likeness_is_the_median_cosine_of_rows():
     W, V = np.array([[3.0, 4], [1, 0], [2, 2]]), np.array([[8.0, 6], [0, 5], [-1, -1]])  # cosines 0.96, 0, -1
-    assert landscape_experiments._alike(W, V) == pytest.approx(0)
-    assert landscape_experiments._alike(W[:1], V[:1]) == pytest.approx(0.96)
+    assert predicted_fields._alike(W, V) == pytest.approx(0)
+    assert predicted_fields._alike(W[:1], V[:1]) == pytest.approx(0.96)
 
 
 def test_linear_decoder_of_frequent_features_is_the_best_linear_one():
     """The best one loses the share 1 - r of the variance; without its mean an eighth more."""
-    found = decoder_experiments.ladder(ns=512, r=0.25, p=0.9, iterations=1, samples=400, seed=0)
+    found = decoder_ladder.ladder(ns=512, r=0.25, p=0.9, iterations=1, samples=400, seed=0)
     assert found["linear"] == pytest.approx(0.75 * float(features.variance(0.9)), rel=0.02)
 
 
@@ -89,6 +82,6 @@ def test_share_with_the_sign_of_the_filtered_weights_has_no_scale(monkeypatch, f
         W = factor * W0 @ nlgp_covariance(9, 1.5, 1.0)
         return SimpleNamespace(W=W, kept=[W] * 4, loss=np.zeros(2), bias=np.zeros((2, 3)))
 
-    monkeypatch.setattr(many_experiments.training, "train", trained)
-    found = many_experiments.hundred(**call, K=3, initials=2, steps=1, lr=0.1, batch=4, seed=0)
+    monkeypatch.setattr(wide_networks.training, "train", trained)
+    found = wide_networks.hundred(**call, K=3, initials=2, steps=1, lr=0.1, batch=4, seed=0)
     assert found["same_sign"] == share and found["long"] == 1

@@ -7,27 +7,24 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from superposition import features
-from superposition.incidental import constant, descent_experiments, laws, noise_experiments, push
+from superposition.codes import budgets, exact_losses, price
+from superposition.codes.fans import priority_fan
+from superposition.decoders import planar_decoders
+from superposition.diagnosis.ablations import ablations
+from superposition.experiments import noise_descent, noisy_networks
+from superposition.frequencies import few_active_features
+from superposition.incidental import collision_constant, noise_laws, noise_push
 from superposition.receptive import flat_field, hermite, least_squares
-from superposition.rug import budgets, exact_losses, few_active, planar_decoders, price, rugs
-from superposition.rug.ablations import ablations
-from superposition.rug.codes import priority_fan
+from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
 
 torch = pytest.importorskip("torch")
+from superposition.codes import tile_search  # noqa: E402
+from superposition.diagnosis import autoencoder, feature_laws  # noqa: E402
+from superposition.experiments import autoencoders, best_codes, recipe  # noqa: E402
+from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import noisy_training  # noqa: E402
-from superposition.rug import (  # noqa: E402
-    best_experiments,
-    diagnosis,
-    experiments,
-    feature_laws,
-    gaussian_training,
-    protocol_experiments,
-    tile_search,
-    training,
-    unequal_training,
-    walsh_descent,
-)
+from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
 from superposition.toy import finite_data  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
@@ -91,10 +88,10 @@ def finite(seed, patch):
 
 
 def of_decree(seed, patch):
-    patch.setattr(experiments, "train_on_samples", lambda settings: fixed_model(0))
+    patch.setattr(autoencoders, "train_on_samples", lambda settings: fixed_model(0))
     fewer = partial(gaussian_training.continue_training, eval_samples=200)
-    patch.setattr(experiments, "continue_training", fewer)
-    found = experiments.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
+    patch.setattr(autoencoders, "continue_training", fewer)
+    found = autoencoders.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
     return found["real_ratio"], found["real_ratio_se"]
 
 
@@ -106,9 +103,9 @@ def of_training(name, function, patch, seed, **settings):
 
 def copies(seed, patch):
     """The largest error of two copies that are the same."""
-    patch.setattr(best_experiments.dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
-    patch.setattr(best_experiments.tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
-    found = best_experiments.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
+    patch.setattr(best_codes.dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
+    patch.setattr(best_codes.tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
+    found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
     return found["mean"], found["se"]
 
 
@@ -131,22 +128,22 @@ def rising(seed, height=1.0):
 
 def described(name, seed):
     weights = rising(seed)[:, :, None, None] * np.ones((2, 1)) * np.eye(1, 3)
-    found = noise_experiments.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
+    found = noisy_networks.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
     return found[name], found[f"{name}_se"]
 
 
 def compared(seed):
-    found = descent_experiments.compared(np.arange(0, 101, 2.0), rising(seed), rising(seed + REPEATS, 1.3), 0.5)
+    found = noise_descent.compared(np.arange(0, 101, 2.0), rising(seed), rising(seed + REPEATS, 1.3), 0.5)
     return found["log_ratio"], found["log_ratio_se"]
 
 
 def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
-    settled = constant.many_networks.start(60, 4, 6, seed=seed + REPEATS)
+    settled = collision_constant.many_networks.start(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
-    patch.setattr(constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # one number a network, without its integrals
-    patch.setattr(constant, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
-    found = constant.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
+    patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
+    patch.setattr(collision_constant, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
+    found = collision_constant.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
     return found[name], found[f"{name}_se"]
 
 
@@ -157,7 +154,7 @@ def seen_by_walsh(seed):
 
 
 def tuned(seed):
-    losses, se = few_active.tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
+    losses, se = few_active_features.tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
     return losses.sum(), se
 
 
@@ -167,7 +164,7 @@ def planar(seed):
 
 
 def pushed(seed):
-    mean, se = push.mean_push(3, 1.0, laws.uniform(0.3), rows=16, seed=seed)
+    mean, se = noise_push.mean_push(3, 1.0, noise_laws.uniform(0.3), rows=16, seed=seed)
     return mean[()], se[()]
 
 
@@ -192,7 +189,7 @@ CASES = (
         "price.noisy_loss": lambda seed, _: estimate(price.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
-            diagnosis._simulated(W, B, feature_laws.uniform_law(0.2), 200, seed, None)[1]
+            autoencoder._simulated(W, B, feature_laws.uniform_law(0.2), 200, seed, None)[1]
         ),
         "planar_decoders.planar_bayes_loss": lambda seed, _: planar(seed),
         "few_active.tuned_losses": lambda seed, _: tuned(seed),
@@ -201,17 +198,17 @@ CASES = (
         "unequal_training.train_unequal": unequal,
         "experiments.gaussian_autoencoder, real_ratio": of_decree,
         "experiments.trained_by, loss": lambda seed, patch: of_training(
-            "loss", experiments.trained_by, patch, seed, protocol="recipe"
+            "loss", autoencoders.trained_by, patch, seed, protocol="recipe"
         ),
         "experiments.trained_autoencoder, loss": lambda seed, patch: of_training(
-            "loss", experiments.trained_autoencoder, patch, seed, full_rate_from=0.1
+            "loss", autoencoders.trained_autoencoder, patch, seed, full_rate_from=0.1
         ),
-        "protocol_experiments.tried_protocol": lambda seed, patch: of_training(
-            "ratio", protocol_experiments.tried_protocol, patch, seed, protocol="recipe"
+        "recipe.tried_protocol": lambda seed, patch: of_training(
+            "ratio", recipe.tried_protocol, patch, seed, protocol="recipe"
         ),
-        "best_experiments.sized_tile": copies,
-        "best_experiments.ablated_autoencoder": lambda seed, patch: of_training(
-            "refitted", best_experiments.ablated_autoencoder, patch, seed, samples=300
+        "best_codes.sized_tile": copies,
+        "best_codes.ablated_autoencoder": lambda seed, patch: of_training(
+            "refitted", best_codes.ablated_autoencoder, patch, seed, samples=300
         ),
         "push.mean_push": lambda seed, _: pushed(seed),
         "least_squares.signed_mean": lambda seed, _: of_a_sample(seed),

@@ -18,7 +18,7 @@ def test_points_of_the_named_runs():
 
 def test_the_other_feature_may_be_the_less_important_one():
     call = {"p": 0.3, "instances": 2, "steps": 20, "seed": 0, "device": "cpu"}
-    losses = [experiments.phase_cell(relative=relative, **call)["theory"] for relative in (0.1, 0.9, 1.5)]
+    losses = [toy.phase_cell(relative=relative, **call)["theory"] for relative in (0.1, 0.9, 1.5)]
     assert losses == sorted(losses) and losses[0] < 0.2 * losses[1]
     with pytest.raises(ValueError, match="relative = 0 is out of range"):
-        experiments.phase_cell(relative=0, **call)
+        toy.phase_cell(relative=0, **call)

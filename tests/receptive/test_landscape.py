@@ -155,5 +155,5 @@ def test_the_best_field_is_a_summit_above_every_start():
 
 
 def test_random_start_has_the_spread_of_xavier():
-    W = predicted.starting_fields(40, 400, "random", 0)
+    W = landscape_descent.starting_fields(40, 400, "random", 0)
     assert W.std() == pytest.approx(np.sqrt(2 / 440), rel=4 / np.sqrt(2 * W.size))  # four standard errors
