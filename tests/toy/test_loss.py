@@ -6,6 +6,7 @@ import math
 import numpy as np
 import pytest
 from scipy.integrate import quad
+from superposition import toy
 from superposition.toy import loss
 
 RNG = np.random.default_rng(0)
@@ -119,23 +120,23 @@ def test_shortcut_is_the_loss_at_unit_vectors_and_no_bound():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: loss.population_loss(np.ones((3, 2)), 0, 1, 0.5), "m = 3 is out of range; allowed: whole numbers"),
-        (lambda: loss.population_loss(np.ones(3), 0, 1, 0.5), r"W has shape \(3,\); allowed: \(..., m, n\)"),
-        (lambda: loss.population_loss(np.ones((1, 2)), 0, 0, 0.5), r"importance = 0 is out of range; allowed: \(0"),
-        (lambda: loss.population_loss(np.ones((1, 2)), 0, [1, -1], 0.5), "importance = -1 is out of range"),
-        (lambda: loss.population_loss(np.ones((1, 2)), 0, [1, 1, 1], 0.5), r"importance has shape \(3,\)"),
-        (lambda: loss.population_loss(np.ones((1, 2)), [0, 0, 0], 1, 0.5), r"b has shape \(3,\); allowed: a number"),
-        (lambda: loss.population_loss(np.ones((1, 2)), 0, 1, 0), r"p = 0 is out of range; allowed: \(0, 1\]"),
-        (lambda: loss.population_loss([[1, np.nan]], 0, 1, 0.5), "W = nan is out of range"),
-        (lambda: loss.k_sparse_loss(np.ones((1, 2)), 0, 1, 3), "k = 3 is out of range; .* from 0 to 2"),
-        (lambda: loss.probability(1), r"sparsity = 1 is out of range; allowed: \[0, 1\)"),
-        (lambda: loss.probability(-0.1), "sparsity = -0.1 is out of range"),
+        (lambda: toy.population_loss(np.ones((3, 2)), 0, 1, 0.5), "m = 3 is out of range; allowed: whole numbers"),
+        (lambda: toy.population_loss(np.ones(3), 0, 1, 0.5), r"W has shape \(3,\); allowed: \(..., m, n\)"),
+        (lambda: toy.population_loss(np.ones((1, 2)), 0, 0, 0.5), r"importance = 0 is out of range; allowed: \(0"),
+        (lambda: toy.population_loss(np.ones((1, 2)), 0, [1, -1], 0.5), "importance = -1 is out of range"),
+        (lambda: toy.population_loss(np.ones((1, 2)), 0, [1, 1, 1], 0.5), r"importance has shape \(3,\)"),
+        (lambda: toy.population_loss(np.ones((1, 2)), [0, 0, 0], 1, 0.5), r"b has shape \(3,\); allowed: a number"),
+        (lambda: toy.population_loss(np.ones((1, 2)), 0, 1, 0), r"p = 0 is out of range; allowed: \(0, 1\]"),
+        (lambda: toy.population_loss([[1, np.nan]], 0, 1, 0.5), "W = nan is out of range"),
+        (lambda: toy.k_sparse_loss(np.ones((1, 2)), 0, 1, 3), "k = 3 is out of range; .* from 0 to 2"),
+        (lambda: toy.probability(1), r"sparsity = 1 is out of range; allowed: \[0, 1\)"),
+        (lambda: toy.probability(-0.1), "sparsity = -0.1 is out of range"),
         (
-            lambda: loss.population_loss(np.ones((1, 13)), 0, 1, 0.5),
+            lambda: toy.population_loss(np.ones((1, 13)), 0, 1, 0.5),
             r"n = 13 is too large for the exact expansion: it has 2.1e\+07 pieces; .* toy.simulated_loss",
         ),
-        (lambda: loss.k_sparse_loss(np.ones((1, 40)), 0, 1, 10), "n = 40 is too large for the exact expansion"),
-        (lambda: loss.simulated_loss(np.ones((1, 2)), 0, 1, 0.5, samples=1, seed=0), "samples = 1 is out of range"),
+        (lambda: toy.k_sparse_loss(np.ones((1, 40)), 0, 1, 10), "n = 40 is too large for the exact expansion"),
+        (lambda: toy.simulated_loss(np.ones((1, 2)), 0, 1, 0.5, samples=1, seed=0), "samples = 1 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):

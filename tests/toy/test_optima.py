@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import features, toy
 from superposition.toy import geometry, loss, optima
 from superposition.toy.loss import k_sparse_loss
 
@@ -46,7 +46,7 @@ def test_best_scale_of_a_pentagon():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: optima.minimise(2, 1, 1, 0.5, starts=0), "starts = 0 is out of range; .* from 1"),
+        (lambda: toy.minimise(2, 1, 1, 0.5, starts=0), "starts = 0 is out of range; .* from 1"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -12,7 +12,6 @@ CLASSICAL = {4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8:
 def test_classical_energies(n):
     found = thomson.minimise(n, 3, starts=12, energy="coulomb")
     assert found.energy == pytest.approx(CLASSICAL[n], abs=1e-8)
-    assert found.energy == pytest.approx(thomson.coulomb_energy(found.W), rel=1e-12)
 
 
 def test_energy_is_the_double_sum():
@@ -22,8 +21,7 @@ def test_energy_is_the_double_sum():
         total = sum(max(unit[:, i] @ unit[:, j] - threshold, 0) ** 2 for i in range(6) for j in range(6) if i != j)
         assert thomson.thomson_energy(W, threshold) == pytest.approx(total, rel=1e-13)
     pairs = [1 / np.linalg.norm(unit[:, i] - unit[:, j]) for i in range(6) for j in range(i)]
-    assert thomson.coulomb_energy(W) == pytest.approx(sum(pairs), rel=1e-13)
-    assert thomson.coulomb_energy([[1.0, 1.0], [0.0, 0.0]]) == np.inf
+    assert thomson._coulomb(unit)[0] == pytest.approx(sum(pairs), rel=1e-13)
 
 
 def test_one_sparse_loss_is_a_third_of_the_energy():
@@ -76,23 +74,6 @@ def test_figures():
     np.testing.assert_allclose(square, [[1, -1, 0, 0], [0, 0, 1, -1]])
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: thomson.thomson_energy([[1.0, 0.0], [0.0, 0.0]]), "norm of a column of W = 0 is out of range"),
-        (lambda: thomson.thomson_energy(np.eye(2), 2), r"threshold = 2 is out of range; allowed: \[-1, 1\]"),
-        (lambda: thomson.minimise(3, 4), "m = 4 is out of range; allowed: whole numbers from 2 to 3"),
-        (lambda: thomson.minimise(3, 2, starts=0), "starts = 0 is out of range"),
-        (lambda: thomson.minimise(3, 2, energy="gravity"), "energy = 'gravity' is unknown; allowed: overlap, coulomb"),
-        (lambda: thomson.polygon(1), "n = 1 is out of range"),
-        (lambda: thomson.simplex(0), "m = 0 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 def test_hits_are_those_within_the_tolerance():
     def found(*energies):
         energies = np.array(energies)
@@ -102,18 +83,8 @@ def test_hits_are_those_within_the_tolerance():
     assert found(0.0, 5e-9, 5e-8).hits == 2
 
 
-@pytest.mark.parametrize("energy", thomson.ENERGIES)
-def test_energies_do_not_depend_on_rotation_order_and_length(energy):
+def test_the_energy_does_not_depend_on_rotation_order_and_length():
     rng = np.random.default_rng(0)
     W, Q = rng.standard_normal((3, 5)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
-    of = thomson.coulomb_energy if energy == "coulomb" else thomson.thomson_energy
-    assert of((Q @ W * rng.uniform(0.5, 2, 5))[:, rng.permutation(5)]) == pytest.approx(of(W), rel=1e-12)
-
-
-@pytest.mark.parametrize("seed", range(12))
-def test_the_energy_of_coinciding_directions_is_infinite_at_any_length(seed):
-    rng = np.random.default_rng(seed)
-    v = rng.standard_normal(3)
-    assert thomson.coulomb_energy(np.column_stack([v, rng.uniform(0.1, 9) * v, rng.standard_normal(3)])) == np.inf
-    near = np.column_stack([v, v + 1e-9 * rng.standard_normal(3), rng.standard_normal(3)])
-    assert 1e8 < thomson.coulomb_energy(near) < 1e11  # close is not the same
+    moved = (Q @ W * rng.uniform(0.5, 2, 5))[:, rng.permutation(5)]
+    assert thomson.thomson_energy(moved) == pytest.approx(thomson.thomson_energy(W), rel=1e-12)

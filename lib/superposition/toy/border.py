@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import features
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
     from numpy.typing import ArrayLike
 
 
@@ -40,73 +39,24 @@ class Border:
 
 
 def continuous_border(p: ArrayLike) -> np.ndarray:
-    """Importance I_2 at which the dropped feature becomes unstable.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        min over beta of {p [V + (beta - p/2)^2 / 4] + (1 - p) [(1 - p) beta^2 + p beta^3 / 3]} / V.
-        It is the border where that is continuous, and lies above the border where that is sharp.
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: ours. With the small overlap -delta, the bias b_1 = beta delta and
-    |W_1|^2 = 1 + (3/2)(p/2 - beta) delta the loss is I V + delta^2 (D - I V) + C delta^3 + ...
-
-    Examples
-    --------
-    >>> float(continuous_border(0.7).round(4))
-    0.7726
-    """
-    p = features.probability(p)
+    """Importance I_2 at which the dropped feature becomes unstable: the border where it is continuous. Ours."""
+    # Min over beta of D / V, D = p [V + (beta - p/2)^2 / 4] + (1 - p) [(1 - p) beta^2 + p beta^3 / 3]; above the border
+    # where that is sharp. With the small overlap -delta, the bias b_1 = beta delta and
+    # |W_1|^2 = 1 + (3/2)(p/2 - beta) delta the loss is I V + delta^2 (D - I V) + C delta^3 + ...
+    p = np.asarray(p, float)
     return _second(p, _beta(p)) / features.variance(p)
 
 
 def cubic_term(p: ArrayLike) -> np.ndarray:
-    """Coefficient C of delta^3 in the loss at the continuous border: below 0 the border cannot be continuous.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        3 (p/2 - beta) D - (p^2 / 6) (1 - beta)^4, with beta and D of `continuous_border`.
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: ours. The first part is the growth of |W_1|, the second the ReLU that closes on output
-    1 where x_1 < delta (x_2 - beta).
-    """
-    p = features.probability(p)
+    """Coefficient C of delta^3 in the loss at the continuous border: below 0 the border cannot be continuous. Ours."""
+    # The first part is the growth of |W_1|, the second the ReLU that closes on output 1 where x_1 < delta (x_2 - beta).
+    p = np.asarray(p, float)
     beta = _beta(p)
     return 3 * (p / 2 - beta) * _second(p, beta) - p**2 / 6 * (1 - beta) ** 4
 
 
 def tricritical() -> tuple[float, float]:
-    """Probabilities p at which `cubic_term` vanishes: the border can be continuous between them only.
-
-    Returns
-    -------
-    low, high : float
-    """
+    """Probabilities p at which `cubic_term` vanishes: the border can be continuous between them only."""
     from scipy.optimize import brentq
 
     low, high = (brentq(cubic_term, *bracket, xtol=1e-14) for bracket in ((0.3, 0.7), (0.7, 0.95)))
@@ -114,26 +64,14 @@ def tricritical() -> tuple[float, float]:
 
 
 def border(p: float) -> Border:
-    """The border itself: the least importance of feature 2 at which it is not dropped.
+    """The border itself: the least importance of feature 2 at which it is not dropped. Ours.
 
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
+    The lowest of several descents, and the limit of small overlaps; not certified. Jumps with an overlap below
+    `SMALLEST` count as continuous.
 
     Returns
     -------
     Border
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: ours; the lowest of several descents, and the limit of small overlaps. Not certified.
-    Jumps with an overlap below 0.005 count as continuous.
 
     Examples
     --------
@@ -141,7 +79,6 @@ def border(p: float) -> Border:
     >>> round(found.importance, 4), round(found.strengths[1], 2), found.sharp
     (0.2047, 0.48, True)
     """
-    p = checks.number("p", p, 0, 1, open_low=True)
     limit = float(continuous_border(p))
     value, own, overlap = min(_least(p, SMALLEST, 0.4), _least(p, 0.4, 1.5))
     if value >= limit:
@@ -149,63 +86,11 @@ def border(p: float) -> Border:
     return Border(value, (own, overlap**2 / own), True)
 
 
-def profile(p: float, overlaps: ArrayLike) -> Float[np.ndarray, " k"]:
-    """Importance from which weights with a given overlap beat the dropped feature.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-    overlaps : array_like, shape (k,)
-        -W_1 . W_2, from 0.005 upwards.
-
-    Returns
-    -------
-    numpy.ndarray, shape (k,)
-        The least A / (V - B) over lengths and biases; its minimum is the border, its limit at
-        overlap 0 the `continuous_border`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    p = checks.number("p", p, 0, 1, open_low=True)
-    overlaps = checks.real("overlaps", checks.array("overlaps", overlaps, "k"), SMALLEST, open_high=True)
-    return np.array([_least(p, overlap, overlap)[0] for overlap in overlaps])
-
-
 def output_error(own: ArrayLike, other: ArrayLike, b: ArrayLike, p: ArrayLike) -> np.ndarray:
-    """Mean squared error of one of two outputs, E (x - ReLU(own x + other y + b))^2, in closed form.
-
-    Parameters
-    ----------
-    own : array_like
-        |W_i|^2, from 1e-6 to 1e6.
-    other : array_like
-        W_1 . W_2, from -1e6 to -1e-6.
-    b : array_like
-        Bias.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Toy Models, the loss of the ReLU output model; `superposition.toy.population_loss` has
-    it for any size, this one is fast where neither slope is tiny.
-    """
-    own = checks.real("own", own, 1e-6, 1e6)
-    other = checks.real("other", other, -1e6, -1e-6)
-    b, p = checks.real("b", b, -1e6, 1e6), features.probability(p)
+    """Mean squared error of one of two outputs, E (x - ReLU(own x + other y + b))^2, in closed form."""
+    # For other = W_1 . W_2 below 0. `superposition.toy.population_loss` has it for any size;
+    # this one is fast, where neither slope is tiny.
+    own, other, b, p = (np.asarray(value, float) for value in (own, other, b, p))
     return np.where(b + other >= 0, _linear_error(own, other, b, p), _corner_error(own, other, b, p))
 
 

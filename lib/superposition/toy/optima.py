@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import features
 from superposition.toy import loss as toy_loss
 from superposition.toy.loss import k_sparse_loss, population_loss
 
@@ -43,56 +43,18 @@ class Optimum:
 
 
 def minimise(
-    n: int, m: int, importance: ArrayLike, p: float, *, starts: int = 8, seed: int = 0, first: Sequence[ArrayLike] = ()
+    n: int,
+    m: int,
+    importance: ArrayLike,
+    p: float,
+    *,
+    starts: int = 8,
+    seed: int | np.random.Generator = 0,
+    first: Sequence[ArrayLike] = (),
 ) -> Optimum:
-    """Lowest exact population loss over all weights and biases, best of many starts.
-
-    Parameters
-    ----------
-    n : int
-        Number of features, at most 12 (4 take a second a start).
-    m : int
-        Number of hidden dimensions, from 1 to n.
-    importance : array_like, shape (n,) or scalar
-        Positive factors of the squared errors.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    starts : int
-        Number of random starts, 0 or more.
-    seed : int
-        Seed of the random starts.
-    first : sequence of array_like, shape (m, n)
-        Weights to start from as well, with zero bias.
-
-    Returns
-    -------
-    Optimum
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or there is no start at all.
-
-    Notes
-    -----
-    Source: Toy Models, the loss of the ReLU output model.
-
-    Examples
-    --------
-    >>> from superposition import toy
-    >>> found = toy.minimise(2, 1, 1.0, 0.02, starts=1, first=[[[1.0, -1.0]]])
-    >>> toy.phase(found.W, 0), toy.phase(found.W, 1)
-    ('superposed', 'superposed')
-    >>> print(f"{found.loss / (0.02**2 / 3):.3f} of the loss at unit norm")
-    0.999 of the loss at unit norm
-    """
-    n, m = toy_loss.sizes(n, m)
-    starts = checks.whole("starts", starts, 0 if len(first) else 1)
-    p, importance = checks.number("p", p, 0, 1, open_low=True), toy_loss.model(np.zeros((m, n)), 0.0, importance)[2]
-    if importance.ndim > 1:
-        raise ValueError(f"importance has shape {importance.shape}; allowed: a number, or (n,) with n = {n}")
-    rng = checks.generator("seed", seed)
-    begin = [np.append(toy_loss.model(W, 0.0)[0].ravel(), np.zeros(n)) for W in first]
+    """Lowest exact population loss over all weights and biases, best of random starts and of `first`, each (m, n)."""
+    rng, importance = np.random.default_rng(seed), np.broadcast_to(np.asarray(importance, float), n)
+    begin = [np.append(np.ravel(W), np.zeros(n)) for W in first]
     begin += [np.append(rng.standard_normal(m * n) * 0.7, np.full(n, features.mean(p) / 2)) for _ in range(starts)]
 
     def loss(flat):
@@ -108,46 +70,9 @@ def minimise(
 def best_scale(
     directions: ArrayLike, importance: ArrayLike = 1.0, p: float | None = None
 ) -> tuple[float, float, float]:
-    """Lowest loss of given directions with a common length and a common bias.
-
-    Parameters
-    ----------
-    directions : array_like, shape (m, n)
-        Unit columns; a zero column is a feature that is dropped.
-    importance : array_like, shape (n,) or scalar
-        Positive factors of the squared errors.
-    p : float, optional
-        Probability that a feature is on. Without it the loss is L_1, of exactly one feature on.
-
-    Returns
-    -------
-    length : float
-        Common norm |W_i|.
-    bias : float
-        Common bias of the features that are represented; a dropped one has its own best bias.
-    loss : float
-        The smallest loss found, from several starts.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Toy Models, the terms L_k, with norms and bias free.
-
-    Examples
-    --------
-    >>> from superposition import toy
-    >>> length, bias, loss = toy.best_scale([[1.0, -1.0]], p=0.02)
-    >>> print(f"norm {length:.3f}, bias {bias:.4f}")
-    norm 1.001, bias 0.0000
-    """
-    directions, _, importance = toy_loss.model(checks.array("directions", directions, "m n"), 0.0, importance)
-    if importance.ndim > 1:
-        raise ValueError(f"importance has shape {importance.shape}; allowed: a number, or (n,)")
-    p = None if p is None else checks.number("p", p, 0, 1, open_low=True)
+    """Length, bias and lowest loss of given directions (m, n) with a common length and a common bias."""
+    # The columns are unit or zero: a feature that is dropped, which has its own best bias. Without `p` the loss is L_1.
+    directions, _, importance = toy_loss.shaped(directions, 0.0, importance)
     kept = np.linalg.norm(directions, axis=0) > 0
     dropped_bias = 0.0 if p is None else float(features.mean(p))
 

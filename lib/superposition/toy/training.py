@@ -11,11 +11,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
 from superposition.devices import resolve_device, torch
-from superposition.toy import loss
-from superposition.toy import loss as toy_loss
-from superposition.toy.loss import population_loss
+from superposition.toy.loss import population_loss, probability
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -71,56 +68,13 @@ def train(
     int = 512, lr: float = 0.01, seed: int = 0, device: str = "auto", progress: Callable[[int, int], object] | None =
     None,
 ) -> Trained:  # fmt: skip
-    """Train ReLU(W^T W x + b) by Adam, a stack of models at once.
-
-    Weights start Gaussian with variance 2 / (m + n), biases at zero; the learning rate falls
-    to zero along a cosine. One uniform number u gives a feature at every sparsity:
-    x = max(0, (u - S) / (1 - S)).
-
-    Parameters
-    ----------
-    n : int
-        Number of features, at least 1.
-    m : int
-        Number of hidden dimensions, from 1 to n.
-    sparsity : array_like, shape (g,) or scalar
-        Sparsity S of each group, in [0, 1).
-    importance : array_like, shape (g, n), (n,) or scalar
-        Positive factors of the squared errors.
-    instances : int
-        Copies with different first weights in each group, at least 1.
-    steps, batch : int
-        Training steps and feature vectors a step, at least 1.
-    lr : float
-        First learning rate, above 0.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` every 50 steps and at the end.
-
-    Returns
-    -------
-    Trained
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Toy Models of Superposition, the ReLU output model; the recipe is ours.
-    """
-    n, m = toy_loss.sizes(n, m)
-    instances, steps, batch = (
-        checks.whole(name, value, 1) for name, value in (("instances", instances), ("steps", steps), ("batch", batch))
-    )
-    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
+    """Train ReLU(W^T W x + b) by Adam, a stack of models at once; `progress(done, total)` now and then."""
+    # A group has its own sparsity (g,) and importance (g, n). Weights start Gaussian with variance 2 / (m + n), biases at
+    # zero; the learning rate falls to zero along a cosine. One uniform number u gives a feature at every sparsity:
+    # x = max(0, (u - S) / (1 - S)). Source: Toy Models, the ReLU output model; the recipe is ours.
     on, importance = _groups(n, sparsity, importance)
     device = resolve_device(device)  # pyrefly: ignore[bad-assignment]: a torch.device from here on
-    rng = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    rng = torch.Generator().manual_seed(seed)
     W = torch.randn(len(on), instances, m, n, generator=rng) * (2 / (m + n)) ** 0.5
     W = W.to(device).requires_grad_()
     b = torch.zeros(len(on), instances, 1, n, device=device, requires_grad=True)
@@ -143,12 +97,7 @@ def train(
 
 def _groups(n, sparsity, importance):
     """Probability (g,) and importance (g, n) of each group."""
-    on = np.atleast_1d(loss.probability(sparsity))
-    importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
-    if on.ndim > 1 or not on.size or importance.ndim > 2 or (importance.ndim and importance.shape[-1] != n):
-        raise ValueError(
-            f"sparsity and importance have shapes {on.shape} and {importance.shape}; allowed: (g,) and (g, {n})"
-        )
+    on, importance = np.atleast_1d(probability(sparsity)), np.asarray(importance, float)
     g = max(len(on), len(importance) if importance.ndim == 2 else 1)
     return np.broadcast_to(on, (g,)), np.broadcast_to(importance, (g, n))
 
