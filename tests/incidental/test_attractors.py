@@ -52,20 +52,6 @@ def test_training_ends_at_the_last_weight():
     assert np.abs(found[1]).max() < 0.02  # signs flip by eta lambda a step
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: attractors.simplex(1, 4), "n = 1 is out of range"),
-        (lambda: attractors.simplex(8, 6), "m = 6 is out of range; allowed: whole numbers from 7"),
-        (lambda: attractors.freezing_sigma(8, 0), "l1 = 0 is out of range"),
-        (lambda: attractors.last_weight(-1), "lambda_ = -1 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize(("n", "m"), [(3, 2), (4, 3), (5, 6)])
 def test_simplex_has_equal_angles_and_no_mean(n, m):
     W = attractors.simplex(n, m)

@@ -93,7 +93,6 @@ def test_isotropic_is_the_mean_over_random_orientations():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: collision_constant.two_features(1), "m = 1 is out of range"),
         (
             lambda: collision_constant.measured(n=1, m=4, networks=3, lambda_=0.1, step=0.4, seed=0),
             "n = 1 is out of range",

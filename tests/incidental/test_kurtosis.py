@@ -130,18 +130,6 @@ def test_bipolar_reach_is_the_maximum():
     np.testing.assert_allclose(kurtosis.bipolar_reach(W, 0.2), (W @ values.T).max(axis=1))
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: kurtosis.drift([1.0, 1.0], noise_laws.normal(1), 0.1), r"squared length 2; allowed: \(m,\) and 1"),
-        (lambda: kurtosis.step_moments(np.eye(2), noise_laws.normal(1), 0.1), r"w has shape \(2, 2\)"),
-        (lambda: kurtosis.direction_drift([1.0], noise_laws.normal(1), np.inf), "eta = inf is out of range"),
-        (lambda: kurtosis.enumerated_drift(row(21), noise_laws.bipolar(1), 0.1), r"2\^21 = 2097152 combinations"),
-        (lambda: kurtosis.stationary_fourth_norm(0, 1), "m = 0 is out of range"),
-        (lambda: kurtosis.stationary_fourth_norm(3, -3), "kurtosis = -3 is out of range"),
-        (lambda: kurtosis.bipolar_reach([1.0], -1), "sigma = -1 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_too_many_combinations_are_not_enumerated():
+    with pytest.raises(ValueError, match=r"2\^21 = 2097152 combinations"):
+        kurtosis.enumerated_drift(row(21), noise_laws.bipolar(1), 0.1)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from superposition import incidental
 from superposition.incidental import l1_loss, one_feature
 
 
@@ -47,10 +48,8 @@ def test_threshold():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: l1_loss.loss([1.0], 0.1), "W has shape .1,."),
-        (lambda: l1_loss.gradient([[np.nan]], 0.1), "W = nan is out of range"),
-        (lambda: l1_loss.conventions(1, 1, source="text"), "source = 'text' is unknown"),
-        (lambda: l1_loss.resting_weight(0), "lambda_ = 0 is out of range"),
+        (lambda: incidental.loss([1.0], 0.1), "W has shape .1,."),
+        (lambda: incidental.gradient([[np.nan]], 0.1), "W = nan is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -60,9 +59,9 @@ def test_bad_input_is_named(call, message):
 
 def test_no_regularization_is_refused_and_forces_are_the_slope_of_the_loss():
     with pytest.raises(ValueError, match="^lambda_ = 0 "):
-        l1_loss.checked_strength(0)
+        incidental.threshold(0.5, 0)
     with pytest.raises(ValueError, match="^lambda_ = inf "):
-        l1_loss.checked_strength(np.inf)
+        incidental.forces([[0.5]], np.inf)
     W, step = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]]), 1e-6
     for at in np.ndindex(W.shape):
         shift = np.zeros_like(W)

@@ -55,20 +55,3 @@ def test_progress_and_no_time_at_all():
     w0, seen = many_networks.start(3, 2, 4, seed=0), []
     np.testing.assert_array_equal(many_networks.flow(w0, 0.01, 0.0, progress=lambda *now: seen.append(now)), w0)
     assert seen == [(3, 3)]
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda w: many_networks.flow(w[0], 0.01, 1.0), r"w0 has shape \(2, 4\); allowed: \(b, n, m\)"),
-        (lambda w: many_networks.flow(w, -1, 1.0), "lambda_ = -1 is out of range"),
-        (lambda w: many_networks.flow(w, 0.1, -1.0), "t = -1 is out of range"),
-        (lambda w: many_networks.flow(w, 0.1, 1.0, step=0.6), "step = 0.6 is out of range"),
-        (lambda w: many_networks.flow(w * np.nan, 0.1, 1.0), "w0 = nan is out of range"),
-        (lambda w: many_networks.count_polysemantic(w, 2), "threshold = 2 is out of range"),
-        (lambda w: many_networks.start(0, 2, 4, seed=0), "networks = 0 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call(many_networks.start(3, 2, 4, seed=0))

@@ -78,17 +78,3 @@ def test_the_ratio_of_means_over_the_sphere():
     u = directions(200_000, 8)
     f, s6, s8 = (np.sum(u**q, axis=1) for q in (4, 6, 8))
     assert np.mean(s6 - f**2) / np.mean(s8 - f * s6) == pytest.approx(1.6, rel=0.02)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: noise_push.push(np.zeros(3), 1, incidental.normal(1)), "allowed: \\(m,\\), not zero everywhere"),
-        (lambda: noise_push.turning_depth(8, -1, 0), "kappa6 = 0 is not allowed"),
-        (lambda: noise_push.turning_depth(1, -1, 2), "m = 1 is out of range"),
-        (lambda: noise_push.mean_push(8, 1, incidental.normal(1), rows=1), "rows = 1 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
+from superposition import incidental
 from superposition.incidental import cut_path, l1_loss, one_feature
 
 
@@ -149,24 +150,18 @@ def test_two_arrays_are_enough():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: one_feature.trajectory([1.0], 0, [1]), "lambda_ = 0 is out of range"),
-        (lambda: one_feature.trajectory([1.0], -1, [1]), "lambda_ = -1 is out of range"),
-        (lambda: one_feature.trajectory([1.0], np.nan, [1]), "lambda_ = nan is out of range"),
-        (lambda: one_feature.trajectory([1.0], 0.1, []), "times of shape .0,. are not allowed; allowed: at least one"),
-        (lambda: one_feature.trajectory([1.0], 0.1, [-1]), "times = -1 is out of range"),
-        (lambda: one_feature.trajectory([1.0, np.nan], 0.1, [1]), "w0 = nan is out of range"),
-        (lambda: one_feature.trajectory([1.0, np.inf], 0.1, [1]), "w0 = inf is out of range"),
-        (lambda: one_feature.trajectory([], 0.1, [1]), "w0 has shape .0,."),
-        (lambda: one_feature.trajectory([[1.0]], 0.1, [1]), "w0 has shape .1, 1.; allowed: .m,."),
-        (lambda: one_feature.trajectory([1.0], 0.1, [1]).weights(2), "t = 2 is out of range; allowed: .0, 1."),
+        (lambda: incidental.trajectory([1.0], 0, [1]), "lambda_ = 0 is out of range"),
+        (lambda: incidental.trajectory([1.0], -1, [1]), "lambda_ = -1 is out of range"),
+        (lambda: incidental.trajectory([1.0], np.nan, [1]), "lambda_ = nan is out of range"),
+        (lambda: incidental.trajectory([1.0], 0.1, []), "times of shape .0,. are not allowed; allowed: at least one"),
+        (lambda: incidental.trajectory([1.0], 0.1, [-1]), "times = -1 is out of range"),
+        (lambda: incidental.trajectory([1.0, np.nan], 0.1, [1]), "w0 = nan is out of range"),
+        (lambda: incidental.trajectory([1.0, np.inf], 0.1, [1]), "w0 = inf is out of range"),
+        (lambda: incidental.trajectory([], 0.1, [1]), "w0 has shape .0,."),
+        (lambda: incidental.trajectory([[1.0]], 0.1, [1]), "w0 has shape .1, 1.; allowed: .m,."),
+        (lambda: incidental.trajectory([1.0], 0.1, [1]).weights(2), "t = 2 is out of range; allowed: .0, 1."),
     ],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
-
-
-@pytest.mark.parametrize("lambda_", ["0.5", None, 0.0, np.inf])
-def test_a_path_refuses_a_strength_that_is_none(lambda_):
-    with pytest.raises(ValueError, match=r"^lambda_ = .*; allowed: \(0, inf\)$"):
-        cut_path.solve(np.square, lambda_, (1.0, 1.0), np.geomspace(1e-3, 1, 20))

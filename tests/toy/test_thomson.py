@@ -46,7 +46,7 @@ def test_a_threshold_makes_spherical_codes_free():
     assert thomson.minimise(5, 2, starts=8, threshold=0.305).energy > 1e-5
 
 
-@pytest.mark.parametrize("energy", thomson.ENERGIES)
+@pytest.mark.parametrize("energy", ["overlap", "coulomb"])
 def test_gradients(energy):
     rng = np.random.default_rng(2)
     W = rng.standard_normal((3, 5))

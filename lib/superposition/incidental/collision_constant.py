@@ -81,20 +81,10 @@ def measured(
 
 
 def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
-    """Pairs of opposite tops that networks would have in random orientations, over n (n - 1) / 4m.
-
-    Parameters
-    ----------
-    W : array_like, shape (b, n, m)
-        Encodings of unit length, n at least 2.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b,)
-        The mean of `opposite_tops_at` over the pairs of each network. Exact in the mean after the
-        fast stage, which turns with the neurons if they are turned, but for the sums taken as normal.
-    """
-    W = checks.array("W", W, "b n m")
+    """Pairs of opposite tops that networks (b, n, m) would have in random orientations, over n (n - 1) / 4m."""
+    # Exact in the mean for unit rows after the fast stage, which turns with the neurons if they are turned, but for the
+    # sums taken as normal in `opposite_tops_at`.
+    W = np.asarray(W, float)
     n, m = W.shape[1:]
     nodes = np.linspace(-8, 2, 201)
     log_chance = np.log(opposite_tops_at(nodes, m))
@@ -103,58 +93,21 @@ def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
 
 
 def mean_overlap(W: ArrayLike) -> float:
-    """Mean of sqrt(m) W_i·W_j over pairs and networks.
-
-    Parameters
-    ----------
-    W : array_like, shape (b, n, m)
-        Encodings, n at least 2.
-
-    Returns
-    -------
-    float
-    """
-    W = checks.array("W", W, "b n m")
+    """Mean of sqrt(m) W_i·W_j over pairs and networks (b, n, m)."""
+    W = np.asarray(W, float)
     n, m = W.shape[1:]
     pairs = (W.sum(axis=1) ** 2).sum(axis=1) - (W**2).sum(axis=(1, 2))
     return float(np.sqrt(m) * pairs.mean() / (n * (n - 1)))
 
 
 def opposite_tops_at(overlap: ArrayLike, m: int) -> np.ndarray:
-    """Chance that two random directions of given overlap have opposite largest weights at one neuron, times 2m.
-
-    Parameters
-    ----------
-    overlap : array_like
-        sqrt(m) W_i . W_j of the unit vectors, from -30 to 30; independent ones have about N(0, 1).
-    m : int
-        Neurons, at least 2.
-
-    Returns
-    -------
-    numpy.ndarray
-        As `overlap`; its mean over N(0, 1) is 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: ours. With tops x and -y (largest of m half-normal numbers) the other m - 1 products
-    have mean 0 and variance s^2, so that the overlap has the density of N(-x y, s^2) / sqrt(m),
-    against N(0, 1). The sum of products is taken as normal: good to 2 % at m = 8, better beyond.
-
-    Examples
-    --------
-    >>> opposite_tops_at([-1.0, 0.0, 1.0], 64).round(2).tolist()
-    [1.76, 0.73, 0.23]
-    """
+    """Chance that two random directions of overlap sqrt(m) W_i . W_j have opposite tops at one neuron, times 2m."""
+    # Ours. With tops x and -y (largest of m half-normal numbers) the other m - 1 products have mean 0 and variance s^2,
+    # so that the overlap has the density of N(-x y, s^2) / sqrt(m), against N(0, 1). The sum of products is taken as
+    # normal: good to 2 % at m = 8, better beyond.
     from scipy.special import ndtr, ndtri
 
-    m = checks.whole("m", m, 2)
-    overlap = checks.real("overlap", overlap, -30, 30)
+    overlap = np.asarray(overlap, float)
     x = ndtri((1 + ((np.arange(GRID) + 0.5) / GRID) ** (1 / m)) / 2)
     rest = 1 - 2 * x * _bell(x) / (2 * ndtr(x) - 1)  # variance of a normal number within -x and x
     mean, width = -np.outer(x, x) / np.sqrt(m), np.sqrt((m - 1) / m * np.outer(rest, rest))
@@ -164,37 +117,11 @@ def opposite_tops_at(overlap: ArrayLike, m: int) -> np.ndarray:
 
 
 def two_features(m: int) -> float:
-    """Pairs of opposite tops after the fast stage of two features, times 2m: 1 would be chance.
-
-    Parameters
-    ----------
-    m : int
-        Neurons, at least 2.
-
-    Returns
-    -------
-    float
-        Half the chance at overlap 0 plus the chance over negative overlaps, with
-        `opposite_tops_at`. Tends to 1 as 1 + 2 ln m / sqrt(2 pi m) for large m.
-
-    Raises
-    ------
-    ValueError
-        If `m` is below 2.
-
-    Notes
-    -----
-    Source: ours. If W_1 . W_2 > 0 the flow without l1 is W' = (1 - W W^T) W, which ends at the
-    polar factor (W W^T)^(-1/2) W: overlap 0, in a random orientation. If not, only lengths change.
-
-    Examples
-    --------
-    >>> round(two_features(64), 3)
-    1.185
-    """
+    """Pairs of opposite tops after the fast stage of two features, times 2m: 1 would be chance. Ours."""
+    # If W_1 . W_2 > 0 the flow without l1 is W' = (1 - W W^T) W, which ends at the polar factor (W W^T)^(-1/2) W:
+    # overlap 0, in a random orientation. If not, only lengths change. Tends to 1 as 1 + 2 ln m / sqrt(2 pi m).
     from scipy.special import ndtr, ndtri
 
-    m = checks.whole("m", m, 2)
     x = ndtri((1 + ((np.arange(GRID) + 0.5) / GRID) ** (1 / m)) / 2)
     rest = 1 - 2 * x * _bell(x) / (2 * ndtr(x) - 1)
     negative = np.mean(ndtr(np.outer(x, x) / np.sqrt((m - 1) * np.outer(rest, rest))))
@@ -202,34 +129,9 @@ def two_features(m: int) -> float:
 
 
 def several_features(n: int, m: int) -> float:
-    """Pairs of opposite tops after the fast stage of n features, over n (n - 1) / 4m: third parties in the mean.
-
-    Parameters
-    ----------
-    n : int
-        Features, at least 2.
-    m : int
-        Neurons, at least 2.
-
-    Returns
-    -------
-    float
-        Half `opposite_tops_at` 0 plus half its mean over overlaps min(0, -|z| + shift), with normal
-        z and shift = (n - 2) / (4 pi sqrt(m)); `two_features` at n = 2. For many features all
-        overlaps end at 0, and the value is `opposite_tops_at` 0, below 1.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: ours; to first order in third parties. A third feature moves a negative overlap c by
-    -(b+ c' + c'+ b) / 2 of its own two overlaps b and c' (half of that if both are positive), on average by
-    1 / (4 pi m).
-    """
-    n, m = checks.whole("n", n, 2), checks.whole("m", m, 2)
+    """Pairs of opposite tops after the fast stage of n features, over n (n - 1) / 4m. Ours."""
+    # To first order in third parties: one moves a negative overlap c by -(b+ c' + c'+ b) / 2 of its own two overlaps b
+    # and c' (half of that if both are positive), on average by 1 / (4 pi m). For many features all overlaps end at 0.
     nodes, weights = np.polynomial.legendre.leggauss(48)
     z = 4 + 4 * nodes  # a normal number's size, up to 8
     shifted = np.minimum((n - 2) / (4 * np.pi * np.sqrt(m)) - z, 0)

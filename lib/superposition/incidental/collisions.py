@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
@@ -35,34 +33,7 @@ class Expected:
 
 
 def expected(n: int, m: int) -> Expected:
-    """Count what chance alone gives.
-
-    Parameters
-    ----------
-    n, m : int
-        Features and neurons, at least 1. Fewer neurons than features give a warning.
-
-    Returns
-    -------
-    Expected
-        ``distinct`` is nan where n > 2m.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, sections 1 and 2.1; the last two are ours.
-
-    Examples
-    --------
-    >>> from superposition import incidental
-    >>> print(incidental.expected(256, 1024).pairs)  # n (n - 1) / 4m
-    15.9375
-    """
-    n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
+    """Count what chance alone gives (sections 1 and 2.1); ``distinct`` and ``independent`` are ours."""
     if m < n:
         warnings.warn(
             f"m = {m} neurons for n = {n} features: the text assumes m >= n, so that sharing is not necessary",
@@ -75,97 +46,25 @@ def expected(n: int, m: int) -> Expected:
 
 
 def strengths(W: ArrayLike) -> tuple[Float[np.ndarray, " n"], Float[np.ndarray, " n"]]:
-    """Feature benefit and interference along every encoding, before l1.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, m)
-        Encodings, finite.
-
-    Returns
-    -------
-    benefit, interference : numpy.ndarray, shape (n,)
-        (1 - |W_i|^2) |W_i|^2 and the sum over j of ReLU(W_i . W_j)^2.
-
-    Raises
-    ------
-    ValueError
-        If a weight is not finite.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 2.1, "How strong is the interference?".
-    """
-    gram = checks.array("W", W, "n m") @ np.transpose(W)
+    """Feature benefit (1 - |W_i|^2) |W_i|^2 and interference, sum over j of ReLU(W_i . W_j)^2, of encodings (n, m)."""
+    # Source: Incidental Polysemanticity, section 2.1, "How strong is the interference?".
+    W = np.asarray(W, float)
+    gram = W @ W.T
     square = np.diag(gram)
     return (1 - square) * square, (np.maximum(gram, 0) ** 2).sum(axis=1) - square**2
 
 
 def strengths_at_start(n: int, m: int, scale: float) -> tuple[float, float]:
-    """Means of `strengths` for weights N(0, scale^2 / m).
-
-    Parameters
-    ----------
-    n, m : int
-        Features and neurons, at least 1.
-    scale : float
-        Standard deviation of a weight times sqrt(m), above 0.
-
-    Returns
-    -------
-    benefit, interference : float
-        s^2 - s^4 (1 + 2 / m) and (n - 1) s^4 / 2m.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> print([round(value, 4) for value in strengths_at_start(256, 256, 0.9)])
-    [0.1488, 0.3268]
-    """
-    n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
-    square = checks.number("scale", scale, 0, 1e50, open_low=True) ** 2
+    """Means of `strengths` for weights N(0, s^2 / m): s^2 - s^4 (1 + 2 / m) and (n - 1) s^4 / 2m."""
+    square = scale**2
     return square - square**2 * (1 + 2 / m), (n - 1) * square**2 / (2 * m)
 
 
 def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Two weights of one sign on one neuron, under their interference alone.
-
-    Parameters
-    ----------
-    x0, y0 : float
-        Sizes at t = 0, above 0.
-    t : array_like
-        Times, 0 or more.
-
-    Returns
-    -------
-    x, y : numpy.ndarray
-        Solution of x' = -x y^2, y' = -x^2 y. The larger one ends at sqrt(|x0^2 - y0^2|), the
-        smaller decays exponentially, equal ones as 1 / sqrt(2 t).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    x^2 - y^2 is conserved, and y / x decays at the rate x0^2 - y0^2.
-    Source: Incidental Polysemanticity, section 2.1, "Benign and malign collisions".
-
-    Examples
-    --------
-    >>> x, y = malign(0.8, 0.5, 20.0)
-    >>> print(f"{x:.4f} {y:.4f}")
-    0.6245 0.0002
-    """
-    x0 = checks.number("x0", x0, 0, open_low=True, open_high=True)
-    y0 = checks.number("y0", y0, 0, open_low=True, open_high=True)
-    t = checks.real("t", t, 0, open_high=True)
+    """Two weights of one sign on one neuron, under their interference alone: x' = -x y^2, y' = -x^2 y."""
+    # Source: Incidental Polysemanticity, section 2.1, "Benign and malign collisions". x^2 - y^2 is conserved, and y / x
+    # decays at the rate x0^2 - y0^2: the larger one ends at sqrt(|x0^2 - y0^2|), equal ones decay as 1 / sqrt(2 t).
+    t = np.asarray(t, float)
     if y0 > x0:
         return malign(y0, x0, t)[::-1]
     kept = (x0 - y0) * (x0 + y0)
@@ -175,87 +74,17 @@ def malign(x0: float, y0: float, t: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return x, y0 / x0 * np.exp(-kept * t) * x
 
 
-def settle_pairs(w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4) -> Float[np.ndarray, "b 2 m"]:
-    """Gradient flow of many networks with two features each, all at once.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (b, 2, m)
-        Weights of b networks at t = 0, finite; float32 is kept.
-    lambda_ : float
-        Strength of the l1 term in the simplified convention, above 0.
-    t : float
-        Time in the simplified convention, above 0 and up to 1e9.
-    step : float
-        Proximal step, from 1e-6 to 0.5.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b, 2, m)
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    The same steps as `superposition.incidental.many_features.flow`, which takes one network at a time.
-    """
-    checks.real("w0", w0, open_low=True, open_high=True)
-    W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
-    if W.ndim != 3 or W.shape[1] != 2:
-        raise ValueError(f"w0 has shape {W.shape}; allowed: (b, 2, m)")
-    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
-    step, t = checks.number("step", step, 1e-6, 0.5), checks.number("t", t, 0, 1e9, open_low=True)
-    steps = int(np.ceil(t / step))
-    h = W.dtype.type(t / steps)
-    for _ in range(steps):
-        overlap = np.maximum(np.einsum("bm,bm->b", W[:, 0], W[:, 1]), 0)[:, None, None]
-        benefit = 1 - np.einsum("bim,bim->bi", W, W)[:, :, None]
-        W = (1 + h * benefit) * W - h * overlap * W[:, ::-1]
-        W -= np.clip(W, -h * lambda_, h * lambda_)
-    return W
-
-
 def duplicate(
     W: ArrayLike, *, noise: float, seed: int, matched: bool = False, threshold: float = 0.5
 ) -> Float[np.ndarray, "n _"]:
-    """Replace every polysemantic neuron by two copies of weight 1/sqrt(2), and disturb them.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, m)
-        Encodings, finite.
-    noise : float
-        Standard deviation of the noise on each weight of the copies in use, 0 or more.
-    seed : int
-        Seed of the noise.
-    matched : bool
-        If true, all weights of a copy move the same way, and those of the other copy the
-        opposite way: what favours a copy for positive weights disfavours it for negative ones.
-    threshold : float
-        Size from which a weight counts, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, m + number of polysemantic neurons)
-        The first copies stand where the neurons were, the second ones at the end.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    With tied weights both copies take 1/sqrt(2); the text halves the outgoing weights only.
-    Source: Incidental Polysemanticity, section 5, on removing incidental polysemanticity.
-    """
+    """Replace every polysemantic neuron by two copies of weight 1/sqrt(2), and disturb them."""
+    # Source: Incidental Polysemanticity, section 5. The second copies stand at the end. With tied weights both copies
+    # take 1/sqrt(2); the text halves the outgoing weights only. Where `matched`, all weights of a copy move the same
+    # way, and those of the other copy the opposite way: what favours a copy for positive weights disfavours it for
+    # negative ones.
     uses = _uses(W, threshold)
-    noise = checks.number("noise", noise, 0, open_high=True)
     shared = np.flatnonzero(uses.sum(axis=0) >= 2)
-    rng, W = checks.generator("seed", seed), np.array(W, dtype=np.float64)
+    rng, W = np.random.default_rng(seed), np.array(W, dtype=np.float64)
     half = W[:, shared] / np.sqrt(2)
     if matched:
         push = noise * np.abs(rng.standard_normal(len(shared))) * uses[:, shared]
@@ -267,86 +96,20 @@ def duplicate(
 
 
 def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> int:
-    """Count neurons that at least two features use.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, m)
-        Encodings, finite.
-    threshold : float
-        Size from which a weight counts, in (0, 1]. Once every feature has one weight left the
-        sizes are 0 or close to 1, and any value in between gives the same count.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from superposition import incidental
-    >>> incidental.count_polysemantic([[1.0, 0.0], [-0.9, 0.1], [0.0, 1.0]])
-    1
-    """
+    """Count neurons that at least two of the features (n, m) use, with weights from the threshold upwards."""
     return int((_uses(W, threshold).sum(axis=0) >= 2).sum())
 
 
 def same_sign_pairs(W: ArrayLike, threshold: float = 0.5) -> int:
-    """Count pairs of features that use one neuron with the same sign.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, m)
-        Encodings, finite.
-    threshold : float
-        Size from which a weight counts, in (0, 1].
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> same_sign_pairs([[1.0, 0.0], [0.9, 0.1]])
-    1
-    """
+    """Count pairs of features that use one neuron with the same sign."""
     uses = _uses(W, threshold)
     counts = [(uses & (np.sign(W) == sign)).sum(axis=0) for sign in (1, -1)]
     return int(sum((c * (c - 1) // 2).sum() for c in counts))
 
 
 def opposite_tops(W: ArrayLike) -> int:
-    """Count pairs of features whose largest weights share a neuron with opposite signs.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, m)
-        Encodings, finite.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If a weight is not finite.
-
-    Examples
-    --------
-    >>> opposite_tops([[1.0, 0.0], [-0.9, 0.1]])
-    1
-    """
-    W = checks.array("W", W, "n m")
+    """Count pairs of features whose largest weights share a neuron with opposite signs."""
+    W = np.asarray(W, float)
     top = np.abs(W).argmax(axis=1)
     sign = np.sign(W[np.arange(len(W)), top])
     counts = [np.bincount(top[sign == s], minlength=W.shape[1]) for s in (1, -1)]
@@ -354,4 +117,4 @@ def opposite_tops(W: ArrayLike) -> int:
 
 
 def _uses(W, threshold):
-    return np.abs(checks.array("W", W, "n m")) >= checks.number("threshold", threshold, 0, 1, open_low=True)
+    return np.abs(np.asarray(W, float)) >= threshold

@@ -21,8 +21,6 @@ from numpy.polynomial import legendre
 from numpy.typing import NDArray
 from scipy.interpolate import krogh_interpolate
 
-from superposition import checks
-
 NODES = 8  # of a panel; Radau's, so that the right end is one of them and stiff panels are damped
 EDGES = 100  # deaths that are edges of panels from the start: so many of the last ones, and of all others
 ROUGH = 1e-9  # relative size of the highest divided difference above which a panel is cut in PARTS
@@ -55,41 +53,9 @@ def solve(
     edges: NDArray[np.float64],
     t: float = 0.0,
 ) -> Path:
-    """The path from one cut to another.
-
-    Parameters
-    ----------
-    squares : callable
-        ``squares(d)``: Q, the sum of squares of what the cut leaves, for an array of cuts.
-    lambda_ : float
-        Strength of the l1 term, above 0.
-    begin : tuple of float
-        Cut d > 0 and scale u > 0 at the start.
-    edges : numpy.ndarray, shape (k,)
-        Where Q is not smooth, in any order; the smallest one is the end. None is below 0.
-    t : float
-        Time at the start.
-
-    Returns
-    -------
-    Path
-
-    Raises
-    ------
-    ValueError
-        If `lambda_` is no number above 0.
-    RuntimeError
-        If Newton's iteration does not settle.
-
-    Examples
-    --------
-    A single weight of size 1 at lambda = 0.1, down to a cut of 1e-3:
-
-    >>> d, u = solve(np.square, 0.1, (1.0, 1.0), np.geomspace(1e-3, 1, 20)).at(20.0)
-    >>> round(d / u, 6)  # it rests where (1 - x^2) x = 0.1
-    0.945649
-    """
-    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
+    """The path from the cut d > 0 and scale u > 0 of `begin`, at time `t`, to the smallest of the edges."""
+    # ``squares(d)`` is Q, the sum of squares of what the cut leaves, for an array of cuts. The edges (k,) are where Q
+    # is not smooth, in any order.
     start, width = _panels(squares, lambda_, begin, edges)
     Q = squares(_nodes(start, width))
     below = u = _below(Q, width, lambda_, begin[1])

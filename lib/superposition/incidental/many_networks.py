@@ -12,8 +12,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -27,61 +25,21 @@ CHUNK = 2**20  # weights that are moved at once: they stay in the cache
 
 
 def start(networks: int, n: int, m: int, *, seed: int) -> Float[np.ndarray, "networks n m"]:
-    """Random weights of variance 1/m, as in the text's public code.
-
-    Parameters
-    ----------
-    networks, n, m : int
-        Networks, features and neurons, at least 1.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    numpy.ndarray of float32, shape (networks, n, m)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    shape = tuple(checks.whole(name, v, 1) for name, v in (("networks", networks), ("n", n), ("m", m)))
-    rng = np.random.default_rng(checks.whole("seed", seed, 0))
-    return rng.standard_normal(shape, dtype=np.float32) / np.sqrt(np.float32(m))
+    """Random float32 weights (networks, n, m) of variance 1/m, as in the text's public code."""
+    rng = np.random.default_rng(seed)
+    return rng.standard_normal((networks, n, m), dtype=np.float32) / np.sqrt(np.float32(m))
 
 
 def flow(
     w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4, progress: Callable[[int, int], object] | None = None
 ) -> Float[np.ndarray, "b n m"]:
-    """Gradient flow of many networks, each as if it were alone.
+    """Gradient flow (b, n, m) of many networks for a time t, each as if it were alone; float32 is kept.
 
-    Parameters
-    ----------
-    w0 : array_like, shape (b, n, m)
-        Weights at t = 0, finite. float32 is kept, everything else becomes float64.
-    lambda_ : float
-        Strength of the l1 term in the simplified convention, 0 or more.
-    t : float
-        Time in the simplified convention, 0 or more.
-    step : float
-        Largest step, from 1e-6 to 0.5; shorter in a network whose encodings overlap, as in
-        `superposition.incidental.many_features.flow`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` in networks.
+    Networks at rest (one weight a row, no overlap) are left as they are.
 
     Returns
     -------
     numpy.ndarray, shape (b, n, m)
-        Networks at rest (one weight a row, no overlap) are left as they are.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 2, the training dynamics without the constants 4.
 
     Examples
     --------
@@ -89,13 +47,7 @@ def flow(
     >>> w.round(2).tolist()
     [[[0.99, 0.0], [-0.99, 0.0]]]
     """
-    checks.real("w0", w0, open_low=True, open_high=True)
     W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
-    if W.ndim != 3 or not W.size:
-        raise ValueError(f"w0 has shape {W.shape}; allowed: (b, n, m) with at least one weight")
-    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
-    step = checks.number("step", step, 1e-6, 0.5)
-    t = checks.number("t", t, 0, open_high=True)
     size = max(1, CHUNK // W[0].size)
     for first in range(0, len(W), size):
         _settle(W[first : first + size], lambda_, t, step)
@@ -105,46 +57,13 @@ def flow(
 
 
 def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> Int[np.ndarray, " b"]:
-    """Neurons that at least two features use, in each network.
-
-    Parameters
-    ----------
-    W : array_like, shape (b, n, m)
-        Encodings.
-    threshold : float
-        Size from which a weight counts, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (b,)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    W, threshold = checks.array("W", W, "b n m"), checks.number("threshold", threshold, 0, 1, open_low=True)
-    return ((np.abs(W) >= threshold).sum(axis=1) >= 2).sum(axis=1)
+    """Neurons that at least two features use with weights from the threshold upwards, in each network (b, n, m)."""
+    return ((np.abs(np.asarray(W, float)) >= threshold).sum(axis=1) >= 2).sum(axis=1)
 
 
 def opposite_tops(W: ArrayLike) -> Int[np.ndarray, " b"]:
-    """Pairs of features whose largest weights share a neuron with opposite signs, in each network.
-
-    Parameters
-    ----------
-    W : array_like, shape (b, n, m)
-        Encodings.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (b,)
-
-    Raises
-    ------
-    ValueError
-        If `W` holds no finite numbers or has another number of axes.
-    """
-    W = checks.array("W", W, "b n m")
+    """Pairs of features whose largest weights share a neuron with opposite signs, in each network (b, n, m)."""
+    W = np.asarray(W, float)
     top = np.abs(W).argmax(axis=2)
     positive = np.take_along_axis(W, top[:, :, None], axis=2)[:, :, 0] > 0
     shared = top[:, :, None] == top[:, None, :]

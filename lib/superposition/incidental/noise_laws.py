@@ -1,4 +1,4 @@
-"""Symmetric noise laws with exact moments: small frozen objects, public in `superposition.incidental.noise_loss`.
+"""Symmetric noise laws with exact moments: small frozen objects, which the face of the wing hands out as they are.
 
 Source: Incidental Polysemanticity, section 3: every hidden neuron gets independent noise from a
 law that is symmetric about 0, with variance sigma^2 and fourth moment mu4.
@@ -26,9 +26,8 @@ class Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> law = incidental.Law("normal", 0.5)
-    >>> law.variance, law.excess_kurtosis, law == incidental.normal(0.5)
+    >>> law = Law("normal", 0.5)
+    >>> law.variance, law.excess_kurtosis, law == normal(0.5)
     (0.25, 0.0, True)
     """
 
@@ -38,18 +37,7 @@ class Law:
     probabilities: tuple = ()
 
     def moment(self, order: int) -> float:
-        """E xi^order, exact.
-
-        Parameters
-        ----------
-        order : int
-            0 or more; odd moments vanish.
-
-        Returns
-        -------
-        float
-        """
-        order = checks.whole("order", order, 0)
+        """E xi^order, exact, for an order of 0 or more; odd ones vanish."""
         if order % 2:
             return 0.0
         return self.sigma**order * (self._discrete_moment(order) if self.points else _MOMENTS[self.name](order))
@@ -82,37 +70,14 @@ class Law:
         return unit - 15 * self.excess_kurtosis - 15.0
 
     def characteristic(self, t: ArrayLike) -> np.ndarray:
-        """E exp(i t xi), real because the law is symmetric.
-
-        Parameters
-        ----------
-        t : array_like
-            Real numbers, in units of 1 / xi.
-
-        Returns
-        -------
-        numpy.ndarray
-            Same shape.
-        """
-        x = self.sigma * checks.real("t", t, open_low=True, open_high=True)
+        """E exp(i t xi), real because the law is symmetric."""
+        x = self.sigma * np.asarray(t, float)
         if self.points:
             return sum(p * np.cos(point * x) for point, p in zip(self.points, self.probabilities, strict=True))  # pyrefly: ignore[bad-return]: of arrays
         return _CHARACTERISTIC[self.name](x)
 
     def sample(self, shape: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
-        """Draw independent values.
-
-        Parameters
-        ----------
-        shape : tuple of int
-            How many, as an array.
-        rng : numpy.random.Generator
-            Where they come from.
-
-        Returns
-        -------
-        numpy.ndarray of float64
-        """
+        """Independent values, of any shape."""
         unit = self._discrete_sample(shape, rng) if self.points else _SAMPLE[self.name](shape, rng)
         return self.sigma * unit
 
@@ -150,8 +115,7 @@ def bipolar(sigma: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> incidental.bipolar(0.1).excess_kurtosis
+    >>> bipolar(0.1).excess_kurtosis
     -2.0
     """
     return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
@@ -180,8 +144,7 @@ def uniform(sigma: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> round(incidental.uniform(0.1).excess_kurtosis, 12)
+    >>> round(uniform(0.1).excess_kurtosis, 12)
     -1.2
     """
     return Law("uniform", _sigma(sigma))
@@ -210,8 +173,7 @@ def normal(sigma: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> incidental.normal(0.1).kappa4
+    >>> normal(0.1).kappa4
     0.0
     """
     return Law("normal", _sigma(sigma))
@@ -240,8 +202,7 @@ def laplace(sigma: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> round(incidental.laplace(0.1).excess_kurtosis, 12)
+    >>> round(laplace(0.1).excess_kurtosis, 12)
     3.0
     """
     return Law("laplace", _sigma(sigma))
@@ -272,8 +233,7 @@ def discrete(sigma: float, kurtosis: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> law = incidental.discrete(0.1, 1.0)
+    >>> law = discrete(0.1, 1.0)
     >>> law.points, round(law.excess_kurtosis, 12)
     ((-2.0, 0.0, 2.0), 1.0)
     """
@@ -315,8 +275,7 @@ def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
 
     Examples
     --------
-    >>> from superposition import incidental
-    >>> law = incidental.four_point(-1, 28, 0.1)
+    >>> law = four_point(-1, 28, 0.1)
     >>> round(law.excess_kurtosis, 12), round(law.sixth_cumulant, 12)
     (-1.0, 28.0)
     """

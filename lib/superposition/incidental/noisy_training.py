@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
 from superposition.devices import resolve_device, torch
 from superposition.incidental.noise_laws import Law
 
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-NOISES = ("shared", "independent")
 BLOCK = 2**18  # noise values drawn at once
 DIVERGED = 1e6  # weights of this size are on their way to infinity
 
@@ -57,33 +55,8 @@ class Trajectory:
 
 
 def initial(n: int, m: int, instances: int, *, seed: int) -> Float[np.ndarray, "instances n m"]:
-    """Random weights with independent normal entries of variance 1 / m, as the text and its code have them.
-
-    Parameters
-    ----------
-    n, m : int
-        Features and neurons, at least 1.
-    instances : int
-        How many matrices, at least 1.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    numpy.ndarray, shape (instances, n, m)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 2.
-    """
-    n, m = checks.whole("n", n, 1), checks.whole("m", m, 1)
-    shape = (checks.whole("instances", instances, 1), n, m)
-    return np.random.default_rng(checks.whole("seed", seed, 0)).standard_normal(shape) / np.sqrt(m)
+    """Random weights (instances, n, m), independent and normal of variance 1 / m, as in the text and its code."""
+    return np.random.default_rng(seed).standard_normal((instances, n, m)) / np.sqrt(m)
 
 
 @torch.no_grad()
@@ -92,60 +65,19 @@ def train(
     0.0, relu: bool = True, noise: str = "shared", draws: int = 1, seed: int = 0, device: str = "auto", progress:
     Callable[[int, int], object] | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Train a batch of autoencoders under noise, by plain gradient descent in float64.
-
-    Parameters
-    ----------
-    W : array_like, shape (instances, n, m)
-        Initial weights.
-    laws : superposition.incidental.noise_laws.Law, or a sequence of one per instance
-        Law of the noise.
-    eta : array_like
-        Learning rate, 0 or more: one number, or one per instance.
-    steps : int
-        Training steps, at least 1.
-    record : sequence of int
-        After which steps to keep the weights, 0 to `steps`; 0 is the start.
-    lambda_ : array_like
-        Coefficient of the l1 norm in the loss, 0 or more: one number, or one per instance.
-    relu : bool
-        Whether the output has its ReLU.
-    noise : {"shared", "independent"}
-        One noise vector for the n inputs of an instance, as in the public code, or one each, as
-        in the text. Instances never share.
-    draws : int
-        Noise draws whose gradients are averaged in a step, at least 1.
-    seed : int
-        Seed of the noise.
-    device : str
-        See `superposition.devices.resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` now and then.
-
-    Returns
-    -------
-    Trajectory
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range or the shapes do not fit.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 3.1 and Figures 4 to 6; gradient written out:
-    dL/dW = G^T H + G W with H = W + Xi, O = H W^T and G = 2 (ReLU(O) - I) 1[O > 0].
-    """
+    """Train autoencoders (instances, n, m) under noise by gradient descent in float64, and record some of the steps."""
+    # `laws`, `eta` and `lambda_` are one for all or one per instance. The noise is one vector for the n inputs of an
+    # instance ("shared"), as in the public code, or one each ("independent"), as in the text; instances never share. A
+    # step averages the gradients of `draws` of them. `progress(done, total)` is called now and then. Source: section
+    # 3.1 and Figures 4 to 6; gradient written out: dL/dW = G^T H + G W with H = W + Xi, O = H W^T and G = 2 (ReLU(O) -
+    # I) 1[O > 0].
     on = resolve_device(device)
-    W = _weights(W)
+    W, record = np.array(W, float), sorted(set(record))
     instances, n, m = W.shape
-    steps = checks.whole("steps", steps, 1)
-    record = sorted(set(checks.wholes("record", record, 0, steps)))
-    draws = checks.whole("draws", draws, 1)
-    vectors = n if checks.one_of("noise", noise, NOISES) == "independent" else 1
+    vectors = {"shared": 1, "independent": n}[noise]
     stream = iter(_Noise(_laws(laws, instances), (draws, vectors, m), seed, on))
-    rate = _per_instance("eta", eta, instances, on)
-    shrink = _per_instance("lambda_", lambda_, instances, on)
+    rate = _per_instance(eta, instances, on)
+    shrink = _per_instance(lambda_, instances, on)
     step = _Step(torch.from_numpy(W).to(on), -2 * rate / draws, -rate * shrink, draws, relu)
     kept, done = [], 0  # the noise is drawn in blocks whatever the records: these do not change the run
     for target in record if record and record[-1] == steps else [*record, steps]:
@@ -223,17 +155,13 @@ class _Noise:
 
 
 def _streams(seed, count):
-    return [np.random.default_rng(s) for s in np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(count)]
+    return [np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(count)]
 
 
 def _finite(W):
     W = W.copy()
     W[~(np.abs(W) < DIVERGED).all(axis=(1, 2))] = np.nan
     return W
-
-
-def _weights(W):
-    return checks.array("W", W, "instances n m").copy()
 
 
 def _laws(laws, instances):
@@ -243,8 +171,5 @@ def _laws(laws, instances):
     return laws
 
 
-def _per_instance(name, value, instances, device):
-    value = checks.real(name, value, 0, 1e30)
-    if value.shape not in ((), (instances,)):
-        raise ValueError(f"{name} has shape {value.shape}; allowed: one number, or ({instances},), one per instance")
-    return torch.from_numpy(np.broadcast_to(value, instances).copy()).to(device).view(-1, 1, 1)
+def _per_instance(value, instances, device):
+    return torch.from_numpy(np.broadcast_to(np.asarray(value, float), instances).copy()).to(device).view(-1, 1, 1)

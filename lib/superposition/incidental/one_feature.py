@@ -55,76 +55,19 @@ class Trajectory:
     _path: cut_path.Path = field(repr=False)
 
     def weights(self, t: float) -> Float[np.ndarray, " m"]:
-        """All weights at one time.
-
-        Parameters
-        ----------
-        t : float
-            From 0 to the last of ``times``.
-
-        Returns
-        -------
-        numpy.ndarray, shape (m,)
-
-        Raises
-        ------
-        ValueError
-            If `t` is outside its range.
-        """
+        """All weights (m,) at one time, from 0 to the last of ``times``."""
         t = checks.number("t", t, 0, self.times.max())
         return _weights(self._w0, *self._path.at(t))
 
 
 def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
-    """Exact evolution of one encoding without interference.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (m,)
-        Weights at t = 0, finite, at least one.
-    lambda_ : float
-        Strength of the l1 term in the simplified convention, above 0 and up to 1e6. Above 2 / (3 sqrt 3) even
-        a single weight dies, which gives a warning.
-    times : array_like, shape (k,)
-        Times in the simplified convention, 0 or more, at least one, in any order.
-
-    Returns
-    -------
-    Trajectory
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    All surviving |W_k| move by one affine map, |W_k(t)| = (|W_k(0)| - c)_+ / u. With
-    d = max |W(0)| - c, the distance of the cut below the largest weight, two numbers are left:
-    d' = -lambda u and u' = Q(d) / u - u, where Q(d) = sum_k (d - g_k)_+^2 over the gaps
-    g_k = max |W(0)| - |W_k(0)|. Sorted gaps and their prefix sums give Q in O(log m) once
-    O(m log m) is paid. In this form nothing cancels. `superposition.incidental.cut_path` solves it
-    over d in place of time, so that no death has to be looked for. Relative errors of d and u are
-    some 1e-9 between the nodes of that path and 1e-11 in ``single``. Needs two arrays of length m
-    besides the input.
-    Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver.
-
-    Examples
-    --------
-    >>> from superposition import incidental
-    >>> path = incidental.trajectory([0.6, -0.5, 0.1], 0.05, [0.0, 2.0, 40.0])
-    >>> path.survivors
-    array([3, 3, 1])
-    >>> path.weights(2.0).round(4)
-    array([ 0.7422, -0.5994,  0.028 ])
-    """
-    w0 = checks.real("w0", w0, open_low=True, open_high=True)
-    if w0.ndim != 1 or not w0.size:
-        raise ValueError(f"w0 has shape {w0.shape}; allowed: (m,) with at least one weight")
-    lambda_ = checks.number("lambda_", lambda_, 0, 1e6, open_low=True)
-    times = np.atleast_1d(checks.real("times", times, 0, open_high=True))
-    if times.ndim != 1 or not times.size:
-        raise ValueError(f"times of shape {times.shape} are not allowed; allowed: at least one")
+    """Exact evolution of one encoding w0 (m,) without interference, at times (k,) in any order (Appendix B)."""
+    # All surviving |W_k| move by one affine map, |W_k(t)| = (|W_k(0)| - c)_+ / u. With d = max |W(0)| - c, the distance
+    # of the cut below the largest weight, two numbers are left: d' = -lambda u and u' = Q(d) / u - u, where Q(d) =
+    # sum_k (d - g_k)_+^2 over the gaps g_k = max |W(0)| - |W_k(0)|. Sorted gaps and their prefix sums give Q in O(log
+    # m) once O(m log m) is paid. In this form nothing cancels. `superposition.incidental.cut_path` solves it over d in
+    # place of time, so that no death has to be looked for.
+    w0, times = np.asarray(w0, float), np.atleast_1d(np.asarray(times, float))
     if lambda_ > DEATH_LINE:
         warnings.warn(
             f"lambda_ = {lambda_:g} is above 2 / (3 sqrt 3) = {DEATH_LINE:.4f}: even a single weight dies", stacklevel=2

@@ -14,9 +14,6 @@ import numpy as np
 from scipy.integrate import quad
 from scipy.special import erfcx, ndtri
 
-from superposition import checks
-from superposition.incidental.l1_loss import checked_strength
-
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
@@ -26,82 +23,20 @@ HEAD = 4000  # largest weights drawn one by one for the random end; the rest is 
 
 
 def balance(l1_norm: ArrayLike, lambda_: float) -> np.ndarray:
-    """|W|^2 on the balance 1 - |W|^2 = lambda ||W||_1 / |W|^2.
-
-    Parameters
-    ----------
-    l1_norm : array_like
-        Sum of |W_k|, 0 or more.
-    lambda_ : float
-        Strength of the l1 term, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        The larger root; nan where lambda ||W||_1 > 1/4 and there is no balance.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 2, the balance condition, solved.
-
-    Examples
-    --------
-    >>> balance([1.0, 4.0], 0.1).round(4)
-    array([0.8873,    nan])
-    """
-    pull = checked_strength(lambda_) * checks.real("l1_norm", l1_norm, 0, open_high=True)
+    """|W|^2 on the balance 1 - |W|^2 = lambda ||W||_1 / |W|^2 (section 2), the larger root; nan where there is none."""
+    pull = lambda_ * np.asarray(l1_norm, float)
     return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
 
 
 def balance_error(l1_norm: ArrayLike, lambda_: float, relative_variance: ArrayLike) -> np.ndarray:
-    """Relative error of the balance condition to first order: lambda ||W||_1 R / 2.
-
-    Parameters
-    ----------
-    l1_norm, relative_variance : array_like
-        Of the weights, 0 or more.
-    lambda_ : float
-        Strength of the l1 term, above 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        By how much 1 - S exceeds lambda ||W||_1 / S, relative to it: S = |W|^2 rises while the
-        l1 norm falls, and lags behind.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    l1_norm = checks.real("l1_norm", l1_norm, 0, open_high=True)
-    return (
-        checked_strength(lambda_) * l1_norm * checks.real("relative_variance", relative_variance, 0, open_high=True) / 2
-    )
+    """Relative error of the balance condition to first order: lambda ||W||_1 R / 2. Ours."""
+    # By how much 1 - S exceeds lambda ||W||_1 / S, relative to it: S = |W|^2 rises while the l1 norm falls, and lags
+    # behind.
+    return lambda_ * np.asarray(l1_norm, float) * np.asarray(relative_variance, float) / 2
 
 
 def relative_variance(w: ArrayLike) -> float:
-    """Variance over squared mean of the sizes of the weights that are not zero.
-
-    Parameters
-    ----------
-    w : array_like, shape (m,)
-        Weights, finite, at least one of them not zero.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
+    """Variance over squared mean of the sizes of the weights (m,) that are not zero."""
     w = _sizes(w)
     w = w / w.max()
     return float(w.var() / w.mean() ** 2)
@@ -118,31 +53,10 @@ class Decay:
 
 
 def l1_decay(w: ArrayLike, lambda_: float) -> Decay:
-    """The chain of Appendix B, link by link.
-
-    Parameters
-    ----------
-    w : array_like, shape (m,)
-        Weights of one encoding, finite, at least one of them not zero.
-    lambda_ : float
-        Strength of the l1 term, above 0.
-
-    Returns
-    -------
-    Decay
-        ``exact`` = lambda m' - (1 - S) l1; ``balance`` = (lambda / S) (m' S - l1^2);
-        ``variance`` = (lambda m'^2 / S) Var; ``printed`` has the deviations without a square.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, Appendix B.
-    """
-    size, lambda_ = _sizes(w), checked_strength(lambda_)
+    """The chain of Appendix B, link by link, for the weights (m,) of one encoding."""
+    # ``exact`` = lambda m' - (1 - S) l1; ``balance`` = (lambda / S) (m' S - l1^2); ``variance`` = (lambda m'^2 / S)
+    # Var; ``printed`` has the deviations without a square.
+    size = _sizes(w)
     left, l1, square = len(size), size.sum(), (size**2).sum()
     front = lambda_ * left**2 / square
     deviation = size - l1 / left
@@ -165,29 +79,10 @@ class Continuum:
 
 
 def continuum(x: ArrayLike) -> Continuum:
-    """The law for m to infinity and lambda sqrt(m) to 0, from Gaussian weights.
-
-    Parameters
-    ----------
-    x : array_like
-        Where the cut is, in standard deviations of the initial weights, from 0 to 30.
-
-    Returns
-    -------
-    Continuum
-        One value of each field for each `x`: a curve with `x` as its parameter. The standard
-        deviation of the initial weights drops out.
-
-    Raises
-    ------
-    ValueError
-        If `x` is outside its range.
-
-    Notes
-    -----
-    Where the norm is 1, lambda dt = dc / sqrt(Q(c)), with Q the sum of (|W_k(0)| - c)_+^2.
-    """
-    x = checks.real("x", x, 0, 30)
+    """The law for m to infinity and lambda sqrt(m) to 0 from Gaussian weights, at cuts x in standard deviations."""
+    # A curve with x as its parameter; the standard deviation of the initial weights drops out. Where the norm is 1,
+    # lambda dt = dc / sqrt(Q(c)), with Q the sum of (|W_k(0)| - c)_+^2.
+    x = np.asarray(x, float)
     T = [quad(_slowness, 0, end, epsrel=1e-10, limit=200)[0] for end in np.ravel(x)]
     left, mean, square = _excess(x)
     density = 2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
@@ -217,34 +112,8 @@ class TailLaw:
 
 
 def tail_law(xi: float) -> TailLaw:
-    """The constants of the law for initial weights of tail index xi.
-
-    Parameters
-    ----------
-    xi : float
-        Tail index of |W_k(0)|, below 1/2: 0 for Gaussian and exponential weights, -1 for uniform
-        ones, 1 / df for Student's t.
-
-    Returns
-    -------
-    TailLaw
-        1 - 2 xi, (1 - 2 xi)(2 - 2 xi) and 1 / (1 - 2 xi).
-
-    Raises
-    ------
-    ValueError
-        If `xi` is not below 1/2.
-
-    Notes
-    -----
-    Excesses over a high cut follow a generalized Pareto law, whose relative variance is R.
-
-    Examples
-    --------
-    >>> tail_law(0.0)
-    TailLaw(l1_norm=1.0, survivors=2.0, relative_variance=1.0)
-    """
-    xi = checks.number("xi", xi, -np.inf, 0.5, open_low=True, open_high=True)
+    """The constants of the law for initial weights of tail index xi below 1/2."""
+    # Excesses over a high cut follow a generalized Pareto law, whose relative variance is R.
     return TailLaw(1 - 2 * xi, (1 - 2 * xi) * (2 - 2 * xi), 1 / (1 - 2 * xi))
 
 
@@ -258,31 +127,10 @@ class Bounds:
 
 
 def relative_variance_bounds(w0: ArrayLike) -> Bounds:
-    """Between which values the relative variance lies while m' weights are left.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (m,)
-        Initial weights, finite, at least two.
-
-    Returns
-    -------
-    Bounds
-        ``low`` translates the m' largest sizes until the next one is zero, ``high`` until the
-        smallest of them is; nan for the latter at m' = 1, where the one weight vanishes.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, end of Appendix B and Figure 7.
-    """
-    gaps = np.abs(checks.real("w0", w0, open_low=True, open_high=True))
-    if gaps.ndim != 1 or gaps.size < 2:
-        raise ValueError(f"w0 has shape {gaps.shape}; allowed: (m,) with at least two weights")
+    """Between which values the relative variance lies while m' weights are left (Appendix B and Figure 7)."""
+    # ``low`` translates the m' largest sizes until the next one is zero, ``high`` until the smallest of them is; nan
+    # for the latter at m' = 1, where the one weight vanishes.
+    gaps = np.abs(np.asarray(w0, float))
     gaps = np.sort(gaps.max() - gaps)  # below the largest; the order is kept by every translation
     left = np.arange(1, gaps.size)
     mean = np.cumsum(gaps)[:-1] / left
@@ -292,85 +140,25 @@ def relative_variance_bounds(w0: ArrayLike) -> Bounds:
 
 
 def percentiles(m: int) -> Float[np.ndarray, " m"]:
-    """Sizes of m Gaussian weights that hit regular percentiles.
-
-    Parameters
-    ----------
-    m : int
-        How many, at least 2.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m,)
-        Quantiles of |Z| at (k - 1/2) / m, decreasing.
-
-    Raises
-    ------
-    ValueError
-        If `m` is below 2.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, Figure 7, "an idealized version of W_i(0)".
-    """
-    m = checks.whole("m", m, 2)
+    """Sizes of m Gaussian weights that hit regular percentiles, decreasing (Figure 7, "an idealized version")."""
     return -ndtri((np.arange(m) + 0.5) / (2 * m))
 
 
 def end_time(w0: ArrayLike) -> float:
-    """Lambda times the moment at which one weight is left, for lambda to 0.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (m,)
-        Initial weights, finite, at least two.
-
-    Returns
-    -------
-    float
-        The sum over p >= 2 of the integrals of dc / sqrt(Q(c)) between the p-th and the next
-        smaller size, each a difference of two inverse hyperbolic sines. Infinite if the two
-        largest are equal.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    gaps = np.abs(checks.real("w0", w0, open_low=True, open_high=True))
-    if gaps.ndim != 1 or gaps.size < 2:
-        raise ValueError(f"w0 has shape {gaps.shape}; allowed: (m,) with at least two weights")
+    """Lambda times the moment at which one of the weights (m,) is left, for lambda to 0; infinite for a tie."""
+    # The sum over p >= 2 of the integrals of dc / sqrt(Q(c)) between the p-th and the next smaller size, each a
+    # difference of two inverse hyperbolic sines.
+    gaps = np.abs(np.asarray(w0, float))
     largest = gaps.max()
     gaps = np.sort(largest - gaps)
     return float(_slow_times(gaps[None], np.append(gaps[2:], largest)[None]).sum())
 
 
 def end_times(draws: int, *, seed: int) -> Float[np.ndarray, " draws"]:
-    """Random draws of lambda times the end, for weights with an exponential tail, m to infinity.
-
-    Parameters
-    ----------
-    draws : int
-        How many, at least 1.
-    seed : int
-        Seed.
-
-    Returns
-    -------
-    numpy.ndarray, shape (draws,)
-
-    Raises
-    ------
-    ValueError
-        If `draws` is below 1.
-
-    Notes
-    -----
-    The largest of many such weights have gaps E_k / k with independent exponential E_k (Renyi),
-    so the law has no parameter. Gaussian weights tend to it, slowly.
-    """
-    draws, rng = checks.whole("draws", draws, 1), checks.generator("seed", seed)
-    ends = []
+    """Random draws of lambda times the end, for weights with an exponential tail, m to infinity."""
+    # The largest of many such weights have gaps E_k / k with independent exponential E_k (Renyi), so the law has no
+    # parameter. Gaussian weights tend to it, slowly.
+    rng, ends = np.random.default_rng(seed), []
     for size in [min(200, draws - first) for first in range(0, draws, 200)]:
         spacings = rng.exponential(size=(size, HEAD)) / np.arange(1, HEAD + 1)
         gaps = np.concatenate([np.zeros((size, 1)), np.cumsum(spacings, axis=1)], axis=1)
@@ -379,12 +167,9 @@ def end_times(draws: int, *, seed: int) -> Float[np.ndarray, " draws"]:
 
 
 def _sizes(w):
-    """Sizes of the weights that are not zero; too small or too large ones have no square."""
-    size = np.abs(checks.real("w", w, -1e100, 1e100))
-    size = size[size > 1e-100]
-    if not size.size:
-        raise ValueError("w = 0 everywhere is not allowed; allowed: at least one weight that is not zero")
-    return size
+    """Sizes of the weights that are not zero; too small ones have no square."""
+    size = np.abs(np.asarray(w, float))
+    return size[size > 1e-100]
 
 
 def _slow_times(gaps, until):

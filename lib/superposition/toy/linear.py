@@ -41,7 +41,8 @@ def optimum(importance: ArrayLike, m: int) -> float:
     """Smallest value of the two forces: the importance of all but the m most important features."""
     # Source: Toy Models, "never worthwhile for the linear model to represent more features than
     # it has dimensions". The proof is that of Eckart and Young, applied to sqrt(I) (1 - W^T W).
-    return float(np.sort(np.asarray(importance, float))[: len(importance) - m].sum())
+    importance = np.sort(np.asarray(importance, float))
+    return float(importance[: importance.size - m].sum())
 
 
 def flow(

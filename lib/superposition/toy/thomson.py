@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-ENERGIES = ("overlap", "coulomb")
 TOLERANCE = 1e-8  # two energies are the same minimum if they differ by less than this, times 1 + energy
 
 
@@ -74,12 +73,13 @@ def minimise(
     from scipy.optimize import minimize  # slow to import
 
     rng, found = np.random.default_rng(seed), []
+    of = {"overlap": lambda unit: _overlap_energy(unit, threshold), "coulomb": _coulomb}[energy]
 
     def objective(flat):
         W = flat.reshape(m, n)
         norms = np.linalg.norm(W, axis=0)
         unit = W / norms
-        value, slope = _coulomb(unit) if energy == "coulomb" else _overlap_energy(unit, threshold)
+        value, slope = of(unit)
         return value, ((slope - unit * (unit * slope).sum(axis=0)) / norms).ravel()
 
     options = {"maxiter": 3000, "ftol": 1e-15, "gtol": 1e-10}

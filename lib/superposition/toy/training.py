@@ -69,8 +69,8 @@ def train(
     None,
 ) -> Trained:  # fmt: skip
     """Train ReLU(W^T W x + b) by Adam, a stack of models at once; `progress(done, total)` now and then."""
-    # A group has its own sparsity (g,) and importance (g, n). Weights start Gaussian with variance 2 / (m + n), biases at
-    # zero; the learning rate falls to zero along a cosine. One uniform number u gives a feature at every sparsity:
+    # A group has its own sparsity (g,) and importance (g, n). Weights start Gaussian with variance 2 / (m + n), biases
+    # at zero; the learning rate falls to zero along a cosine. One uniform number u gives a feature at every sparsity:
     # x = max(0, (u - S) / (1 - S)). Source: Toy Models, the ReLU output model; the recipe is ours.
     on, importance = _groups(n, sparsity, importance)
     device = resolve_device(device)  # pyrefly: ignore[bad-assignment]: a torch.device from here on
