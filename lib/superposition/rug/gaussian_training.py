@@ -16,7 +16,7 @@ from superposition import features, optimise
 from superposition.devices import torch
 from superposition.rug import exact_gradients, training
 from superposition.rug.model import Settings, TrainedModel
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.moments import floats, moment, ramp_moment
 from superposition.rug.training import checked_settings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tup
     """Closed-form loss of rows and its derivatives by a, b and variance, for any real gain (The Persian Rug, eq. 5)."""
     # `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p; the variance
     # is that of the interference after the gain: Var[x] times the row's sum of squared off-diagonal weights
-    a, b, variance = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, variance)))
+    a, b, variance = floats(a, b, variance)
     s = np.sqrt(variance)
 
     def ramp(j, k):
