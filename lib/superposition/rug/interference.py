@@ -112,7 +112,7 @@ def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
     if rug.antipodal:
         limit = partner_loss(-1, a, b, p, rug.nd / rug.ns)
         sums = sums - np.array([-1, 1, -1, 1])
-        b = b + a * features.mean(p)  # the partner is off most of the time
+        b = b + a * float(features.mean(p))  # the partner is off most of the time
     else:
         limit = float(meanfield.loss(a, b, meanfield.noise_std(p, rug.nd / rug.ns), p))
     if sums[1] < 1e-9:  # no interference is left
