@@ -98,15 +98,6 @@ def test_all_tiles_lie_in_the_interval():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: walsh_descent.layered_indices(12, 3, 1), "ns = 12 is out of range; allowed: powers of two"),
-        (lambda: walsh_descent.layered_indices(16, 17, 1), "nd = 17 is out of range"),
-        (lambda: walsh_descent.layered_indices(16, 3, 5), "bits = 5 is out of range"),
-        (
-            lambda: walsh_descent.partner_share(np.array([], dtype=int), 16),
-            r"indices has shape \(0,\); allowed: \(nd,\)",
-        ),
-        (lambda: walsh_descent.descend(16, 17, 0.05), "nd = 17 is out of range"),
-        (lambda: walsh_descent.descend(16, 4, 0.05, lr=0), "lr = 0 is out of range"),
         (lambda: layered_tiles.rug(3, 4), "least = 4 is out of range"),
         (lambda: layered_tiles.rug(15, 4), "bits = 15 is out of range"),
         (lambda: layered_tiles.all_tiles(3, 0.2, 1.5), "high = 1.5 is out of range"),
