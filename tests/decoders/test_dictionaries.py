@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
-from superposition import rug
+from superposition import decoders
 from superposition.decoders import dictionaries
 from superposition.rug import meanfield, rugs
 
 
 @pytest.mark.parametrize(("ns", "nd", "kind"), [(64, 24, "rug"), (48, 20, "rug"), (64, 24, "antipodal")])
 def test_rugs_have_the_least_interference_for_each_feature(ns, nd, kind):
-    truth = rug.dictionary(ns, nd, kind, seed=3)
+    truth = decoders.dictionary(ns, nd, kind, seed=3)
     assert truth.directions.shape == (nd, ns)
     np.testing.assert_allclose(np.linalg.norm(truth.directions, axis=0), 1, rtol=1e-9)
     np.testing.assert_allclose(truth.interference, 1 / truth.r - 1, rtol=1e-9)
@@ -18,19 +18,19 @@ def test_rugs_have_the_least_interference_for_each_feature(ns, nd, kind):
 
 @pytest.mark.parametrize("kind", ["rug", "antipodal"])
 def test_directions_do_not_hang_on_what_is_rounded_away(kind, monkeypatch):
-    directions, apply = rug.dictionary(64, 24, kind, seed=1).directions, rugs.Rug.apply
+    directions, apply = decoders.dictionary(64, 24, kind, seed=1).directions, rugs.Rug.apply
     noise = np.random.default_rng(0)
     monkeypatch.setattr(rugs.Rug, "apply", lambda r, x: apply(r, x) + 1e-15 * noise.standard_normal(x.shape))
-    np.testing.assert_allclose(rug.dictionary(64, 24, kind, seed=1).directions, directions, atol=1e-12)
+    np.testing.assert_allclose(decoders.dictionary(64, 24, kind, seed=1).directions, directions, atol=1e-12)
 
 
 def test_every_antipodal_feature_has_an_opposite():
-    G = rug.dictionary(64, 24, "antipodal").directions
+    G = decoders.dictionary(64, 24, "antipodal").directions
     np.testing.assert_allclose(G[:, :32], -G[:, 32:], atol=1e-9)
 
 
 def test_cones_leave_each_other_alone():
-    G = rug.dictionary(12, 6, "cone").directions
+    G = decoders.dictionary(12, 6, "cone").directions
     np.testing.assert_allclose((G.T @ G)[:6, 6:], 0)
     np.testing.assert_allclose((G.T @ G)[0, :6], (1 + np.cos(np.arange(6) * np.pi / 3)) / 2, atol=1e-12)
 
@@ -41,11 +41,11 @@ def test_cones_leave_each_other_alone():
 )
 def test_no_such_cones(sizes, said):
     with pytest.raises(ValueError, match=said):
-        rug.dictionary(*sizes, "cone")
+        decoders.dictionary(*sizes, "cone")
 
 
 def test_frequencies_follow_the_power_law_and_keep_their_mean():
-    truth = rug.dictionary(100, 10, p=0.02, exponent=1)
+    truth = decoders.dictionary(100, 10, p=0.02, exponent=1)
     np.testing.assert_allclose(truth.p[0] / truth.p, np.arange(1, 101))
     assert truth.p.mean() == pytest.approx(0.02)
     x, h = truth.activations(40000, seed=0)
@@ -53,23 +53,23 @@ def test_frequencies_follow_the_power_law_and_keep_their_mean():
     assert np.all(np.abs(seen - truth.p) < 5 * np.sqrt(truth.p / 40000))
     np.testing.assert_allclose(h, x @ truth.directions.T)
     with pytest.raises(ValueError, match="p = 0.05 with exponent = 2 gives p_1 = 3.05"):
-        rug.dictionary(100, 10, exponent=2)
+        decoders.dictionary(100, 10, exponent=2)
 
 
 def test_scores_of_codes_whose_worth_is_known():
-    truth = rug.dictionary(32, 12, p=0.1, seed=1)
+    truth = decoders.dictionary(32, 12, p=0.1, seed=1)
     x, h = truth.activations(3000, seed=2)
-    perfect = rug.scores(truth, x, x)
+    perfect = decoders.scores(truth, x, x)
     assert (perfect.mcc, perfect.recovered, perfect.precision, perfect.recall, perfect.f1) == (1, 1, 1, 1, 1)
     assert perfect.l0 == perfect.true_l0 and perfect.loss == 0 and perfect.explained == 1 and perfect.dead == 0
     order = np.random.default_rng(0).permutation(32)
-    longer = rug.scores(truth, x, 0.25 * x[:, order], 2 * truth.directions[:, order])  # half of each, written long
+    longer = decoders.scores(truth, x, 0.25 * x[:, order], 2 * truth.directions[:, order])  # half of each, written long
     np.testing.assert_array_equal(order[longer.latent], np.arange(32))
     assert longer.shrinkage == pytest.approx(0.5) and longer.recall == 1
     assert longer.loss == pytest.approx(np.mean(x**2) / 4)
     half = x.copy()
     half[:, :16] = 0
-    dead = rug.scores(truth, x, half)
+    dead = decoders.scores(truth, x, half)
     assert (
         dead.dead == 0.5 and dead.precision == 1 and dead.recall == pytest.approx((x > 0)[:, 16:].sum() / (x > 0).sum())
     )
@@ -77,62 +77,62 @@ def test_scores_of_codes_whose_worth_is_known():
 
 
 def test_false_activity_costs_precision_and_a_threshold_takes_it_back():
-    truth = rug.dictionary(32, 12, p=0.1, seed=1)
+    truth = decoders.dictionary(32, 12, p=0.1, seed=1)
     x, _ = truth.activations(1000, seed=2)
     noisy = np.where(x > 0, x, 0.01)
-    assert rug.scores(truth, x, noisy).precision == pytest.approx(np.mean(x > 0))
-    assert rug.scores(truth, x, noisy, threshold=0.011).precision == 1
+    assert decoders.scores(truth, x, noisy).precision == pytest.approx(np.mean(x > 0))
+    assert decoders.scores(truth, x, noisy, threshold=0.011).precision == 1
 
 
 def test_fewer_latents_than_features_leave_some_without_one():
-    truth = rug.dictionary(8, 4, p=0.2)
+    truth = decoders.dictionary(8, 4, p=0.2)
     x, _ = truth.activations(500, seed=0)
-    found = rug.scores(truth, x, x[:, 2:5], truth.directions[:, 2:5])
+    found = decoders.scores(truth, x, x[:, 2:5], truth.directions[:, 2:5])
     np.testing.assert_array_equal(found.latent, [-1, -1, 0, 1, 2, -1, -1, -1])
     assert found.mcc == pytest.approx(3 / 8) and found.recovered == 3 / 8
 
 
 def test_the_matching_is_one_to_one():
-    truth = rug.dictionary(8, 4, p=0.2)
+    truth = decoders.dictionary(8, 4, p=0.2)
     x, _ = truth.activations(50, seed=0)
     copies = np.repeat(truth.directions[:, :1], 8, axis=1)
-    found = rug.scores(truth, x, np.zeros((50, 8)), copies)
+    found = decoders.scores(truth, x, np.zeros((50, 8)), copies)
     assert sorted(found.latent) == list(range(8)) and found.recovered == 1 / 8 and found.dead == 1
 
 
 def test_fista_meets_the_conditions_of_the_least():
-    truth = rug.dictionary(24, 12, p=0.1, seed=4)
+    truth = decoders.dictionary(24, 12, p=0.1, seed=4)
     _, h = truth.activations(20, seed=5)
-    c = rug.nonnegative_lasso(h, truth.directions, 0.05, iterations=3000)
+    c = decoders.nonnegative_lasso(h, truth.directions, 0.05, iterations=3000)
     slope = (c @ truth.directions.T - h) @ truth.directions + 0.05
     assert slope.min() > -1e-6 and np.abs(slope[c > 0]).max() < 1e-6
-    short = rug.nonnegative_lasso(h, truth.directions, 0.05, iterations=5)
+    short = decoders.nonnegative_lasso(h, truth.directions, 0.05, iterations=5)
     worth = [np.sum((h - one @ truth.directions.T) ** 2) / 2 + 0.05 * one.sum() for one in (c, short)]
     assert worth[0] < worth[1]
 
 
 def test_an_encoder_along_a_rug_is_the_text_s_model():
-    truth = rug.dictionary(256, 96, p=0.05, seed=0)
+    truth = decoders.dictionary(256, 96, p=0.05, seed=0)
     x, h = truth.activations(2000, seed=1)
     best = meanfield.optimum(0.05, 96 / 256)
-    mean = 0.025 * (rug.Rug(256, 96, seed=0).row().sum() - 1)
+    mean = 0.025 * (rugs.Rug(256, 96, seed=0).row().sum() - 1)
     codes = np.maximum(best.a * (h @ truth.directions - mean) + best.b, 0)
     errors = np.mean((codes - x) ** 2, axis=1)
-    exact = rug.row_loss(rug.Rug(256, 96, seed=0).row()[1:], float(best.a), float(best.b), 0.05)
+    exact = rugs.row_loss(rugs.Rug(256, 96, seed=0).row()[1:], float(best.a), float(best.b), 0.05)
     assert abs(errors.mean() - exact) < 4 * errors.std() / np.sqrt(2000)
-    assert rug.scores(truth, x, codes).loss == pytest.approx(errors.mean())
+    assert decoders.scores(truth, x, codes).loss == pytest.approx(errors.mean())
 
 
 def test_training_finds_directions_and_the_price_decides():
     pytest.importorskip("torch")
     from superposition.decoders import dictionary_training
 
-    truth = rug.dictionary(16, 8, p=0.1, seed=0)
+    truth = decoders.dictionary(16, 8, p=0.1, seed=0)
     told = []
     prices, watch = [0.001, 0.1], lambda *at: told.append(at)
     cheap, dear = dictionary_training.train_saes(truth, prices, steps=600, seed=1, progress=watch)
     x, h = truth.activations(1000, seed=2)
-    low, high = (rug.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
+    low, high = (decoders.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
     assert high.l0 < low.l0 and told == [(done, 600) for done in range(6, 601, 6)]
     uneven = []
@@ -142,5 +142,5 @@ def test_training_finds_directions_and_the_price_decides():
 
 def test_kinds_are_named():
     with pytest.raises(ValueError, match="kind = 'carpet' is unknown; allowed: rug, antipodal, cone, random"):
-        rug.dictionary(8, 4, "carpet")
+        decoders.dictionary(8, 4, "carpet")
     assert set(dictionaries.KINDS) == {"rug", "antipodal", "cone", "random"}

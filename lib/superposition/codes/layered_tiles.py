@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import features
 from superposition.rug import rugs
 
 
@@ -30,59 +30,18 @@ class Tile:
 
 
 def rug(bits: int, least: int) -> rugs.Rug:
-    """The rug of a layered tile.
-
-    Parameters
-    ----------
-    bits : int
-        t, from 1 to 14: the tile has 2^t features.
-    least : int
-        w, from 1 to t: ones in the number of a Hadamard row that is kept.
-
-    Returns
-    -------
-    superposition.rug.rugs.Rug
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    bits = checks.whole("bits", bits, 1, 14)
-    least = checks.whole("least", least, 1, bits)
+    """The rug of a layered tile: 2^bits features, and the Hadamard rows with at least so many ones."""
     kept = np.flatnonzero(np.bitwise_count(np.arange(2**bits)) >= least)
     return rugs.Rug(2**bits, len(kept), indices=kept)
 
 
 def optimum(bits: int, least: int, p: float) -> Tile:
-    """Best gain and bias of a layered tile, with the exact law of its interference.
-
-    Parameters
-    ----------
-    bits : int
-        t, from 1 to 14.
-    least : int
-        w, from 1 to t.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    Tile
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or `p` too small for the law to be resolved.
-
-    Notes
-    -----
-    Source: ours. The loss of a row is `superposition.rug.rugs.row_loss`, good to 1e-3 of itself
-    where the ReLU closes at an atom; for every ratio of bias and gain the best gain is known (The Persian Rug, eq. 9).
-    """
+    """Best gain and bias of a layered tile, with the exact law of its interference."""
+    # The loss of a row is good to 1e-3 of itself where the ReLU closes at an atom; for every ratio of bias and gain the
+    # best gain is known (The Persian Rug, eq. 9).
     from scipy.optimize import minimize_scalar
 
-    tile, p = rug(bits, least), features.one_probability(p)
+    tile = rug(bits, least)
     weights = tile.row()[1:]
     noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
 
@@ -99,29 +58,3 @@ def optimum(bits: int, least: int, p: float) -> Tile:
     found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
     a, loss = best_gain(found.x)
     return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * float(found.x), loss)
-
-
-def all_tiles(largest: int, low: float, high: float) -> list[tuple[int, int]]:
-    """The layered tiles up to a size whose ratio lies in an interval.
-
-    Parameters
-    ----------
-    largest : int
-        Most bits, from 1 to 14.
-    low, high : float
-        Ends of the interval of ratios, in [0, 1].
-
-    Returns
-    -------
-    list of tuple of int
-        Pairs (bits, least).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    largest = checks.whole("largest", largest, 1, 14)
-    low, high = (checks.number(name, value, 0, 1) for name, value in (("low", low), ("high", high)))
-    pairs = [(bits, least) for bits in range(1, largest + 1) for least in range(1, bits + 1)]
-    return [pair for pair in pairs if low <= rug(*pair).nd / 2 ** pair[0] <= high]
