@@ -21,7 +21,10 @@ def test_a_fan_is_near_the_best_and_its_own_dimensions_do_not_count_as_a_record(
 
 def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
     W = fan.W + 1e-7 * np.random.default_rng(0).standard_normal((10, 10))
-    assert record_verifier.check_record(W, fan.b, 0.05).nd > 2 and record_verifier.check_record(W, fan.b, 0.05, nd=2).nd == 2
+    assert (
+        record_verifier.check_record(W, fan.b, 0.05).nd > 2
+        and record_verifier.check_record(W, fan.b, 0.05, nd=2).nd == 2
+    )
     with pytest.raises(ValueError, match="nd = 0 is out of range"):
         record_verifier.check_record(W, fan.b, 0.05, nd=0)
     for unused in ({"samples": 1}, {"seed": -1}):  # the loss of so few features is exact

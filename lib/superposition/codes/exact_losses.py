@@ -6,6 +6,7 @@ Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from math import comb, prod
 from typing import NamedTuple
@@ -16,6 +17,7 @@ from scipy.stats import binom
 
 from superposition import features, relu_integrals
 from superposition.features import Estimate
+from superposition.rug.rugs import row_loss
 
 LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
 LOUDEST = 1e75  # of positive weights and biases
@@ -66,6 +68,39 @@ def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
     return Decoder(gain / np.diag(W), gain * shift, float(loss.mean()))
 
 
+def best_shift(
+    moments: Callable[[float], tuple[float, float]], grid: NDArray[np.float64], p: float, xatol: float
+) -> tuple[float, float, float]:
+    """Gain, shift b / gain and loss of the best output; ``moments``: E[x f] and E[f^2] at gain one and a shift."""
+    # at each shift the loss is a parabola in the gain (The Persian Rug, eq. 9)
+    from scipy.optimize import minimize_scalar
+
+    def loss(shift):
+        overlap, power = moments(shift)
+        return p / 3 - overlap**2 / power
+
+    at = int(np.clip(np.argmin([loss(shift) for shift in grid]), 1, len(grid) - 2))
+    found = minimize_scalar(loss, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": xatol})
+    overlap, power = moments(found.x)
+    return overlap / power, float(found.x), p / 3 - overlap**2 / power
+
+
+def best_shift_by_law(weights: NDArray[np.float64], p: float) -> tuple[float, float, float]:
+    """The same for a row of other weights (n,), at a diagonal of 1, from the law of its interference."""
+
+    def moments(shift):  # from the losses at the gains 1 and 2
+        one, two = (row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
+        square = (two - 2 * one + p / 3) / 2
+        return (p / 3 + square - one) / 2, square
+
+    return best_shift(moments, shifts(weights, p), p, 1e-4)
+
+
+def shifts(weights: NDArray[np.float64], p: float) -> NDArray[np.float64]:
+    """Effective biases to choose from, in standard deviations of the interference of a row of other weights."""
+    return np.linspace(-2.5, 0.5, 13) * float(np.sqrt(features.variance(p) * np.sum(weights**2)))
+
+
 def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
     """The loss of `code_loss` by Monte Carlo, its error over feature vectors."""
     rng = np.random.default_rng(seed)
@@ -108,17 +143,6 @@ def _enumerable(cases, k):
 
 
 def _best_row(others, p, rtol):
-    """Gain, shift b / gain and loss of the best output, for a diagonal of 1: at each shift eq. 9 gives the gain."""
-    from scipy.optimize import minimize_scalar
-
-    top = p / 3
-
-    def value(shift):
-        overlap, power = output_moments(others, 1.0, shift, p, rtol=rtol)
-        return top - overlap**2 / power
-
-    grid = np.linspace(-0.6, 0.2, 17)
-    at = int(np.clip(np.argmin([value(shift) for shift in grid]), 1, len(grid) - 2))
-    found = minimize_scalar(value, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": 1e-5})
-    overlap, power = output_moments(others, 1.0, found.x, p, rtol=rtol)
-    return overlap / power, found.x, found.fun
+    """Gain, shift and loss of the best output, for a diagonal of 1."""
+    moments = lambda shift: output_moments(others, 1.0, shift, p, rtol=rtol)  # noqa: E731
+    return best_shift(moments, np.linspace(-0.6, 0.2, 17), p, 1e-5)

@@ -15,9 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import features
-from superposition.codes.exact_losses import output_moments
+from superposition.codes.exact_losses import best_shift, best_shift_by_law, output_moments, shifts
 from superposition.codes.fans import Code
-from superposition.rug.rugs import row_loss
 
 CROWDED = 0.3  # features on at once, on average, beyond which sets of active features are too many to enumerate
 
@@ -113,35 +112,14 @@ def graph_code(tile: GraphTile, p: float) -> Code:
 
 def best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float, float]:
     """Best gain and effective bias for the actual row of weights, and the loss, with no Gaussian assumption."""
-    # At b = a shift the loss is a parabola in a (The Persian Rug, eq. 9). Where fewer than `CROWDED` features are on it
-    # comes from exact integrals, where more are from the law of the row, whose smoothing costs less than a percent.
-    from scipy.optimize import minimize_scalar
-
-    weights, top = np.asarray(off_diagonal, float), p / 3
-    moments = _by_enumeration if len(weights) * p < CROWDED else _by_the_law
-
-    def best_gain(shift):
-        overlap, power = moments(weights, shift, p)
-        return overlap / power, top - overlap**2 / power
-
-    noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
-    grid = np.linspace(-2.5, 0.5, 13) * noise
-    at = int(np.clip(np.argmin([best_gain(shift)[1] for shift in grid]), 1, len(grid) - 2))
-    bounds = (grid[at - 1], grid[at + 1])
-    found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    a, loss = best_gain(found.x)
-    return a, a * float(found.x), loss
-
-
-def _by_enumeration(weights, shift, p):
-    effective = shift - float(features.mean(p)) * weights.sum()
-    return output_moments(weights.round(12), 1.0, effective, p)
-
-
-def _by_the_law(weights, shift, p):
-    one, two = (row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
-    square = (two - 2 * one + p / 3) / 2
-    return (p / 3 + square - one) / 2, square
+    weights = np.asarray(off_diagonal, float)
+    if len(weights) * p < CROWDED:
+        mean = float(features.mean(p)) * weights.sum()
+        exact = lambda shift: output_moments(weights.round(12), 1.0, shift - mean, p)  # noqa: E731
+        a, shift, loss = best_shift(exact, shifts(weights, p), p, 1e-4)
+    else:  # the smoothing of the law costs less than a percent there
+        a, shift, loss = best_shift_by_law(weights, p)
+    return a, a * shift, loss
 
 
 def _folded_cube():

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superposition import features
+from superposition.codes.exact_losses import best_shift_by_law
 from superposition.rug import rugs
 
 
@@ -36,25 +36,8 @@ def rug(bits: int, least: int) -> rugs.Rug:
 
 
 def optimum(bits: int, least: int, p: float) -> Tile:
-    """Best gain and bias of a layered tile, with the exact law of its interference."""
-    # The loss of a row is good to 1e-3 of itself where the ReLU closes at an atom; for every ratio of bias and gain the
-    # best gain is known (The Persian Rug, eq. 9).
-    from scipy.optimize import minimize_scalar
-
+    """Best gain and bias of a layered tile, by the law of its interference."""
+    # good to 1e-3 of itself where the ReLU closes at an atom of the law
     tile = rug(bits, least)
-    weights = tile.row()[1:]
-    noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
-
-    def best_gain(shift):  # at b = a shift the loss is a parabola in a, known from a = 1 and 2
-        one, two = (rugs.row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
-        top = float(features.second_moment(p))
-        square = (two - 2 * one + top) / 2
-        overlap = (top + square - one) / 2
-        return overlap / square, top - overlap**2 / square
-
-    grid = np.linspace(-2.5, 0.5, 13) * noise
-    at = int(np.clip(np.argmin([best_gain(shift)[1] for shift in grid]), 1, len(grid) - 2))
-    bounds = (grid[at - 1], grid[at + 1])
-    found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    a, loss = best_gain(found.x)
-    return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * float(found.x), loss)
+    a, shift, loss = best_shift_by_law(tile.row()[1:], p)
+    return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * shift, loss)

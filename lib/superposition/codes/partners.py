@@ -56,7 +56,8 @@ def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     values = digon(p[..., None], np.exp(grid))
     index = np.clip(values.argmin(axis=-1), 1, len(grid) - 2)
     low, middle, high = (np.take_along_axis(values, (index + k)[..., None], -1)[..., 0] for k in (-1, 0, 1))
-    shift = np.clip((low - high) / (2 * (low - 2 * middle + high)), -1, 1)
+    bend = low - 2 * middle + high
+    shift = np.clip((low - high) / (2 * np.where(bend != 0, bend, 1)), -1, 1)  # 0 where p^2 is below all numbers
     c = np.exp(grid[index] + shift * grid[1])
     return c[()], digon(p, c)
 
