@@ -8,6 +8,7 @@ import numpy as np
 
 NEAR = 1.1  # a dip of the grid higher than the lowest by so much cannot win: refining lowers ours by 1.6 % at most
 ROUNDING = 1e-14  # a dip below both neighbours by less of itself is no valley
+ROOT = 4 * np.finfo(float).eps  # relative width of the last bracket of a root: float64 has hardly a sharper one
 
 
 def lowest(
@@ -70,6 +71,6 @@ def _refined(value, slope, brackets, args):
     if slope is None:
         found = find_minimum(value, tuple(brackets), args=tuple(args))
     else:
-        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args))
+        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args), tolerances={"xrtol": ROOT})
     z = np.where(found.success, found.x, brackets[1])
     return z, value(z, *args)

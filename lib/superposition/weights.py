@@ -22,7 +22,7 @@ def load(path: str | Path) -> dict[str, NDArray[np.float64]]:
     ----------
     path : str or pathlib.Path
         A file that holds W_in (nd, ns), W_out (ns, nd) and b (ns,), or W (ns, ns) and b; in any float format that
-        numpy knows. A model that `superposition.rug.model.save` wrote is one too: there b is called bias.
+        numpy knows. b may be called bias.
 
     Returns
     -------

@@ -81,7 +81,7 @@ def test_function_of_the_run():
 
 
 def test_a_rate_that_explodes_is_one_sentence():
-    with pytest.raises((FloatingPointError, ValueError), match="not finite|out of range"):
+    with pytest.raises(FloatingPointError, match="the loss is not finite at step"):
         gaussian_training.train_meanfield(16, 4, 0.05, steps=30, lr=1e200, device="cpu")
 
 
@@ -91,9 +91,6 @@ def test_a_rate_that_explodes_is_one_sentence():
         (lambda: gaussian_training.train_meanfield(16, 17, 0.05), "nd = 17 is out of range"),
         (lambda: gaussian_training.train_meanfield(16, 4, 0), "p = 0 is out of range"),
         (lambda: gaussian_training.train_meanfield(16, 4, 0.05, steps=0), "steps = 0 is out of range"),
-        (lambda: gaussian_training.row_losses(1, 0, 0, 0.05), "variance = 0 is out of range"),
-        (lambda: stopping.first_pause([1.0, np.nan]), "history = nan is out of range"),
-        (lambda: stopping.first_pause([1.0], window=0), "window = 0 is out of range"),
     ],
 )
 def test_bad_input_is_refused(call, message):

@@ -73,25 +73,6 @@ def test_the_function_of_the_run():
     assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: walsh_descent.layered_indices(12, 3, 1), "ns = 12 is out of range; allowed: powers of two"),
-        (lambda: walsh_descent.layered_indices(16, 17, 1), "nd = 17 is out of range"),
-        (lambda: walsh_descent.layered_indices(16, 3, 5), "bits = 5 is out of range"),
-        (
-            lambda: walsh_descent.partner_share(np.array([], dtype=int), 16),
-            r"indices has shape \(0,\); allowed: \(nd,\)",
-        ),
-        (lambda: walsh_descent.descend(16, 17, 0.05), "nd = 17 is out of range"),
-        (lambda: walsh_descent.descend(16, 4, 0.05, lr=0), "lr = 0 is out of range"),
-    ],
-)
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
-
-
 @pytest.mark.parametrize(("at", "found"), [(-0.5, 0.0), (0.43, 0.43), (1.5, 1.0)])
 def test_a_minimum_beyond_the_grid_is_looked_for_at_its_end(at, found):
     grid = np.linspace(0, 1, 11)
