@@ -92,6 +92,7 @@ def along(
     p: float, r: ArrayLike, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
 ) -> tuple[NDArray[np.float64], list[str]]:
     """The best known loss at many ratios of one probability, and what each is made of."""
+    r = np.asarray(r, float)
     names, corners, losses = zip(*best_codes(p, largest_fan=largest_fan, also=also), strict=True)
     kinds = ["fan" if name.startswith("fan ") else name for name in names]
     right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)

@@ -11,7 +11,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.codes.best_map import rug_code
@@ -103,8 +103,7 @@ def rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int) 
     W_in, W_out, b = (_rounded(value, kind, most) for value in balanced(code))
     x = features.sample(len(b), p, samples, seed=seed)
     hidden = _rounded(x @ W_in.T, kind, most)
-    errors = np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return Estimate.of(np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1))
 
 
 def ratio_within(B: int, largest: float) -> float:
@@ -127,7 +126,7 @@ def balanced(code: Code) -> Code:
     return Code(code.W_in * factor, code.W_out / factor, code.b)
 
 
-def norm_cost(W: ArrayLike) -> float:
+def norm_cost(W: NDArray[np.float64]) -> float:
     """Least sum of squares of encoder and decoder per feature that makes W: 2 |W|_* / n, the nuclear norm."""
     return float(2 * np.linalg.svd(W, compute_uv=False).sum() / len(W))
 
@@ -145,8 +144,7 @@ def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -
         return np.square(x - np.maximum(hidden @ W_out.T + code.b - shift * spread, 0))
 
     chosen = np.argmin([errors(shift, np.random.default_rng(seed)).mean(axis=0) for shift in SHIFTS], axis=0)
-    found = errors(SHIFTS[chosen], np.random.default_rng(seed + 1)).mean(axis=1)
-    return Estimate(float(found.mean()), float(found.std(ddof=1) / np.sqrt(samples)))
+    return Estimate.of(errors(SHIFTS[chosen], np.random.default_rng(seed + 1)).mean(axis=1))
 
 
 def _rounded(value, kind, most):

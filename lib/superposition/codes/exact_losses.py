@@ -35,9 +35,8 @@ class Decoder(NamedTuple):
 
 def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> float:
     """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features."""
-    top = float(features.second_moment(p))
-    rows = enumerate(np.asarray(W, float))
-    parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in rows]
+    W, b, top = np.asarray(W, float), np.asarray(b, float), float(features.second_moment(p))
+    parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in enumerate(W)]
     return float(np.mean([top - 2 * overlap + power for overlap, power in parts]))
 
 
@@ -101,15 +100,16 @@ def shifts(weights: NDArray[np.float64], p: float) -> NDArray[np.float64]:
     return np.linspace(-2.5, 0.5, 13) * float(np.sqrt(features.variance(p) * np.sum(weights**2)))
 
 
-def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
+def simulated_code_loss(
+    W: NDArray[np.float64], b: NDArray[np.float64], p: float, *, samples: int, seed: int | np.random.Generator
+) -> Estimate:
     """The loss of `code_loss` by Monte Carlo, its error over feature vectors."""
     rng = np.random.default_rng(seed)
     chunk, errors = max(1, 2**21 // len(W)), []
     for start in range(0, samples, chunk):
         x = features.sample(len(W), p, min(chunk, samples - start), seed=rng)
         errors.append(np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2, axis=1))
-    errors = np.concatenate(errors)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return Estimate.of(np.concatenate(errors))
 
 
 def _sets(values, counts, k):

@@ -26,7 +26,7 @@ class Bracket(NamedTuple):
     se: float
 
 
-def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> Bracket:
+def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int | np.random.Generator) -> Bracket:
     """Loss of the best decoder of a code (2, B) in the plane, by Monte Carlo over its exact posterior."""
     W_in = np.asarray(W_in, float)
     B, lines = W_in.shape[1], _lines(W_in)

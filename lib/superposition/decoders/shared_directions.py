@@ -18,8 +18,7 @@ from superposition.decoders.ladder import Evolution, extrinsic, iterates
 from superposition.rug.moments import REACH, gauss_legendre
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from superposition.checks import Floats
     from superposition.rug.rugs import Rug
@@ -71,9 +70,9 @@ def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 
 def decode_antipodal(
-    readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20
-) -> Iterator[Float[np.ndarray, "batch ns"]]:
-    """Give the estimates of the best iterated decoder on an antipodal rug, one after each iteration."""
+    readout: NDArray[np.float64], rug: Rug, p: float, *, iterations: int = 20
+) -> Iterator[NDArray[np.float64]]:
+    """Give the estimates (batch, ns) of the best iterated decoder on an antipodal rug, one after each iteration."""
     return _pairs(readout[:, : rug.ns // 2], rug, p, iterations)
 
 

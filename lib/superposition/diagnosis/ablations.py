@@ -94,8 +94,7 @@ def _refitted(sets, noise, exact, rest, p):
     gains, overlaps = np.moveaxis(np.array(scored), 1, 0)
     best = np.argmax(gains * overlaps, axis=0)  # the loss is p / 3 - gain overlap
     gain = np.take_along_axis(gains, best[None], axis=0)[0]
-    errors = np.square(sets[1] - gain * np.maximum(drive(1) + SHIFTS[best] * total, 0)).mean(axis=1)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(len(errors))))
+    return Estimate.of(np.square(sets[1] - gain * np.maximum(drive(1) + SHIFTS[best] * total, 0)).mean(axis=1))
 
 
 def _clustering(A):

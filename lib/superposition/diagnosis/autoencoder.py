@@ -322,8 +322,7 @@ def _simulated(W, b, law, samples, seed, progress):
         total += squares.sum(axis=0)
         if progress is not None:
             progress(start + len(x), samples)
-    errors = np.concatenate(errors)
-    return total / samples, Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return total / samples, Estimate.of(np.concatenate(errors))
 
 
 def _report(found):
