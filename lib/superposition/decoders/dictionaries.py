@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import features
+from superposition import checks, features
 from superposition.codes.fans import cone
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions, unit_vectors
@@ -43,7 +43,7 @@ class Dictionary:
         self, batch: int, *, seed: int | np.random.Generator
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draw features (batch, ns) and the activations (batch, nd) that they make."""
-        x = features.sample_each(self.p, batch, seed=seed)
+        x = features.sample_each(self.p, checks.whole("batch", batch, 1), seed=checks.generator("seed", seed))
         return x, x @ self.directions.T
 
 

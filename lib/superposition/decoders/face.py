@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from superposition.checks import Floats
     from superposition.rug.rugs import Rug
 
+SMALLEST_R = 1e-60  # below, fourth powers of the interference overflow
+
 
 def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     """Loss of the iterated Bayes decoder on a rug, as ns -> infinity.
@@ -30,7 +32,7 @@ def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     p : array_like
         Probability that a feature is on, in (0, 1].
     r : array_like
-        Compression ratio nd / ns, in (0, 1].
+        Compression ratio nd / ns, in [1e-60, 1].
     iterations : int
         At least 1; the first is the best element-wise decoder.
 
@@ -54,8 +56,8 @@ def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     >>> (state_evolution(0.05, 0.2, 4).loss / 0.007427).round(3)  # in units of the best ReLU
     array([0.956, 0.465, 0.202, 0.077])
     """
-    p, r, iterations = features.probability(p), ranges.ratios(r), checks.whole("iterations", iterations, 1)
-    return ladder.state_evolution(p, r, iterations)
+    p, r = features.probability(p), checks.real("r", r, SMALLEST_R, 1)
+    return ladder.state_evolution(p, r, checks.whole("iterations", iterations, 1))
 
 
 def recovery_ratio(p: ArrayLike) -> Floats:
@@ -97,7 +99,7 @@ def final_loss(p: float, r: float) -> float:
     p : float
         Probability that a feature is on, in (0, 1].
     r : float
-        Compression ratio, in (0, 1].
+        Compression ratio, in [1e-60, 1].
 
     Returns
     -------
@@ -118,7 +120,7 @@ def final_loss(p: float, r: float) -> float:
     >>> round(final_loss(0.05, 0.1) / 0.01222, 2), final_loss(0.05, 0.2)  # in units of the best ReLU
     (0.8, 0.0)
     """
-    return ladder.final_loss(features.one_probability(p), checks.number("r", r, 0, 1, open_low=True))
+    return ladder.final_loss(features.one_probability(p), checks.number("r", r, SMALLEST_R, 1))
 
 
 def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20) -> Float[np.ndarray, "... ns"]:
