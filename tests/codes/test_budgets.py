@@ -53,8 +53,12 @@ def test_digits_cost_a_loud_code_nothing_until_its_range_ends():
     assert half.mean > 2 * exact
 
 
-def test_rounding_does_not_see_a_scale():
+def test_rounding_has_its_formats_and_does_not_see_a_scale():
     code = fans.priority_fan(8, 20)
+    with pytest.raises(ValueError, match="bits = 8 is unknown; allowed: 16, 32, 64"):
+        budgets.rounded_loss(code, 0.1, 8, samples=10, seed=0)
+    with pytest.raises(ValueError, match="kind = 'rugs' is unknown; allowed: fan, cone, graph"):
+        budgets.under_budget("digits", 16, "rugs", P, samples=10, seed=0)
     large = code._replace(W_in=1e9 * code.W_in, W_out=1e-9 * code.W_out)
     one, other = (budgets.rounded_loss(any_, 0.1, 16, samples=1000, seed=0).mean for any_ in (code, large))
     assert one == pytest.approx(other, rel=1e-3)

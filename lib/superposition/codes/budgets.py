@@ -98,7 +98,7 @@ def candidates(kind: str, p: float) -> tuple[Candidate, ...]:
 
 def rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int) -> Estimate:
     """Loss per feature where weights, bias, and hidden activations have the digits of a floating-point format."""
-    kind = FORMATS[int(bits)]
+    kind = FORMATS[checks.one_of("bits", bits, tuple(FORMATS))]
     most = np.finfo(kind).max  # values beyond the range are cut to it, and sums are exact before they are rounded
     W_in, W_out, b = (_rounded(value, kind, most) for value in balanced(code))
     x = features.sample(len(b), p, samples, seed=seed)
