@@ -9,12 +9,11 @@ Source: ours, against The Persian Rug.
 
 from superposition.diagnosis.autoencoder import Diagnosis, diagnose
 from superposition.diagnosis.feature_laws import FeatureLaw
-from superposition.diagnosis.record_verifier import Record, check_record
+from superposition.diagnosis.record_verifier import check_record
 
 __all__ = [
     "Diagnosis",
     "FeatureLaw",
-    "Record",
     "check_record",
     "diagnose",
 ]
