@@ -9,6 +9,7 @@ from scipy.optimize import brentq
 from superposition import checks, features
 from superposition.codes.fans import Code
 from superposition.rug import meanfield
+from superposition.rug.moments import floats
 
 TURNS = 2000  # at most, of the search for a projector with a given diagonal: 50 are usual
 
@@ -47,7 +48,7 @@ def even_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
 
 def rug_losses(p: ArrayLike, share: ArrayLike) -> NDArray[np.float64]:
     """Loss of each feature at its share, if the interference is Gaussian and as small as the share allows."""
-    p, share = np.broadcast_arrays(np.asarray(p, float), np.asarray(share, float))
+    p, share = floats(p, share)
     heard = share > 1e-12
     return np.where(heard, meanfield.optimum(p, np.where(heard, share, 1)).loss, features.variance(p))
 

@@ -104,8 +104,7 @@ def loss_grad(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Gra
 
     Notes
     -----
-    Source: derivative of The Persian Rug, eq. 5, by d/dm M_k = k M_{k-1} and
-    d/ds^2 M_k = k (k-1)/2 M_{k-2}.
+    Source: derivative of The Persian Rug, eq. 5.
 
     Examples
     --------
@@ -201,10 +200,7 @@ def optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
 
     Notes
     -----
-    Source: The Persian Rug, section 4.2 ("we do this numerically"). Eq. 14 scales the gain out of the
-    ReLU, eq. 15 sets the derivative with respect to it to zero, and eq. 16 (eq. 9 without a bias) is
-    the gain that solves it for every ``b / a``. So the search runs along one line: a grid of
-    ``b / (a sigma)``, then every valley that may win is refined (`superposition.minima.lowest`).
+    Source: The Persian Rug, section 4.2 ("we do this numerically"), eq. 9 and eq. 14 to eq. 16.
 
     Examples
     --------
@@ -242,9 +238,8 @@ def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
     Notes
     -----
     Source: The Persian Rug, eq. 23, eq. 24, eq. 25 (Bayes' rule, with the density of y given u in its
-    numerator) and eq. 26, without the text's restriction to features that are on. The posterior
-    variance is a sum of positive terms, integrated over the pre-activation
-    by Gauss-Legendre quadrature; tested against 30-digit quadrature.
+    numerator) and eq. 26, without the text's restriction to features that are on. Tested against
+    30-digit quadrature.
 
     Examples
     --------
@@ -320,7 +315,6 @@ def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     Notes
     -----
     Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
-    At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
 
     Examples
     --------
@@ -334,10 +328,7 @@ def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
-    The interference is a sum of independent terms, so its density follows from the product of their characteristic
-    functions. A Gaussian of 1 % of its width makes the density smooth, and one of 2 % tells what that changes: the
-    extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of itself. Only where the ReLU closes exactly at an atom of
-    the law are 1e-3 left.
+    Good to 1e-9 of itself, and to 1e-3 where the ReLU closes exactly at an atom of the law.
 
     Parameters
     ----------

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from superposition.rug import ranges
-from superposition.rug.moments import REACH, gauss_legendre
+from superposition.rug.moments import REACH, floats, gauss_legendre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -25,8 +25,8 @@ LARGEST = 1e100  # of pre-activations: over the least sigma their squares are st
 def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
     """Loss of the best element-wise decoder, E[Var(x | x + nu)] (The Persian Rug, eq. 23 to eq. 26)."""
     # the posterior variance is a sum of positive terms, so its quadrature over the pre-activation does not cancel
-    p, sigma = np.broadcast_arrays(np.asarray(p, float), np.asarray(sigma, float))
-    sigma = sigma * (sigma >= 1 / ranges.LARGEST)  # no inverse overflows
+    p, sigma = floats(p, sigma)
+    sigma = ranges.heard(sigma)
     s = np.where(sigma > 0, sigma, 1.0)[..., None]
     edge = np.minimum(REACH * s, 0.5)
     total, (nodes, weights) = np.zeros(p.shape), gauss_legendre(300)
@@ -53,7 +53,7 @@ def _posterior_error(y, sigma, p):
 
 def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
     """Posterior mean and variance of x given y = x + nu (The Persian Rug, eq. 26, also for features that are off)."""
-    y, sigma, p = np.broadcast_arrays(*(np.asarray(value, float) for value in (y, sigma, p)))
+    y, sigma, p = floats(y, sigma, p)
     density, centre, spread = uniform_posterior(y, sigma)
     off = (1 - p) * np.exp(-((y / sigma) ** 2) / 2) / np.sqrt(2 * np.pi) / sigma
     seen = p * density + off

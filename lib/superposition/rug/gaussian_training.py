@@ -16,7 +16,7 @@ from superposition import features, optimise
 from superposition.devices import torch
 from superposition.rug import exact_gradients, training
 from superposition.rug.model import Settings, TrainedModel
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.moments import floats, moment, ramp_moment
 from superposition.rug.training import checked_settings
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tup
     """Closed-form loss of rows and its derivatives by a, b and variance, for any real gain (The Persian Rug, eq. 5)."""
     # `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p; the variance
     # is that of the interference after the gain: Var[x] times the row's sum of squared off-diagonal weights
-    a, b, variance = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, variance)))
+    a, b, variance = floats(a, b, variance)
     s = np.sqrt(variance)
 
     def ramp(j, k):
@@ -183,20 +183,26 @@ def _model(settings, weights, history):
     shift = float(features.mean(settings.p)) * _rows(W_in, W_out, settings.p)[1]
     arrays = [w.cpu().float().numpy() for w in (W_in, W_out, bias - shift)]
     model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
-    return replace(model, loss=closed_form_loss(model))
+    with np.errstate(over="ignore", invalid="ignore"):  # weights that are too large for float32 are refused here
+        loss = _finite(closed_form_loss(model), settings.steps, settings)
+    return replace(model, loss=loss)
 
 
 def _adam(weights, gradient, settings, progress, *, fused):
     history = np.zeros(settings.steps)
     for done, value in optimise.adam(weights, gradient, steps=settings.steps, lr=settings.lr, fused=fused):
-        history[done - 1] = value
-        if not np.isfinite(history[done - 1]):
-            raise FloatingPointError(
-                f"the loss is not finite at step {done} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
-            )
+        history[done - 1] = _finite(float(value), done, settings)
         if progress is not None:
             progress(done, settings.steps)
     return history
+
+
+def _finite(loss, step, settings):
+    if not np.isfinite(loss):
+        raise FloatingPointError(
+            f"the loss is not finite at step {step} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
+        )
+    return loss
 
 
 def train_meanfield(

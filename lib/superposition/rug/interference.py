@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import features
-from superposition.rug import meanfield, rugs
+from superposition.rug import meanfield, moments, rugs
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -85,7 +85,7 @@ def excess(cumulants: ArrayLike, a: ArrayLike, b: ArrayLike, p: ArrayLike) -> Ex
     # k4 / 24 E f''''(nu) and k3 / 6 E f'''(nu), with f(nu) the loss at given interference and nu Gaussian. As
     # derivatives of the loss: k4 / 6 d^2 L / d(sigma^2)^2 + k3 / 3 a d^2 L / db d(sigma^2).
     k2, k3, k4 = np.asarray(cumulants)
-    a, b, k2, p = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, k2, p)))
+    a, b, k2, p = moments.floats(a, b, k2, p)
     third, fourth = _derivatives(a, b, a * np.sqrt(k2), p)
     return Excess(kurtosis=k4 * a**4 * fourth / 24, skewness=k3 * a**3 * third / 6)
 

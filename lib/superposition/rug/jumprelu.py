@@ -12,7 +12,7 @@ import numpy as np
 
 from superposition import features, minima
 from superposition.rug.meanfield import loss, noise_std, optimum
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ class JumpOptimum:
 def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference."""
     # at a fixed place of the jump gain and height are a linear regression, so the search runs along one line
-    p, r = np.broadcast_arrays(np.asarray(p, float), np.asarray(r, float))
+    p, r = floats(p, r)
     sigma = noise_std(p, r)
     noisy = np.where(sigma > 0, sigma, 1.0)
     jump, _ = minima.lowest(lambda *at: _jump_profile(*at)[2], _JUMPS, (noisy, p))

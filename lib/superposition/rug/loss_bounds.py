@@ -40,7 +40,7 @@ def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     """The on term of Appendix B and its parts, at gain 1 and bias -t sigma, for t in [0, 30], sigma in [1e-6, 1]."""
     # `relu` is the text's E_r (features cut off), `noise` its E_nu, `mean` and `tail` the parts of E_r with u below and
     # above 2 t sigma; without the stray factor sigma^2 of the Appendix's first line
-    t, sigma = _floats(t, sigma)
+    t, sigma = moments.floats(t, sigma)
     split = np.minimum(2 * t * sigma, 1)
 
     def cut(u):
@@ -58,7 +58,7 @@ def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
 
 def on_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     """What Appendix B proves about each part, with every O(...) written out; 2 t sigma < 1."""
-    t, sigma = _floats(t, sigma)
+    t, sigma = moments.floats(t, sigma)
     mu = t * sigma
     noise, mean = sigma**2 + mu**2, (2 * mu) ** 3 / 3
     # Phi(-t) <= exp(-t^2 / 2) / 2 with the best constant; at 2 mu >= 1 the text's interval for the tail is empty
@@ -69,13 +69,13 @@ def on_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
 def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
     """The sharp form of E_r: sigma^3 E[ReLU(Z + t)^3] / 3, the integral of u^2 Phi(t - u / sigma) over u > 0 (ours)."""
     # reached up to exponentially small terms when sigma (t + 4) < 1; sigma^3 (t^3 + 3 t) / 3 for large t
-    t, sigma = _floats(t, sigma)
+    t, sigma = moments.floats(t, sigma)
     return sigma**3 * moments.moment(3, t, 1.0) / 3
 
 
 def upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
     """Appendix B put together: (1 - p) sigma^2 exp(-t^2/2) / 2 + p times the total of `on_bounds` (eq. 11)."""
-    p, t, sigma = _floats(p, t, sigma)
+    p, t, sigma = moments.floats(p, t, sigma)
     return (1 - p) * sigma**2 * np.exp(-(t**2) / 2) / 2 + p * on_bounds(t, sigma).total
 
 
@@ -100,17 +100,17 @@ def lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
 
 def posterior_mean(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Mean of u given u + nu = y: what the best decoder says of a feature that is on (the f* of Appendix D)."""
-    return bayes.uniform_posterior(*_floats(y, sigma))[1]
+    return bayes.uniform_posterior(*moments.floats(y, sigma))[1]
 
 
 def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Variance of u given u + nu = y: that of a normal variable cut to [0, 1] (eq. 26)."""
-    return bayes.uniform_posterior(*_floats(y, sigma))[2]
+    return bayes.uniform_posterior(*moments.floats(y, sigma))[2]
 
 
 def inside_probability(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Chance that u is within one sigma of y in [0, 1], given u + nu = y: P[R = 1] of eq. 27 and eq. 28."""
-    y, sigma = _floats(y, sigma)
+    y, sigma = moments.floats(y, sigma)
     low, high = np.minimum(y / sigma, 1), np.minimum((1 - y) / sigma, 1)
     return (ndtr(high) - ndtr(-low)) / (ndtr((1 - y) / sigma) - ndtr(-y / sigma))
 
@@ -129,10 +129,6 @@ def window_constant(sigma: ArrayLike) -> Floats:
     """The best C in Var[u | y] >= C sigma^2 for y in [sigma, 1 - sigma] (eq. 29; its proof: `PROOF_CONSTANT`)."""
     # reached at the ends of the window, where the posterior is cut off most
     return posterior_variance(sigma, sigma) / np.square(sigma)
-
-
-def _floats(*values):
-    return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
 def _integral(function, low, high, t, sigma) -> np.ndarray:

@@ -17,7 +17,7 @@ import numpy as np
 
 from superposition import features, minima
 from superposition.rug import ranges
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -106,7 +106,7 @@ def optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     # Eq. 14 scales the gain out of the ReLU, eq. 15 sets the derivative with respect to it to zero, and eq. 16 (eq. 9
     # without a bias) is the gain that solves it for every b / a. So the search runs along one line: a grid of
     # b / (a sigma), then every valley that may win is refined.
-    p, r = _floats(p, r)
+    p, r = floats(p, r)
     sigma = noise_std(p, r)
     noisy = np.where(sigma > 0, sigma, 1.0)
     z, lowest = minima.lowest(lambda *at: best_gain(*at)[1], THRESHOLDS, (noisy, p), slope=_slope)
@@ -126,12 +126,8 @@ def checked_ratio(r: ArrayLike) -> np.ndarray:
 
 
 def _arguments(a, b, sigma, p):
-    a, b, sigma, p = _floats(a, b, sigma, p)
-    return a, b, sigma * (sigma >= 1 / ranges.LARGEST), p  # no inverse overflows
-
-
-def _floats(*values):
-    return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
+    a, b, sigma, p = floats(a, b, sigma, p)
+    return a, b, ranges.heard(sigma), p
 
 
 def _loss(a, b, s, p):

@@ -25,8 +25,12 @@ def biases(b: ArrayLike) -> np.ndarray:
 
 def spreads(sigma: ArrayLike) -> np.ndarray:
     """Return standard deviations ``sigma`` of the interference as a float64 array, or refuse them."""
-    sigma = checks.real("sigma", sigma, 0, LARGEST)
-    return sigma * (sigma >= 1 / LARGEST)  # no inverse overflows
+    return heard(checks.real("sigma", sigma, 0, LARGEST))
+
+
+def heard(sigma: np.ndarray) -> np.ndarray:
+    """Return standard deviations with 0 for those whose inverse would overflow."""
+    return sigma * (sigma >= 1 / LARGEST)
 
 
 def ratios(r: ArrayLike) -> np.ndarray:
