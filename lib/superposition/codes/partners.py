@@ -14,7 +14,7 @@ import numpy as np
 
 from superposition import features, minima
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
-from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
+from superposition.rug.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,14 +28,14 @@ def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLik
     """Loss of a feature whose output has a partner, W_ij = -a c; ``sigma`` has the partner's noise in it, ``b`` not."""
     # Four cases, own feature and partner on or off; each is an average of moments E[ReLU(m + s Z)^k] over uniform
     # strengths, and these averages are moments again, up to k = 4.
-    a, b, sigma, c, p = np.broadcast_arrays(*(np.asarray(value, float) for value in (a, b, sigma, c, p)))
+    a, b, sigma, c, p = floats(a, b, sigma, c, p)
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
 def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an output with a partner, sigma > 0."""
     # Eq. 16 of The Persian Rug gives the gain for every b / a; the search runs along that line.
-    sigma, c, p = np.broadcast_arrays(*(np.asarray(value, float) for value in (sigma, c, p)))
+    sigma, c, p = floats(sigma, c, p)
     noise = _gaussian_part(sigma, c, p)
     z, found = minima.lowest(lambda *at: _profile(*at)[1], THRESHOLDS, (sigma, noise, c, p))
     a = _profile(z, sigma, noise, c, p)[0]
@@ -70,7 +70,6 @@ def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -
 def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an antipodal rug, r in (0, 1/2]; at 1/2 it falls apart into digons."""
     # the matrix is a scaled projector, like the text's rug, and saturates its eq. 6: only the law of the noise differs
-    p, r = np.asarray(p, float), np.asarray(r, float)
     return optimum(noise_std(p, r), 1.0, p)
 
 

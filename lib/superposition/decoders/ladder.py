@@ -18,6 +18,7 @@ import numpy as np
 from superposition import features
 from superposition.rug import meanfield
 from superposition.rug.bayes import bayes_decoder, bayes_loss
+from superposition.rug.moments import floats
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -27,7 +28,6 @@ if TYPE_CHECKING:
     from superposition.rug.rugs import Rug
 
 LEAST_NOISE = 1e-9  # below it, rounding errors of y would be taken for features
-NO_NOISE = 1e-30  # what is below is taken for zero: its inverse overflows
 FLATTEST = 1e-6  # least diagonal of the projector; a feature that is written nowhere has 0
 
 
@@ -47,10 +47,10 @@ class Evolution:
 
 def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     """Loss of the iterated Bayes decoder on a rug, as ns -> infinity (Ma and Ping 2017, section IV, without noise)."""
-    p, r = np.broadcast_arrays(np.asarray(p, float), np.asarray(r, float))
+    p, r = floats(p, r)
     sigma, found = meanfield.noise_std(p, r), []
     for _ in range(iterations):
-        v = bayes_loss(p, np.where(sigma < NO_NOISE, 0, sigma))
+        v = bayes_loss(p, sigma)
         found.append((sigma, v))
         sigma = np.sqrt(extrinsic(v, sigma) * (1 - r) / r)
     return Evolution(*(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
@@ -58,7 +58,7 @@ def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 def extrinsic(v: ArrayLike, sigma: ArrayLike) -> Floats:
     """Variance of what a Bayes decoder adds to its input: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0."""
-    v, sigma = np.broadcast_arrays(np.asarray(v, float), np.asarray(sigma, float))
+    v, sigma = floats(v, sigma)
     gain = sigma**2 - v
     if np.any((gain <= 0) & (v > 0)):
         raise ValueError(f"v = {v[(gain <= 0) & (v > 0)].flat[0]:g} is out of range; allowed: [0, sigma^2)")

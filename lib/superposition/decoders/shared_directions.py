@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from superposition import features
 from superposition.decoders.ladder import Evolution, extrinsic, iterates
-from superposition.rug.moments import REACH, gauss_legendre
+from superposition.rug.moments import REACH, floats, gauss_legendre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
@@ -35,7 +35,7 @@ class Pair(NamedTuple):
 
 def digon_bayes_loss(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Loss per feature of the best decoder of a digon, which sees x - c x' alone."""
-    p, c = np.broadcast_arrays(np.asarray(p, float), np.asarray(c, float))
+    p, c = floats(p, c)
     c, (nodes, weights) = np.maximum(c, 1 / c), gauss_legendre(24)
 
     def unknown(length):
@@ -51,15 +51,14 @@ def pair_posterior(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Pair:
     """What y = x - x' + nu says of an antipodal pair, at a noise sigma > 0; E[x'] is x - z of the answer."""
     # z is 0 with probability (1 - p)^2 and has the density p - p^2 abs(z) elsewhere; given z, the lesser of the two
     # features is 0 or uniform on [0, 1 - abs(z)]. All moments are those of truncated normal variables.
-    seen = np.broadcast_arrays(*(np.asarray(value, float) for value in (y, sigma, p)))
-    return Pair(*(part[()] for part in _posterior(*seen)[1]))
+    return Pair(*(part[()] for part in _posterior(*floats(y, sigma, p))[1]))
 
 
 def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     """State evolution of the best iterated decoder on an antipodal rug, as ns -> infinity."""
     # An antipodal rug of ns features is a rug of ns / 2 signed pairs at the ratio 2 r, so that sigma^2 = tau (1 / (2
     # r) - 1), from tau = 2 Var[x]. However small sigma gets, `digon_bayes_loss` is left.
-    p, r = np.broadcast_arrays(np.asarray(p, float), np.asarray(r, float))
+    p, r = floats(p, r)
     tau, found = 2 * features.variance(p), []
     for _ in range(iterations):
         sigma = np.sqrt(tau * (1 / (2 * r) - 1))
