@@ -268,7 +268,7 @@ def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, floa
         If there is no such file, or an argument is outside its range.
     """
     found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
-    record = record_verifier.check(found["W"], found["b"], p, nd=len(found["W_in"]) if "W_in" in found else None)
+    record = record_verifier.check_record(found["W"], found["b"], p, nd=len(found["W_in"]) if "W_in" in found else None)
     return {
         "ns": record.ns,
         "nd": record.nd,
