@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from superposition import weights
 from superposition.codes import exact_losses
-from superposition.experiments import best_codes
+from superposition.experiments import best_codes, led_training
 from superposition.rug import meanfield
 
 
@@ -18,7 +18,7 @@ def test_searched_tile_comes_with_the_weights_of_its_loss():
 
 
 def test_ablated_autoencoder_is_of_one_piece():
-    found = best_codes.ablated_autoencoder(ns=32, p=0.1, r=0.25, steps=600, samples=20_000, seed=0)
+    found = led_training.ablated_autoencoder(ns=32, p=0.1, r=0.25, steps=600, samples=20_000, seed=0)
     assert found["nd"] == 8 and 0.5 < found["trained"] < 1.5
     assert abs(found["refitted"] / found["trained"] - 1) < 0.1  # the same matrix, measured on other vectors
 
@@ -38,7 +38,7 @@ def test_sized_tile_summarises_its_copies():
 
 def test_led_network_takes_blocks_and_methods():
     call = {"ratio": 2.0, "ns": 40, "nd": 20, "p": 0.1, "steps": 20, "seed": 0}
-    found = [best_codes.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
+    found = [led_training.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
     assert len({tuple(one) for one in found}) == 1 and np.isfinite([list(one.values()) for one in found]).all()
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from superposition import features
 from superposition.codes import layered_tiles, partners
-from superposition.experiments import autoencoders
+from superposition.experiments import controls
 from superposition.rug import meanfield, rugs, walsh_descent
 
 
@@ -68,7 +68,7 @@ def test_reported_loss_is_that_of_the_matrix():
 
 
 def test_the_function_of_the_run():
-    out = autoencoders.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
+    out = controls.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
     assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
 

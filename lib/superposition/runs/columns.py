@@ -1,88 +1,69 @@
-"""What stands in the columns of the stored tables: units or ranges, and meanings.
+"""What stands in the columns of the tables: units or ranges, and meanings, as their runs say them.
 
-They are kept beside the tables, in ``columns.toml``, which goes with the library as the tables do.
+Whoever reads the tables without the library finds the same in ``columns.toml`` beside them.
 """
 
 from __future__ import annotations
 
-import tomllib
-from fnmatch import fnmatchcase
-from typing import NamedTuple
+import json
+import re
 
-from superposition.runs import tables
+from superposition.runs import registry, tables
+from superposition.runs.point import Meaning, Run
+
+HEAD = """\
+# What stands in the columns of the tables beside this file. Written by a command, make reference, from what the named
+# runs say: a section names tables, apart by spaces; a line gives a column of them its unit or range, and its meaning.
+#
+# p is the probability that a feature is on, V = (4p - 3p^2)/12 the variance of a feature, sigma a standard deviation.
+# "The rug's loss" is the mean-field optimum superposition.rug.optimum(p, r).loss. A column NAME_se is a standard error.
+# n IPR is n sum(w^4) / sum(w^2)^2 of a receptive field w of n pixels: 1 for a flat field, n for a single pixel.
+"""
 
 
-class Meaning(NamedTuple):
-    """The ``unit`` or range of a column, and its ``meaning`` in one sentence."""
-
-    unit: str
-    meaning: str
+def of(run: Run) -> dict[str, Meaning]:
+    """Unit or range, and meaning, of all that a run's table may hold: the fields of a point, then the other columns."""
+    said = {name: found for name, field in run.point.model_fields.items() for found in field.metadata}
+    return {name: found for name, found in said.items() if isinstance(found, Meaning)} | run.columns
 
 
 def meanings(name: str) -> dict[str, Meaning]:
-    """Unit or range, and meaning, of every column of a stored table.
-
-    Parameters
-    ----------
-    name : str
-        The table, called as its run.
+    """Unit or range, and meaning, of every column of a stored table, in its order.
 
     Returns
     -------
     dict of str to Meaning
-        By column, in the table's order.
+        By column.
 
     Raises
     ------
     ValueError
-        If there is no such run, or a column that nobody has described.
-    FileNotFoundError
-        If the run has no table yet.
+        If there is no such run, or a column that it says nothing of.
 
     Examples
     --------
     >>> meanings("rug-grid")["dead"].unit
     'features'
     """
-    columns = tables.load(name).columns
-    known = {column: meaning for pattern, column, meaning in lines() if applies(pattern, name)}
+    columns, known = tables.load(name).columns, of(registry.find(name))
     missing = [column for column in columns if column not in known]
     if missing:
-        raise ValueError(
-            f"columns.toml has no line for column {missing[0]} of table {name}; allowed: one line for each"
-        )
+        raise ValueError(f"run {name} says nothing of its column {missing[0]}; allowed: a Meaning for each")
     return {column: known[column] for column in columns}
 
 
-def lines() -> list[tuple[str, str, Meaning]]:
-    """Every line of the dictionary.
-
-    Returns
-    -------
-    list of tuple
-        The tables it is about, as names with ``*`` for any letters, apart by spaces; the column; and its `Meaning`.
-    """
-    sections = tomllib.loads((tables.folder() / "columns.toml").read_text(encoding="utf-8"))
-    return [(names, column, Meaning(*line)) for names, found in sections.items() for column, line in found.items()]
+def dictionary() -> str:
+    """The text of ``columns.toml``: tables whose columns mean the same stand together."""
+    sections: dict[tuple, list[str]] = {}
+    for name, run in registry.RUNS.items():
+        sections.setdefault(tuple(of(run).items()), []).append(name)
+    return HEAD + "".join(_section(names, columns) for columns, names in sections.items())
 
 
-def applies(pattern: str, name: str) -> bool:
-    """Whether a line is about a table.
+def _section(names, columns):
+    lines = [f"{_key(column)} = {json.dumps(meaning)}" for column, meaning in columns]
+    return "\n".join([f'\n["{" ".join(names)}"]', *lines, ""])
 
-    Parameters
-    ----------
-    pattern : str
-        The line's tables, see `lines`.
-    name : str
-        The table.
 
-    Returns
-    -------
-    bool
-
-    Examples
-    --------
-    >>> applies("noise-* constant-size", "noise-eta"), applies("noise-eta", "noise-rate")
-    (True, False)
-    """
-    return any(fnmatchcase(name, one) for one in pattern.split())
+def _key(column):
+    return column if re.fullmatch(r"\w+", column) else json.dumps(column)

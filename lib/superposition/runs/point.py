@@ -1,14 +1,22 @@
-"""What a named run is: a function, the configurations it takes, and two grids of them."""
+"""What a named run is: a function, the configurations it takes, two grids of them, and what its columns mean."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pydantic import BaseModel, ConfigDict
 
 
+class Meaning(NamedTuple):
+    """The ``unit`` or range of a column, and its ``meaning`` in one sentence."""
+
+    unit: str
+    meaning: str
+
+
 class Point(BaseModel):
-    """A configuration: no unknown names, no changes afterwards, numbers within their ranges."""
+    """A configuration: no unknown names, no changes afterwards, numbers within their ranges; a `Meaning` each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,7 +32,8 @@ class Run:
     ``feeds`` says which figure or claim it is for; ``function``, as "module:name", takes the
     fields of a ``point`` (a subclass of `Point`) and ``device`` as keywords and returns a dict of
     numbers and texts. ``small`` and ``full`` are grids: tuples of blocks, each a dict from field to
-    values, of which the product is taken. ``hours`` has the expected hours of both.
+    values, of which the product is taken. ``hours`` has the expected hours of both. ``columns`` says
+    what each column means that is no field of the point.
     """
 
     name: str
@@ -34,4 +43,5 @@ class Run:
     small: tuple[dict, ...]
     full: tuple[dict, ...]
     hours: dict[str, float]
-    hardware: str
+    hardware: str = "one CPU core"
+    columns: dict[str, Meaning] = field(default_factory=dict)

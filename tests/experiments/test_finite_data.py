@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.toy.finite_data import trained_on
+from superposition.experiments.toy import trained_on
 
 SMALL = {"n": 20, "m": 3, "p": 0.1, "steps": 400, "seed": 1, "device": "cpu"}
 
