@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 import torch
+from rows import as_read
 from superposition import features, optimise
 from superposition.codes import mixtures
 from superposition.experiments import autoencoders, controls, other_protocols
@@ -75,9 +76,12 @@ def test_samples_and_closed_form_agree():
 
 
 def test_function_of_the_run():
-    out = controls.gaussian_autoencoder(ns=32, p=0.1, r=0.5, steps=100, seed=0, device="cpu")
+    point = {"ns": 32, "p": 0.1, "r": 0.5, "steps": 100, "seed": 0}
+    out = as_read("rug-gaussian", point, controls.gaussian_autoencoder(**point, device="cpu"))
+    assert out["theory"] == pytest.approx(float(meanfield.optimum(0.1, 0.5).loss))
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["closed"] / out["theory"])
-    assert out["real_ratio_se"] > 0
+    assert out["real_ratio"] == pytest.approx(out["real"] / out["theory"])
+    assert out["real_ratio_se"] == pytest.approx(out["real_se"] / out["theory"]) and out["real_se"] > 0
 
 
 def test_a_rate_that_explodes_is_one_sentence():
@@ -121,7 +125,9 @@ def test_pure_noise_stops_after_e_minus_one_comparisons():
 
 
 def test_stopped_run():
-    out = autoencoders.stopped_autoencoder(ns=16, p=0.2, r=0.5, steps=400, seed=0, device="cpu")
+    point = {"ns": 16, "p": 0.2, "r": 0.5, "steps": 400, "seed": 0}
+    out = as_read("rug-stopped", point, autoencoders.stopped_autoencoder(**point, device="cpu"))
+    assert out["pause_ratio"] == pytest.approx(out["pause_loss"] / float(meanfield.optimum(0.2, 0.5).loss))
     assert out["nd"] == 8 and out["done"] <= 400
     assert 200 <= out["pause"] <= out["done"]
 

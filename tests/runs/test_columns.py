@@ -50,6 +50,15 @@ def test_values_are_in_the_range_that_is_said(table):
             assert set(values) <= set(unit.split(", ")), column
 
 
+def test_no_prediction_is_stored(table):
+    name, found = table
+    stored = tables.load(name).stored
+    fresh = tables.with_predictions(runs.find(name), {column: found[column] for column in stored})
+    assert set(found) - set(stored) == set().union(*(predicted(fresh) for predicted in runs.find(name).predicted))
+    for column in set(found) - set(stored):
+        np.testing.assert_array_equal(fresh[column], found[column])
+
+
 @pytest.mark.parametrize("name", SAID)
 def test_every_field_has_a_meaning(name):
     assert set(runs.find(name).point.model_fields) <= set(SAID[name])

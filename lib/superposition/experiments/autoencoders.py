@@ -19,6 +19,8 @@ from superposition.experiments.shared import (
     THEORY,
     Autoencoder,
     mean_and_spread,
+    over_rug,
+    theory,
 )
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
@@ -47,7 +49,7 @@ def trained_autoencoder(
     *, ns: int, p: float, r: float, steps: int, full_rate_from: float, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the earlier protocol, slower for rare features, and describe it beside the theory."""
-    from superposition.rug import meanfield, protocols, training
+    from superposition.rug import protocols, training
 
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
@@ -56,14 +58,11 @@ def trained_autoencoder(
     lr = protocols.protocol("earlier", ns, nd, p).lr * min(1.0, p / rarity)
     how: dict[str, Any] = {"protocol": "earlier", "lr": lr}
     model = training.train(ns, nd, p, steps=steps, gradients="automatic", seed=seed, device=device, **how)
-    theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
     return {
         "nd": nd,
         "loss": model.loss,
         "loss_se": model.loss_se,
-        "theory": theory,
-        "ratio": model.loss / theory,
         **mean_and_spread("diagonal", rows.diagonal),
         **mean_and_spread("bias", rows.b),
         **mean_and_spread("bias_effective", rows.b_eff),
@@ -85,7 +84,7 @@ def stopped_autoencoder(
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     model = training.train(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
-    theory = float(meanfield.optimum(p, nd / ns).loss)
+    near = 1.01 * float(meanfield.optimum(p, nd / ns).loss)  # a level to be reached, and so part of the measurement
     pause = first_pause(model.loss_history)
     rows = model.rows
     return {
@@ -94,11 +93,9 @@ def stopped_autoencoder(
         "stopped": int(model.stopped),
         "loss": model.loss,
         "loss_se": model.loss_se,
-        "theory": theory,
-        "ratio": model.loss / theory,
         "pause": pause,
-        "pause_ratio": float(model.loss_history[max(0, pause - training.WINDOW) : pause].mean()) / theory,
-        "crossing": first_below(model.loss_history, 1.01 * theory),
+        "pause_loss": float(model.loss_history[max(0, pause - training.WINDOW) : pause].mean()),
+        "crossing": first_below(model.loss_history, near),
         **mean_and_spread("diagonal", rows.diagonal),
         **mean_and_spread("bias", rows.b),
         **mean_and_spread("bias_effective", rows.b_eff),
@@ -130,12 +127,19 @@ _STOPPED = {
     "done": Meaning("steps", "training steps that were made"),
     "stopped": Meaning("0, 1", "1 if the text's rule stopped the training, 0 if the limit did"),
     "pause": Meaning("step", "first step at which the rule would stop if it looked after every batch"),
-    "pause_ratio": Meaning("no unit", "mean of the 100 batch losses before pause, over theory"),
+    "pause_loss": Meaning("squared error, per feature", "mean of the 100 batch losses before pause"),
+    "pause_ratio": Meaning("no unit", "pause_loss / theory"),
     "crossing": Meaning("step", "first step at which the mean of 100 batch losses is at most 1.01 theory; 0 if never"),
     "off_sum_mean": Meaning("no unit", "sum of the off-diagonal entries of a row of W, mean over rows"),
     **DEVICE,
 }
-_trained = partial(Run, function=_HERE + "trained_autoencoder", point=TrainedPoint, columns=_TRAINED)
+_trained = partial(
+    Run,
+    function=_HERE + "trained_autoencoder",
+    point=TrainedPoint,
+    columns=_TRAINED,
+    predicted=(theory, over_rug(ratio="loss")),
+)
 
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
@@ -213,6 +217,7 @@ RUNS = (
         function=_HERE + "stopped_autoencoder",
         point=StoppedPoint,
         columns=_STOPPED,
+        predicted=(theory, over_rug(ratio="loss", pause_ratio="pause_loss")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),
         full=(
             {"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5), **_UNLESS_STOPPED, **_FIVE},

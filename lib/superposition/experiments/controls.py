@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import Annotated
 
+import numpy as np
 from pydantic import Field
 
 from superposition import checks
@@ -18,10 +19,12 @@ from superposition.experiments.shared import (
     ROWS,
     THEORY,
     Autoencoder,
+    over_rug,
+    theory,
 )
 from superposition.inputs import Count
 from superposition.ranges import MOST_FEATURES
-from superposition.runs.point import Meaning, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 
 class MatrixPoint(Autoencoder):
@@ -35,7 +38,7 @@ def gaussian_autoencoder(
     *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the earlier protocol with Gaussian interference by decree."""
-    from superposition.rug import meanfield, training
+    from superposition.rug import training
     from superposition.rug.gaussian_training import continue_training, train_on_samples
 
     ns = checks.whole("ns", ns, 3, training.LIMIT)
@@ -43,14 +46,11 @@ def gaussian_autoencoder(
     settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
     model = train_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
-    theory = float(meanfield.optimum(p, nd / ns).loss)
     return {
         "nd": nd,
         "closed": model.loss,
-        "theory": theory,
-        "ratio": model.loss / theory,
-        "real_ratio": real.loss / theory,
-        "real_ratio_se": real.loss_se / theory,
+        "real": real.loss,
+        "real_se": real.loss_se,
         "off_skewness": float(model.rows.off_skewness.mean()),
         "Lambda": model.rows.Lambda,
         "dropped": int((model.rows.diagonal < 0.1).sum()),
@@ -63,25 +63,30 @@ def descended_rug(
 ) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended."""
     from superposition import devices
-    from superposition.codes import partners
-    from superposition.rug import meanfield
     from superposition.rug.walsh_descent import descend
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     found = descend(ns, nd, p, steps=steps, seed=seed, device=device)
-    theory = float(meanfield.optimum(p, nd / ns).loss)
     kept = found.eigenvalues[found.eigenvalues != 0]
     return {
         "nd": nd,
         "loss": found.loss,
         "loss_se": found.loss_se,
-        "theory": theory,
-        "ratio": found.loss / theory,
-        "antipodal": float(partners.antipodal_optimum(p, nd / ns).loss) / theory if 2 * nd <= ns else 0.0,
         "partner_share": float(found.partners[-1]),
         "unevenness": float(kept.std() / kept.mean()),
         "device": str(devices.resolve_device(device)),
     }
+
+
+def beside_antipodal(columns: Columns) -> Columns:
+    """The loss of the antipodal rug over the rug's, 0 where there is none."""
+    from superposition.codes import partners
+
+    r = columns["nd"] / columns["ns"]
+    there = r <= 0.5
+    found = np.zeros(len(r))
+    found[there] = partners.antipodal_optimum(columns["p"][there], r[there]).loss
+    return {"antipodal": found / columns["theory"]}
 
 
 _HERE = "superposition.experiments.controls:"
@@ -93,7 +98,9 @@ _GAUSSIAN = {
         "closed-form loss of the final weights with Gaussian interference, mean over features",
     ),
     "ratio": Meaning("no unit", "closed / theory"),
-    "real_ratio": Meaning("no unit", "loss of the final weights on true feature vectors, over theory"),
+    "real": Meaning("squared error, per feature", "loss of the final weights on true feature vectors"),
+    "real_se": Meaning("squared error, per feature", "standard error of real over feature vectors"),
+    "real_ratio": Meaning("no unit", "real / theory"),
     "real_ratio_se": Meaning("no unit", "standard error of real_ratio over feature vectors"),
     "dropped": Meaning("features", "rows of W whose diagonal is below 0.1"),
     **{name: ROWS[name] for name in ("off_skewness", "Lambda")},
@@ -122,6 +129,7 @@ RUNS = (
         function=_HERE + "gaussian_autoencoder",
         point=MatrixPoint,
         columns=_GAUSSIAN,
+        predicted=(theory, over_rug(ratio="closed", real_ratio="real", real_ratio_se="real_se")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=({"ns": (128,), "p": (0.05,), "r": (0.1, 0.2, 0.5), "steps": (2000,), **_FIVE},),
         hours={"small": _TINY_HOURS, "full": 0.06},
@@ -132,6 +140,7 @@ RUNS = (
         function=_HERE + "descended_rug",
         point=MatrixPoint,
         columns=_DESCENDED,
+        predicted=(theory, over_rug(ratio="loss"), beside_antipodal),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
         full=(
             {"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.4, 0.5), "steps": (1000,), **_FIVE},

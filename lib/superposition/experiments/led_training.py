@@ -8,7 +8,17 @@ from typing import Annotated
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, Autoencoder, Probability, Seed, Steps
+from superposition.experiments.shared import (
+    DIMENSIONS,
+    FEATURES,
+    LOSS,
+    OVER_RUG,
+    Autoencoder,
+    Probability,
+    Seed,
+    Steps,
+    over_rug,
+)
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Point, Run
 
@@ -49,19 +59,18 @@ def ablated_autoencoder(
 ) -> dict[str, float | int]:
     """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece."""
     from superposition.diagnosis.ablations import ablations, structure
-    from superposition.rug import meanfield, training
+    from superposition.rug import training
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
-    rug = float(meanfield.optimum(p, nd / ns).loss)
     losses = ablations(W, p, samples=samples, seed=seed)
     return {
         "nd": nd,
-        "trained": model.loss / rug,
+        "trained_loss": model.loss,
         **structure(W),
-        **{name: found.mean / rug for name, found in losses.items()},
-        "refitted_se": losses["refitted"].se / rug,
+        **{f"{name}_loss": found.mean for name, found in losses.items()},
+        "refitted_loss_se": losses["refitted"].se,
     }
 
 
@@ -79,10 +88,18 @@ def led_network(
 
 _HERE = "superposition.experiments.led_training:"
 _ASYMMETRY = {"asymmetry": Meaning("0 to 2", "|W - W^T| / |W|, Frobenius norms")}
+_LOSSES = {
+    "trained": "of the network",
+    "refitted": "of W itself with the best bias and gain for each output",
+    "symmetric": "of the symmetric part of W, refitted",
+    "no_mean": "without the direction of the mean on either side of W, refitted",
+    "gaussian": "with all interference replaced by Gaussian noise of its mean and variance, refitted",
+    "exact_1": "with the most negative entry of each row as it is and Gaussian noise for the others, refitted",
+    **{f"exact_{k}": f"with the {k} most negative entries as they are, refitted" for k in (4, 16, 48)},
+}
 _ABLATED = {
     "nd": DIMENSIONS,
     **_ASYMMETRY,
-    "trained": Meaning("no unit", "loss of the network over theory's, the rug's loss at nd / ns"),
     "positive": Meaning("eigenvalues", "eigenvalues of (W + W^T)/2 above a tenth of the largest"),
     "level": Meaning("no unit", "mean of these eigenvalues"),
     "level_spread": Meaning("no unit", "standard deviation over mean of these eigenvalues"),
@@ -94,30 +111,23 @@ _ABLATED = {
         "closed paths of two steps over all of them in the graph of mutual partners; partners / ns in a random graph",
     ),
     "cap": Meaning("no unit", "99.9 % quantile of the off-diagonal entries of W over its mean diagonal"),
-    "refitted": Meaning("no unit", "loss over the rug's, best bias and gain for each output: W itself"),
-    "symmetric": Meaning("no unit", "the same for the symmetric part of W"),
-    "no_mean": Meaning("no unit", "the same without the direction of the mean on either side of W"),
-    "gaussian": Meaning(
-        "no unit", "the same with all interference replaced by Gaussian noise of its mean and variance"
-    ),
-    "exact_1": Meaning(
-        "no unit", "the same with the most negative entry of each row as it is and Gaussian noise for the others"
-    ),
-    "exact_4": Meaning("no unit", "the same with the 4 most negative entries as they are"),
-    "exact_16": Meaning("no unit", "the same with the 16 most negative entries as they are"),
-    "exact_48": Meaning("no unit", "the same with the 48 most negative entries as they are"),
+    **{f"{name}_loss": Meaning(LOSS["loss"].unit, f"loss {of}") for name, of in _LOSSES.items()},
+    "refitted_loss_se": Meaning(LOSS["loss"].unit, "standard error of refitted_loss over feature vectors"),
+    **{name: Meaning("no unit", f"{name}_loss over the rug's loss at nd / ns") for name in _LOSSES},
     "refitted_se": Meaning("no unit", "standard error of refitted over feature vectors"),
 }
 _LED = {
     **LOSS,
     **_ASYMMETRY,
-    "over_rug": Meaning("no unit", "loss over the rug's loss at the same p and at the ratio of the code"),
+    **OVER_RUG,
     "spread": Meaning(
         "natural logarithm", "standard deviation over features of the logarithm of the norm of the encoder's column"
     ),
     "strongest": Meaning("no unit", "most negative entry of a row of W over its diagonal, median over features"),
 }
-_led = partial(Run, function=_HERE + "led_network", point=LedPoint, columns=_LED)
+_led = partial(
+    Run, function=_HERE + "led_network", point=LedPoint, columns=_LED, predicted=(over_rug(over_rug="loss"),)
+)
 
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
 _WHERE = {"p": (0.05,), "r": (0.2,)}
@@ -131,6 +141,7 @@ RUNS = (
         function=_HERE + "ablated_autoencoder",
         point=AblatedPoint,
         columns=_ABLATED,
+        predicted=(over_rug(refitted_se="refitted_loss_se", **{name: f"{name}_loss" for name in _LOSSES}),),
         small=({"ns": (32,), **_WHERE, "steps": (200,), "samples": (500,), "seed": (0,)},),
         full=({"ns": (256,), **_WHERE, "steps": (2000,), "samples": (60_000,), **_FIVE},),
         hours={"small": 0.001, "full": 0.04},

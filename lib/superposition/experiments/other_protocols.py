@@ -11,7 +11,17 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import DEVICE, DIMENSIONS, LOSS, ROWS, THEORY, Autoencoder, mean_and_spread
+from superposition.experiments.shared import (
+    DEVICE,
+    DIMENSIONS,
+    LOSS,
+    ROWS,
+    THEORY,
+    Autoencoder,
+    mean_and_spread,
+    over_rug,
+    theory,
+)
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -34,7 +44,7 @@ def trained_by(
     *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by one of three protocols and describe it beside the theory."""
-    from superposition.rug import meanfield, protocols, training
+    from superposition.rug import protocols, training
 
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
@@ -43,15 +53,12 @@ def trained_by(
     if protocol == "unstopped":
         how |= {"lr": protocols.protocol("text", ns, nd, p).lr, "schedule": "constant"}
     model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
-    theory = float(meanfield.optimum(p, nd / ns).loss)
     rows = model.rows
     return {
         "nd": nd,
         "done": len(model.loss_history),
         "loss": model.loss,
         "loss_se": model.loss_se,
-        "theory": theory,
-        "ratio": model.loss / theory,
         **mean_and_spread("diagonal", rows.diagonal),
         **mean_and_spread("bias", rows.b),
         **mean_and_spread("bias_effective", rows.b_eff),
@@ -77,6 +84,7 @@ _by = partial(
     function="superposition.experiments.other_protocols:trained_by",
     point=ProtocolPoint,
     columns=_COLUMNS,
+    predicted=(theory, over_rug(ratio="loss")),
 )
 _RECIPE, _TWO = {"protocol": ("recipe",)}, {"p": (0.05,), "r": (0.2, 0.5)}
 _TEXT = {"protocol": ("text",), "steps": (100_000,)}

@@ -8,7 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from superposition import checks, features
-from superposition.experiments.shared import DEVICE, DIMENSIONS, Autoencoder
+from superposition.experiments.shared import DEVICE, DIMENSIONS, LOSS, Autoencoder, over_rug
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -44,19 +44,18 @@ def tried_protocol(
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by a protocol, and say whether it collapsed and which features it lost."""
     from superposition import devices
-    from superposition.rug import meanfield, training
+    from superposition.rug import training
 
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    theory = float(meanfield.optimum(p, nd / ns).loss)
-    found = {"collapsed": 1, "ratio": float(features.second_moment(p)) / theory, "ratio_se": 0.0, "dropped": ns}
+    found = {"collapsed": 1, "loss": float(features.second_moment(p)), "loss_se": 0.0, "dropped": ns}
     try:
         model = training.train(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
     except FloatingPointError:
         pass
     else:
         dropped = int((model.rows.diagonal < DROPPED).sum())
-        found = {"collapsed": 0, "ratio": model.loss / theory, "ratio_se": model.loss_se / theory, "dropped": dropped}
+        found = {"collapsed": 0, "loss": model.loss, "loss_se": model.loss_se, "dropped": dropped}
     return {"nd": nd, **found, "device": str(devices.resolve_device(device))}
 
 
@@ -89,9 +88,9 @@ _HERE = "superposition.experiments.recipe:"
 _TRIED = {
     "nd": DIMENSIONS,
     "collapsed": Meaning("0, 1", "1 where the output went to zero and the training ended in an error"),
-    "ratio": Meaning(
-        "no unit", "loss on fresh feature vectors over theory; that of an output of zero after a collapse"
-    ),
+    "loss": Meaning(LOSS["loss"].unit, LOSS["loss"].meaning + "; that of an output of zero after a collapse"),
+    "loss_se": LOSS["loss_se"],
+    "ratio": Meaning("no unit", "loss over the rug's loss at nd / ns"),
     "ratio_se": Meaning("no unit", "standard error of ratio over feature vectors"),
     "dropped": Meaning("features", "rows of W whose diagonal is below 0.1"),
     **DEVICE,
@@ -107,7 +106,13 @@ _RATE = {
     "collapsed": Meaning("0, 1", "1 where over_zero is 1 or more"),
     **DEVICE,
 }
-_tried = partial(Run, function=_HERE + "tried_protocol", point=TriedPoint, columns=_TRIED)
+_tried = partial(
+    Run,
+    function=_HERE + "tried_protocol",
+    point=TriedPoint,
+    columns=_TRIED,
+    predicted=(over_rug(ratio="loss", ratio_se="loss_se"),),
+)
 
 _RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
 _FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}

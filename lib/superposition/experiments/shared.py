@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Annotated
 
 import numpy as np
@@ -9,7 +10,7 @@ from pydantic import Field
 
 from superposition.inputs import Count, Real
 from superposition.ranges import MOST_FEATURES
-from superposition.runs.point import Meaning, Point
+from superposition.runs.point import Columns, Meaning, Point
 
 Seed = Annotated[Count, Field(ge=0), Meaning("whole, 0 or more", "seed of everything random at this point")]
 Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps")]
@@ -43,6 +44,34 @@ THEORY = {
     "theory": Meaning("squared error, per feature", "the rug's loss at this p and at nd / ns"),
     "ratio": Meaning("no unit", "loss / theory"),
 }
+OVER_RUG = {"over_rug": Meaning("no unit", "loss over the rug's loss at the same p and at the ratio of the code")}
+
+
+def rug_loss(columns: Columns) -> np.ndarray:
+    """The rug's loss at p and at the ratio of each row: nd / ns, m / B of a tile, or r of a code."""
+    from superposition.rug import meanfield
+
+    parts = next(pair for pair in (("nd", "ns"), ("m", "B"), ("r",)) if pair[0] in columns)
+    r = columns[parts[0]] / columns[parts[1]] if len(parts) > 1 else columns["r"]
+    pairs, at = np.unique([columns["p"], r], axis=1, return_inverse=True)  # each is searched for once
+    return meanfield.optimum(*pairs).loss[at.ravel()]
+
+
+def theory(columns: Columns) -> Columns:
+    """A prediction: the rug's loss."""
+    return {"theory": rug_loss(columns)}
+
+
+def over_rug(**names: str) -> Callable[[Columns], Columns]:
+    """A prediction: for each new name, the column of the given name, where there is one, over the rug's loss."""
+
+    def predicted(columns: Columns) -> Columns:
+        unit = columns["theory"] if "theory" in columns else rug_loss(columns)
+        return {new: columns[old] / unit for new, old in names.items() if old in columns}
+
+    return predicted
+
+
 ROWS = {
     "diagonal_mean": Meaning("no unit", "diagonal of W = W_out W_in (the gain), mean over features"),
     "diagonal_spread": Meaning("no unit", "standard deviation over features of the diagonal of W"),

@@ -14,7 +14,7 @@ from superposition import checks
 from superposition.experiments.shared import GAIN, Batch, Gain, Initials, Rate, Ring, Seed, Steps
 from superposition.experiments.trained_fields import DESCRIBED, Law, TrainedField, batches, describe
 from superposition.inputs import Count, Real
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Point, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -110,7 +110,15 @@ def critical_point(
     from superposition.receptive import flat_field
 
     measured, se = flat_field.measured_critical_gain(n, xi1, xi2, samples=samples, seed=seed)
-    return {"predicted": flat_field.critical_gain(n, xi1, xi2), "measured": measured, "se": se}
+    return {"measured": measured, "se": se}
+
+
+def predicted_gain(columns: Columns) -> Columns:
+    """The critical gain by formula."""
+    from superposition.receptive.flat_field import critical_gain
+
+    rows = zip(*(columns[name].tolist() for name in ("n", "xi1", "xi2")), strict=True)
+    return {"predicted": np.array([critical_gain(*row) for row in rows])}
 
 
 def torus_field(
@@ -243,6 +251,7 @@ RUNS = (
         function=_HERE + "critical_point",
         point=CriticalPoint,
         columns=_CRITICAL,
+        predicted=(predicted_gain,),
         small=({**_RING, "samples": (2000,), "seed": (0,)},),
         full=(
             {"n": (20, 40, 80), "xi1": (2,), "xi2": (1,), "samples": (40_000,), "seed": (0,)},

@@ -13,7 +13,7 @@ from pydantic import Field
 from superposition import checks
 from superposition.experiments.shared import DEVICE, GAIN, Neurons, Ring, Steps
 from superposition.inputs import Count, Real
-from superposition.runs.point import Meaning, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -141,9 +141,17 @@ def other_marginal(
         "n_ipr_low": float(found.min()),
         "n_ipr_high": float(found.max()),
         "kurtosis": float(np.mean(one**4) / np.mean(one**2) ** 2 - 3),
-        "c3_over_c1": marginals.hermite_ratio(law, strength),
         "device": "cpu",
     }
+
+
+def hermite_ratios(columns: Columns) -> Columns:
+    """The ratio of the third to the first Hermite coefficient of each marginal."""
+    from superposition.receptive.marginals import hermite_ratio
+
+    rows = list(zip(columns["law"].tolist(), columns["strength"].tolist(), strict=True))
+    known = {row: hermite_ratio(*row) for row in set(rows)}
+    return {"c3_over_c1": np.array([known[row] for row in rows])}
 
 
 def basin(
@@ -252,6 +260,7 @@ RUNS = (
         function=_HERE + "other_marginal",
         point=MarginalPoint,
         columns=_MARGINAL_COLUMNS,
+        predicted=(hermite_ratios,),
         small=(
             {**_RING, "law": ("erf",), "strength": (3.0,), "samples": (1000,), "steps": (100,), "starts": (2,),
              "seed": (0,)},

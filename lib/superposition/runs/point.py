@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
+
+Columns = dict[str, np.ndarray]  # of a table, by name, one entry a row
 
 
 class Meaning(NamedTuple):
@@ -33,7 +37,9 @@ class Run:
     fields of a ``point`` (a subclass of `Point`) and ``device`` as keywords and returns a dict of
     numbers and texts. ``small`` and ``full`` are grids: tuples of blocks, each a dict from field to
     values, of which the product is taken. ``hours`` has the expected hours of both. ``columns`` says
-    what each column means that is no field of the point.
+    what each column means that is no field of the point. ``predicted`` are functions of the columns
+    that give further ones: they are called when a table is read, so that sharper theory makes no
+    measurement stale.
     """
 
     name: str
@@ -45,3 +51,4 @@ class Run:
     hours: dict[str, float]
     hardware: str = "one CPU core"
     columns: dict[str, Meaning] = field(default_factory=dict)
+    predicted: tuple[Callable[[Columns], Columns], ...] = ()

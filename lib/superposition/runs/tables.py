@@ -12,26 +12,28 @@ import io
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
 import numpy as np
 
 from superposition.runs import fingerprint, registry, store
-from superposition.runs.point import Point, Run
+from superposition.runs.point import Columns, Point, Run
 
 
 @dataclass(frozen=True)
 class Table:
     """A stored table: ``columns`` by name, one entry per point, ``provenance``, and the ``note`` for its figure.
 
-    The note is empty if the table is what its run would give now, and says otherwise what differs.
+    The note is empty if the table is what its run would give now, and says otherwise what differs. ``stored`` names
+    the columns that the file has; the others are predictions, joined when it was read.
     """
 
     columns: dict[str, np.ndarray]
     provenance: dict
     note: str
+    stored: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -58,7 +60,7 @@ class Table:
         """
         matches = [self.columns[name] == value for name, value in values.items()]
         chosen = np.logical_and.reduce(matches) if matches else slice(None)
-        return Table({name: column[chosen] for name, column in self.columns.items()}, self.provenance, self.note)
+        return replace(self, columns={name: column[chosen] for name, column in self.columns.items()})
 
     def pivot(self, value: str, *, down: str, across: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """One column against two others, averaged over all the rest.
@@ -107,7 +109,7 @@ def folder() -> Path:
 
 
 def load(name: str, *, run: Run | None = None, where: str | Path | None = None) -> Table:
-    """Read a stored table and compare it with the current configuration of its run.
+    """Read a stored table, compare it with the current configuration of its run, and join what theory predicts.
 
     Parameters
     ----------
@@ -137,7 +139,15 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None) 
     provenance = json.loads(path.with_suffix(".json").read_text(encoding="utf-8"))
     header, *rows = csv.reader(io.StringIO(text))
     columns = {name: _column(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
-    return Table(columns, provenance, " ".join(_differences(run, columns, provenance, text)))
+    note = " ".join(_differences(run, columns, provenance, text))
+    return Table(with_predictions(run, columns), provenance, note, tuple(columns))
+
+
+def with_predictions(run: Run, columns: Columns) -> Columns:
+    """The columns that a run measured, and those that theory has beside them today."""
+    for predicted in run.predicted:
+        columns = columns | predicted(columns)
+    return columns
 
 
 def is_stored(name: str) -> bool:
