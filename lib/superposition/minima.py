@@ -8,7 +8,9 @@ import numpy as np
 
 NEAR = 1.1  # a dip of the grid higher than the lowest by so much cannot win: refining lowers ours by 1.6 % at most
 ROUNDING = 1e-14  # a dip below both neighbours by less of itself is no valley
-ROOT = 4 * np.finfo(float).eps  # relative width of the last bracket of a root: float64 has hardly a sharper one
+# Where the search for a root ends, relative to it: two neighbouring numbers on either side. Any closer no float64 can
+# be, and a loss is flat at its minimum, so that it is off by the square of this: far below its own rounding.
+ROOT = 4 * np.finfo(np.float64).eps
 
 
 def lowest(

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from superposition import features
-from superposition.experiments.signs import shuffled_signs
-from superposition.experiments.unequal import unequal_autoencoder
+from superposition.experiments.unequal import shuffled_signs, unequal_autoencoder
 from superposition.frequencies import sharing, unequal_training
 
 torch = pytest.importorskip("torch")

@@ -3,7 +3,7 @@
 from functools import wraps
 
 import numpy as np
-from superposition.experiments import trained_fields, trained_gates
+from superposition.experiments import single_fields, trained_fields, trained_gates
 from superposition.receptive import (
     flat_field,
     gated_networks,
@@ -143,9 +143,9 @@ CALLS = [
         trained_fields.localization,
         RING | {"gain": 1.0, "law": "nlgp", "K": 1, "initials": 1, "lr": 0.1, "batch": 4} | RUN,
     ),
-    (trained_fields.location, RING | {"gain": 1.0, "scale": 1.0, "initials": 1, "lr": 0.1, "batch": 4} | RUN),
+    (single_fields.location, RING | {"gain": 1.0, "scale": 1.0, "initials": 1, "lr": 0.1, "batch": 4} | RUN),
     (
-        trained_fields.onset,
+        single_fields.onset,
         {"n": 20, "xi1": 1.5, "xi2": 0.7, "fraction": 1.0, "law": "clone", "initials": 1, "lr": 0.1, "batch": 4} | RUN,
     ),
     (

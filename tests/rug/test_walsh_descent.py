@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from rows import as_read
 from superposition import features
 from superposition.codes import partners
-from superposition.experiments import autoencoders
+from superposition.experiments import controls
 from superposition.rug import meanfield, rugs, walsh_descent
 
 
@@ -68,9 +69,12 @@ def test_reported_loss_is_that_of_the_matrix():
 
 
 def test_the_function_of_the_run():
-    out = autoencoders.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
+    point = {"ns": 32, "p": 0.05, "r": 0.5, "steps": 200, "seed": 0}
+    out = as_read("rug-descent", point, controls.descended_rug(**point, device="cpu"))
+    assert out["theory"] == pytest.approx(float(meanfield.optimum(0.05, 0.5).loss))
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
     assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
+    assert as_read("rug-descent", point, {"nd": 17, "loss": 1.0})["antipodal"] == 0  # there is none above r = 1/2
 
 
 @pytest.mark.parametrize(("at", "found"), [(-0.5, 0.0), (0.43, 0.43), (1.5, 1.0)])

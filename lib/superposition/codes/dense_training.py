@@ -15,7 +15,6 @@ from superposition.codes.best_map import dropped, side_by_side
 from superposition.codes.fans import Code, cone, priority_fan
 from superposition.codes.tile_search import descend, draw, first_weights, measured_loss
 from superposition.devices import torch
-from superposition.rug import meanfield
 
 METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "pruned", "growing", "shared blocks", "fans",
            "cones", "tiles")  # fmt: skip
@@ -96,7 +95,7 @@ def train_blocks(
         codes = random_tiles(nd // blocks, int(B), p, copies, steps=steps, generator=generator)
         losses = [measured_loss(*code, p, samples=20_000, seed=seed + 2)[0] for code in codes]
         found += [codes[int(np.argmin(losses))]] * int(count)
-    return _report(side_by_side(found), p, fresh, seed, nd)
+    return _report(side_by_side(found), p, fresh, seed)
 
 
 def _first(ns, nd, p, method, ratio, steps, generator):
@@ -187,15 +186,14 @@ def _loss(weights, mask, x, share, temperature):
     return (x - out).square().mean(dim=1) @ share
 
 
-def _report(code: Code, p, fresh, seed, nd=None):
-    """What a code is worth, and how far it is from a rug; its dimensions may be fewer than those it was allowed."""
+def _report(code: Code, p, fresh, seed):
+    """What a code is worth, and how far it is from a rug."""
     loss, se = measured_loss(*code, p, samples=fresh, seed=seed + 1)
     W, norms = code.W, np.linalg.norm(code.W_in, axis=0)
     heard = np.diag(W) > 0.1
     return {
         "loss": loss,
         "loss_se": se,
-        "over_rug": loss / float(meanfield.optimum(p, (nd or len(code.W_in)) / len(W)).loss),
         "asymmetry": float(np.linalg.norm(W - W.T) / np.linalg.norm(W)),
         "spread": float(np.log(norms[norms > 0]).std()),
         "strongest": float(np.median(W[heard].min(axis=1) / np.diag(W)[heard])) if heard.any() else 0.0,

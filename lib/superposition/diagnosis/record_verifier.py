@@ -94,6 +94,21 @@ def check_record(
     >>> check_record(fan.W, fan.b, 0.05).is_record
     False
     """
+    ns, rank, loss, se = measured(W, b, p, nd=nd, samples=samples, seed=seed)
+    best = best_known(p, rank / ns)
+    return Record(ns, rank, rank / ns, float(p), loss, se, best.loss, best.rug)
+
+
+def measured(
+    W: NDArray[np.float64],
+    b: NDArray[np.float64],
+    p: float,
+    *,
+    nd: int | None = None,
+    samples: int = 400_000,
+    seed: int = 0,
+) -> tuple[int, int, float, float]:
+    """Features, dimensions, loss and its standard error (0: exact) of a code, by the arguments of `check_record`."""
     W = checks.real("W", checks.of_shape("W", W, ("ns", "ns")), -LARGEST, LOUDEST)
     b = checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
@@ -104,8 +119,7 @@ def check_record(
     else:
         found = simulated_code_loss(W, b, p, samples=samples, seed=seed)
         loss, se = found.mean, found.se
-    best = best_known(p, rank / ns)
-    return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
+    return ns, rank, loss, se
 
 
 def rank_of(W: NDArray[np.float64]) -> int:
