@@ -547,8 +547,8 @@ def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
 
 def _block(W, b):
     """Weights (B, B) and bias (B,) that exact integrals can take."""
-    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LOUDEST)
-    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
+    W = checks.real("W", checks.array("W", W, "B B"), -LARGEST, LOUDEST)
+    return W, checks.real("b", checks.array("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
 
 
 def _more(also):

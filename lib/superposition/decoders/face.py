@@ -287,7 +287,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> 
     >>> round(found.lower, 5), round(found.upper, 5)  # with one ReLU 0.0014
     (0.00041, 0.00041)
     """
-    W_in = checks.of_shape("W_in", W_in, (2, "B"))
+    W_in = checks.array("W_in", W_in, (2, "B"))
     if W_in.shape[1] < 3:
         raise ValueError(f"W_in has shape {W_in.shape}; allowed: (2, B) with B of 3 or more")
     p, samples = checks.number("p", p, 1e-100, 1, open_high=True), checks.whole("samples", samples, 2)
@@ -396,12 +396,12 @@ def scores(
     (1.0, 1.0, 0.5, array([7, 6, 5]))
     """
     nd, ns = truth.directions.shape
-    x = checks.of_shape("x", x, ("batch", ns))
+    x = checks.array("x", x, ("batch", ns))
     if directions is not None:
-        directions = checks.of_shape("directions", directions, (nd, "k"))
-    codes = checks.of_shape("codes", codes, (len(x), ns if directions is None else directions.shape[1]))
+        directions = checks.array("directions", directions, (nd, "k"))
+    codes = checks.array("codes", codes, (len(x), ns if directions is None else directions.shape[1]))
     if offset is not None:
-        offset = checks.of_shape("offset", offset, (nd,))
+        offset = checks.array("offset", offset, (nd,))
     threshold = checks.number("threshold", threshold, 0)
     return dictionaries.scores(truth, x, codes, directions, offset=offset, threshold=threshold)
 
@@ -441,7 +441,7 @@ def nonnegative_lasso(
     array([[0.75, 0.  ]])
     """
     directions = checks.array("directions", directions, "nd k")
-    hidden = checks.of_shape("hidden", hidden, ("batch", len(directions)))
+    hidden = checks.array("hidden", hidden, ("batch", len(directions)))
     lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
     iterations = checks.whole("iterations", iterations, 1)
     return dictionaries.nonnegative_lasso(hidden, directions, lambda_, iterations=iterations)

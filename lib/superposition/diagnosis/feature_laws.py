@@ -83,7 +83,7 @@ class FeatureLaw:
     def draw(self, batch: int, ns: int, seed: int | np.random.Generator) -> NDArray[np.float64]:
         """Draw feature vectors, shape (batch, ns); an answer of another shape is refused with a ValueError."""
         batch, ns = checks.whole("batch", batch, 1), checks.whole("ns", ns, 1)
-        return checks.of_shape("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
+        return checks.array("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
 
     def nodes(self) -> Nodes:
         """A quadrature from values drawn with a fixed seed: zero for itself, all others in order, in cells."""

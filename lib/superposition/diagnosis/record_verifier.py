@@ -109,8 +109,8 @@ def measured(
     seed: int = 0,
 ) -> tuple[int, int, float, float]:
     """Features, dimensions, loss and its standard error (0: exact) of a code, by the arguments of `check_record`."""
-    W = checks.real("W", checks.of_shape("W", W, ("ns", "ns")), -LARGEST, LOUDEST)
-    b = checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
+    W = checks.real("W", checks.array("W", W, "ns ns"), -LARGEST, LOUDEST)
+    b = checks.real("b", checks.array("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
     rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
     checks.whole("samples", samples, 2), checks.generator("seed", seed)

@@ -11,6 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
+from superposition.checks import MOST_FEATURES
 from superposition.experiments.shared import (
     DEVICE,
     DIMENSIONS,
@@ -23,7 +24,6 @@ from superposition.experiments.shared import (
     theory,
 )
 from superposition.inputs import Count
-from superposition.ranges import MOST_FEATURES
 from superposition.runs.point import Columns, Meaning, Run
 
 

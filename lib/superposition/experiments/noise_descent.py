@@ -61,8 +61,8 @@ def descended_and_trained(
 def compared(times: ArrayLike, quiet: ArrayLike, noisy: ArrayLike, level: float) -> dict[str, float]:
     """Times at which two batches of curves reach a level in the mean, and their ratio."""
     times = checks.array("times", times, "records")
-    quiet = checks.of_shape("quiet", quiet, (times.size, "instances"))
-    noisy = checks.of_shape("noisy", noisy, quiet.shape)
+    quiet = checks.array("quiet", quiet, (times.size, "instances"))
+    noisy = checks.array("noisy", noisy, quiet.shape)
     if quiet.shape[1] < 2:
         raise ValueError("quiet has 1 instance; allowed: at least 2")
     reached = np.array([[noisy_networks.crossing(times, c, level) for c in _means(part)] for part in (quiet, noisy)])

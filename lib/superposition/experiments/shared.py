@@ -8,8 +8,8 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
+from superposition.checks import MOST_FEATURES
 from superposition.inputs import Count, Real
-from superposition.ranges import MOST_FEATURES
 from superposition.runs.point import Columns, Meaning, Point
 
 Seed = Annotated[Count, Field(ge=0), Meaning("whole, 0 or more", "seed of everything random at this point")]

@@ -8,9 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks, features
+from superposition.checks import MOST_FEATURES
 from superposition.experiments.shared import DEVICE, DIMENSIONS, FEATURES, Seed, Steps
 from superposition.inputs import Count, Real
-from superposition.ranges import MOST_FEATURES
 from superposition.runs.point import Meaning, Point, Run
 
 VECTORS = 10_000  # of each half of the simulations with signs drawn anew

@@ -143,8 +143,8 @@ def shares(W_in: ArrayLike, p: ArrayLike) -> NDArray[np.float64]:
     >>> shares([[1, 1, 1, 0], [0, 0, 0, 2]], [0.1, 0.1, 0.1, 0.5]).round(3)
     array([0.333, 0.333, 0.333, 1.   ])
     """
-    W_in = checks.real("W_in", checks.of_shape("W_in", W_in, ("nd", "ns")), -ranges.LARGEST, ranges.LARGEST)
-    return sharing.shares(W_in, checks.of_shape("p", features.probability(p), (W_in.shape[1],)))
+    W_in = checks.real("W_in", checks.array("W_in", W_in, "nd ns"), -ranges.LARGEST, ranges.LARGEST)
+    return sharing.shares(W_in, checks.array("p", features.probability(p), (W_in.shape[1],)))
 
 
 def tied_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
@@ -267,10 +267,10 @@ def unequal_rug(p: ArrayLike, share: ArrayLike, *, seed: int | np.random.Generat
     array([0.8, 0.4, 0.4, 0.4])
     """
     p = _vector(p)
-    share = checks.real("share", checks.of_shape("share", share, p.shape), 0, 1)
+    share = checks.real("share", checks.array("share", share, p.shape), 0, 1)
     return sharing.unequal_rug(p, share, seed=checks.generator("seed", seed))
 
 
 def _vector(p):
     """Probabilities of features, one for each."""
-    return checks.of_shape("p", features.probability(p), ("ns",))
+    return checks.array("p", features.probability(p), "ns")

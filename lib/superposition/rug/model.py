@@ -89,10 +89,10 @@ class TrainedModel:
 def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     """Statistics of every row of W (ns, ns) that the mean-field theory uses or ignores (section 3.2 and eq. 3)."""
     # refuses itself: what it is given is anybody's autoencoder
-    W = checks.of_shape("W", W, ("ns", "ns"))
+    W = checks.array("W", W, "ns ns")
     if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
-    b = checks.of_shape("b", b, (len(W),))
+    b = checks.array("b", b, (len(W),))
     for name, array in (("W", W), ("b", b)):
         checks.real(name, array, -ranges.LARGEST, ranges.LARGEST)
     p = features.one_probability(p)

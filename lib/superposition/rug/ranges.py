@@ -45,7 +45,7 @@ def one_output(a: float, b: float, p: float) -> tuple[float, float, float]:
 
 def off_diagonal(weights: ArrayLike) -> np.ndarray:
     """Return the weights of the other features in one row, shape (n,), or refuse them."""
-    weights = checks.of_shape("off_diagonal", weights, ("n",))
+    weights = checks.array("off_diagonal", weights, "n")
     return checks.real("off_diagonal", weights, -LARGEST, LARGEST)
 
 

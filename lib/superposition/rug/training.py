@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, features, optimise
+from superposition.checks import MOST_FEATURES
 from superposition.devices import resolve_device, torch
-from superposition.ranges import MOST_FEATURES
 from superposition.rug import exact_gradients, protocols, ranges
 from superposition.rug.model import Settings, TrainedModel
 
