@@ -78,9 +78,8 @@ def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, floa
 
     found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
     nd = len(found["W_in"]) if "W_in" in found else None
-    return dict(
-        zip(("ns", "nd", "loss", "loss_se"), record_verifier.measured(found["W"], found["b"], p, nd=nd), strict=True)
-    )
+    ns, rank, loss, se = record_verifier.measured(found["W"], found["b"], p, nd=nd)
+    return {"ns": ns, "nd": rank, "loss": loss, "loss_se": se}
 
 
 def beside_best(columns: Columns) -> Columns:
