@@ -9,7 +9,7 @@ import inspect
 import pkgutil
 from pathlib import Path
 
-from superposition.runs import columns
+from superposition.runs import columns as run_columns
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
@@ -87,7 +87,7 @@ def main():
     for path, text in texts.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
-    (BOOK / "data" / "columns.toml").write_text(columns.dictionary(), encoding="utf-8")
+    (BOOK / "data" / "columns.toml").write_text(run_columns.dictionary(), encoding="utf-8")
     for path in set((BOOK / "reference").glob("*.md")) - {*texts, BOOK / "reference" / "index.md"}:
         path.unlink()
 

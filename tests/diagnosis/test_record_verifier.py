@@ -52,4 +52,4 @@ def test_rank_of_graded_matrices():
 
 def test_p_of_zero_is_refused_with_what_is_allowed(fan):
     with pytest.raises(ValueError, match=r"p = 0 is out of range; allowed: \(0, 1\)"):
-        record_verifier.check(fan.W, fan.b, 0)
+        record_verifier.check_record(fan.W, fan.b, 0)

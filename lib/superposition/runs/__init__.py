@@ -16,4 +16,6 @@ __all__ = ["GRIDS", "RUNS", "Meaning", "Point", "Run", "Status", "find", "key", 
 
 def __getattr__(name: str) -> dict[str, Run]:
     """Hand out ``RUNS``, by name, when it is first asked for."""
-    return getattr(registry, name)
+    if name != "RUNS":
+        raise AttributeError(f"module 'superposition.runs' has no attribute {name!r}")
+    return registry.RUNS
