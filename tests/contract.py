@@ -17,7 +17,7 @@ import pytest
 import superposition
 
 # Modules whose public functions take no values of users
-REFUSE = ("checks", "inputs", "ranges")  # are the refusals themselves
+REFUSE = ("checks", "inputs")  # are the refusals themselves
 ROOMS = ("book", "cli", "data", "runs")  # ask for names, files and points, and have tests of their own
 
 LONGEST = 400  # characters of a refusal, however long the value was

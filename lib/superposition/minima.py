@@ -8,6 +8,9 @@ import numpy as np
 
 NEAR = 1.1  # a dip of the grid higher than the lowest by so much cannot win: refining lowers ours by 1.6 % at most
 ROUNDING = 1e-14  # a dip below both neighbours by less of itself is no valley
+# Where the search for a root ends, relative to it: two neighbouring numbers on either side. Any closer no float64 can
+# be, and a loss is flat at its minimum, so that it is off by the square of this: far below its own rounding.
+ROOT = 4 * np.finfo(np.float64).eps
 
 
 def lowest(
@@ -50,6 +53,6 @@ def _refined(value, slope, brackets, args):
     if slope is None:
         found = find_minimum(value, tuple(brackets), args=tuple(args))
     else:
-        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args))
+        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args), tolerances={"xrtol": ROOT})
     z = np.where(found.success, found.x, brackets[1])
     return z, value(z, *args)

@@ -1,7 +1,7 @@
 """One valid call of every public function of the wing, small and quick (descent and noisy training are not)."""
 
 import numpy as np
-from superposition.experiments import counts, noise_descent, noisy_networks
+from superposition.experiments import counts, noise_descent, noise_description, noisy_networks
 from superposition.incidental import (
     attractors,
     collision_constant,
@@ -93,7 +93,7 @@ CALLS = [
         | {"noisy": np.array([[0.0, 0.1], [0.1, 0.2], [0.4, 0.4]]), "level": 0.3},
     ),
     (noisy_networks.law, {"name": "normal", "sigma": 0.1}),
-    (noisy_networks.crossing, {"steps": np.array([0, 1, 2]), "curve": np.array([0.1, 0.2, 0.4]), "level": 0.3}),
+    (noise_description.crossing, {"steps": np.array([0, 1, 2]), "curve": np.array([0.1, 0.2, 0.4]), "level": 0.3}),
     (noise_loss.expected_loss, {"W": W, "law": LAW}),
     (noise_loss.expected_loss_grad, {"W": W, "law": LAW}),
     (noise_loss.kurtosis_term, {"W": W, "law": LAW}),

@@ -1179,7 +1179,7 @@ def _circulant(name, matrix):
 def _network(W, C0, C1):
     W = checks.array("W", np.atleast_2d(checks.real("W", W, -STEEPEST, STEEPEST)), "K n")
     n = W.shape[1]
-    return W, checks.of_shape("C0", C0, (n, n)), checks.of_shape("C1", C1, (n, n))
+    return W, checks.array("C0", C0, (n, n)), checks.array("C1", C1, (n, n))
 
 
 def _pulses(n, lengths):

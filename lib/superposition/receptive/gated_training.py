@@ -47,6 +47,9 @@ def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
 
 
+RELU = leaky(0)
+
+
 def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
     """Slopes (B, R, K) of ReLU neurons of which the last of each network is linear, for inputs (B, n)."""
     slopes = (h > 0).astype(h.dtype)

@@ -253,7 +253,7 @@ def sigmoid(start: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike)
     start = checks.real("start", start, 0, 1, open_low=True)
     importance = checks.real("importance", importance, 0, open_low=True, open_high=True)
     times = checks.real("times", times, 0, open_high=True)
-    return 1 / (1 + (1 / start - 1) * np.exp(-8 * features.variance(p) * importance * times))
+    return 1 / (1 + (1 / start - 1) * np.exp(-8 * features.variance(features.probability(p)) * importance * times))
 
 
 def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
@@ -334,7 +334,7 @@ def descend(
     """
     W, _, importance = loss.model(W, 0.0, importance)
     rate = checks.number("rate", rate, 0, open_low=True, open_high=True)
-    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
+    steps, batch, p = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1), features.one_probability(p)
     rng, strengths = checks.generator("seed", seed), np.empty((steps, W.shape[1]))
     for step in range(steps):
         x = features.sample(W.shape[1], p, batch, seed=rng) - features.mean(p)

@@ -257,14 +257,14 @@ def simulated_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, 
     >>> bool(abs(found.mean - 0.1**2 / 3) < 4 * found.se)
     True
     """
-    samples = checks.whole("samples", samples, 2)
+    samples, p = checks.whole("samples", samples, 2), features.one_probability(p)
     W, b, importance = model(W, b, importance)
     n, rng = W.shape[-1], checks.generator("seed", seed)
     errors = np.empty(samples)
     for start in range(0, samples, chunk := max(1, 2**21 // n)):
         x = features.sample(n, p, min(chunk, samples - start), seed=rng)
         errors[start : start + len(x)] = (x - np.maximum(x @ gram(W) + b, 0)) ** 2 @ importance
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / samples**0.5))
+    return Estimate.of(errors)
 
 
 def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarray:
