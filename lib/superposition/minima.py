@@ -19,31 +19,11 @@ def lowest(
     args: Sequence[np.ndarray],
     slope: Callable[..., np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where positive functions of one variable are lowest: a grid, and each valley of it that may win refined.
-
-    Parameters
-    ----------
-    value : callable
-        ``value(z, *args)``, element by element over broadcast arrays; above 0.
-    grid : numpy.ndarray, shape (n,)
-        Increasing places, close enough together that each valley shows.
-    args : sequence of numpy.ndarray
-        What distinguishes the functions: arrays of one shape.
-    slope : callable, optional
-        ``slope(z, *args)``, of the sign of the derivative. Its root is sharper than a minimum, which
-        rounding leaves uncertain by the square root of the precision.
-
-    Returns
-    -------
-    z, lowest : numpy.ndarray
-        Each of the shape of the arguments.
-
-    Examples
-    --------
-    >>> z, lowest = lowest(lambda z, c: 1 + (z - c) ** 2, np.linspace(-3, 3, 7), [np.array([0.5, 2.1])])
-    >>> np.round(z, 6)
-    array([0.5, 2.1])
-    """
+    """Where positive functions of one variable are lowest: a grid, and each valley of it that may win refined."""
+    # ``value(z, *args)`` goes element by element over broadcast arrays, ``slope(z, *args)`` has the sign of its
+    # derivative: a root is sharper than a minimum, which rounding leaves uncertain by the square root of the precision.
+    # The grid increases, so close that each valley shows; ``args`` are arrays of one shape, which z and the minima
+    # share.
     shape, args = args[0].shape, [x.ravel() for x in args]
     on_grid = value(grid, *(x[:, None] for x in args))
     which, index = np.nonzero(_valleys(on_grid))
