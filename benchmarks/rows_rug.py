@@ -1,9 +1,7 @@
 """The Persian Rug: optima, training steps, transforms, samples."""
 
-import os
 import queue
 import threading
-import time
 from functools import partial
 
 import numpy as np
@@ -12,7 +10,6 @@ from scipy import fft, integrate
 from superposition import features, optimise
 from superposition.codes import partners
 from superposition.rug import (
-    batched_training,
     exact_gradients,
     gaussian_training,
     jumprelu,
@@ -185,48 +182,6 @@ def reaching():
     )
 
 
-def on_threads(threads, function):
-    """The same with so many of torch's threads."""
-
-    def run():
-        torch.set_num_threads(threads)
-        try:
-            return function()
-        finally:
-            torch.set_num_threads(1)
-
-    return run
-
-
-def many():
-    """Many small models in one call, and one by one; 20 steps each, hardly any evaluation."""
-    for ns, batch, models in ((64, 256, 16), (64, 1024, 8), (256, 1024, 8)):
-        cells = [(ns // 8 * (2 + k % 4), 0.05 * (1 + k % 3), k) for k in range(models)]
-
-        def together(ns=ns, batch=batch, cells=cells):
-            settings = [
-                training.checked_settings(ns, nd, p, 20, batch, None, None, "recipe", seed, "cpu")
-                for nd, p, seed in cells
-            ]
-            return batched_training.train_many(settings, eval_samples=16)
-
-        def one_by_one(ns=ns, batch=batch, cells=cells):
-            return [
-                training.train(ns, nd, p, steps=20, batch=batch, seed=seed, eval_samples=16, device="cpu")
-                for nd, p, seed in cells
-            ]
-
-        def same(together=together, one_by_one=one_by_one):
-            for ours, other in zip(together(), one_by_one(), strict=True):
-                np.testing.assert_allclose(ours.loss_history, other.loss_history, rtol=1e-4)
-
-        name, ours = f"train {models} models, ns {ns}, batch {batch}, two cores", on_threads(2, together)
-        skip = "" if os.cpu_count() > 1 else "this machine has one core"
-        for threads, words in ((1, "one thread"), (2, "two threads")):
-            other, limit = on_threads(threads, one_by_one), 1 if threads == 1 and batch > 256 else 1 / 1.5
-            yield Row(name, f"one by one, {words}", limit, ours, other, same, skip, time.perf_counter)
-
-
 class _Rows(torch.autograd.Function):
     """Losses of rows with their derivatives by numpy, for automatic differentiation of the rest."""
 
@@ -323,4 +278,4 @@ def sampling():
         yield Row(f"sample 1024 x 1024, p = {p}", "two uniform draws an entry", limit, by_gaps, every_entry)
 
 
-GROUPS = (optima, closed_forms, steps, reaching, many, mean_field, transforms, sampling)
+GROUPS = (optima, closed_forms, steps, reaching, mean_field, transforms, sampling)

@@ -1,4 +1,4 @@
-"""Write the pages of the reference, one a wing: ``python scripts/reference.py``.
+"""Write the pages of the reference, one a wing, and the meaning of columns: ``python scripts/reference.py``.
 
 A page names modules and nothing else; Sphinx fills it with what their docstrings say. So it changes only when a
 module or a name on a face comes or goes, and a test says when it is out of date.
@@ -8,6 +8,8 @@ import importlib
 import inspect
 import pkgutil
 from pathlib import Path
+
+from superposition.runs import columns as run_columns
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
@@ -85,6 +87,7 @@ def main():
     for path, text in texts.items():
         path.parent.mkdir(exist_ok=True)
         path.write_text(text, encoding="utf-8")
+    (BOOK / "data" / "columns.toml").write_text(run_columns.dictionary(), encoding="utf-8")
     for path in set((BOOK / "reference").glob("*.md")) - {*texts, BOOK / "reference" / "index.md"}:
         path.unlink()
 

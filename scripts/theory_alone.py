@@ -14,10 +14,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("pytest", "pytest-xdist", "mpmath", "sympy")
-WINGS = ("toy", "rug", "incidental", "receptive")
-GROUND = ("checks", "features", "imports", "minima", "ranges", "relu_integrals")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
+GROUND = ("checks", "contract", "features", "imports", "minima", "relu_integrals")
 TESTS = (*(f"tests/{wing}" for wing in WINGS), *(f"tests/test_{name}.py" for name in GROUND))
-OTHER_PARTS = ("lib/superposition/runs", "lib/superposition/book")
+OTHER_PARTS = ("lib/superposition/runs", "lib/superposition/experiments", "lib/superposition/book")
 ASKING = """
 import importlib, pkgutil, superposition
 for wing in superposition.WINGS:
@@ -69,8 +69,6 @@ def test(python, kind):
     options += ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     options += ["--doctest-ignore-import-errors", *(f"--ignore={part}" for part in OTHER_PARTS)]
     run(python, "-m", "pytest", *options, *paths, "lib", "book/recipes.md")
-    if kind == "lowest":  # in a process of its own: it puts stand-ins where a module of the library cannot be imported
-        run(python, "-m", "pytest", *options, "tests/test_contract.py")
 
 
 def ask_for_training(python):

@@ -1,24 +1,11 @@
 """The contract on input: a refusal that names the parameter, or the result of the same numbers in float64."""
 
 import dataclasses
-import importlib
 import inspect
-import pkgutil
 import re
-import sys
 import warnings
-from collections import Counter
-from contextlib import contextmanager
-from functools import wraps
-from types import ModuleType
 
 import numpy as np
-import pytest
-import superposition
-
-# Modules whose public functions take no values of users
-REFUSE = ("checks", "inputs", "ranges")  # are the refusals themselves
-ROOMS = ("book", "cli", "data", "runs")  # ask for names, files and points, and have tests of their own
 
 LONGEST = 400  # characters of a refusal, however long the value was
 
@@ -48,49 +35,6 @@ ODD = {
 # What is no number anywhere is refused under the parameter's own name; a name may go by what it names.
 NO_NUMBER = ("nan", "None", "complex", "dict", "masked")
 OTHER_WORD = {"name"}
-
-
-class StandIn(ModuleType):
-    """For a module that needs torch, where torch is not installed: every name in it is a function that says so."""
-
-    def __getattr__(self, name):
-        def needs_torch(*values, **named):
-            importlib.import_module(self.__name__)
-
-        needs_torch.__module__, needs_torch.__qualname__ = self.__name__, name
-        return needs_torch
-
-
-@contextmanager
-def stand_ins():
-    """Import the tables of calls also where torch is missing: calls that need it fail then, each by itself."""
-    missing = [name for name in theory_modules() if not _importable(name)]
-    for name in missing:
-        package, leaf = name.rsplit(".", 1)
-        sys.modules[name] = StandIn(name)
-        setattr(sys.modules[package], leaf, sys.modules[name])
-    try:
-        yield
-    finally:
-        for name in missing:
-            package, leaf = name.rsplit(".", 1)
-            del sys.modules[name]
-            delattr(sys.modules[package], leaf)
-
-
-def theory_modules():
-    """Names of the modules whose public functions take values of users."""
-    for found in pkgutil.walk_packages(superposition.__path__, "superposition."):
-        parts = found.name.split(".")
-        if parts[1] not in ROOMS and parts[-1] not in REFUSE:
-            yield found.name
-
-
-def _importable(name):
-    try:
-        return bool(importlib.import_module(name))
-    except ModuleNotFoundError:
-        return False
 
 
 def same_in_other_clothes(value):
@@ -196,30 +140,6 @@ def breaches(function, call, *, nan_at=()):
         for what, value in same_in_other_clothes(base):
             if wrong := differs(function, call, expected, name, value):
                 yield f"{name} as {what}: {wrong}"
-
-
-@contextmanager
-def watched(steps):
-    """While it is open a step fails that gets nan or a complex number; yields how often each was called."""
-    called = Counter()
-    with pytest.MonkeyPatch.context() as patch:
-        for module in map(importlib.import_module, filter(_importable, theory_modules())):
-            for name, value in list(vars(module).items()):
-                if inspect.isfunction(value) and title(value) in steps:
-                    patch.setattr(module, name, _watched(value, called))
-        yield called
-
-
-def _watched(step, called):
-    @wraps(step)
-    def call(*arguments, **named):
-        called[title(step)] += 1
-        for value in (*arguments, *named.values()):
-            if isinstance(value, (float, complex, np.ndarray, np.generic)):
-                assert np.asarray(value).dtype.kind in "biuf" and not np.isnan(value).any(), f"{title(step)}: {value}"
-        return step(*arguments, **named)
-
-    return call
 
 
 def title(function):

@@ -12,13 +12,6 @@ PACKED = (
 CALLS = [
     (features.probability, {"p": 0.3}),
     (features.one_probability, {"p": 0.3}),
-    (features.mean, {"p": 0.3}),
-    (features.second_moment, {"p": 0.3}),
-    (features.variance, {"p": 0.3}),
-    (features.nonzeros, {"ns": 3, "p": 0.3, "batch": 2, "seed": 0}),
-    (features.sample, {"ns": 3, "p": 0.3, "batch": 2, "seed": 0, "layout": "dense"}),
-    (features.nonzeros_each, {"p": np.array([0.3, 0.5]), "batch": 2, "seed": 0}),
-    (features.sample_each, {"p": np.array([0.3, 0.5]), "batch": 2, "seed": 0}),
     (relu_integrals.relu_power, {"b": 0.1, "c": np.array([0.5, -0.7]), "q": 2}),
     (relu_integrals.relu_moment, {"b": 0.1, "c": np.array([0.5, -0.7]), "j": 1}),
     (

@@ -67,17 +67,17 @@ def test_a_mask_is_not_lost(call):
 
 def test_shapes_by_length_and_by_word():
     W = np.zeros((3, 3))
-    assert checks.of_shape("W", W, ("n", "n")) is W and checks.of_shape("W", W, (3, "n")) is W
+    assert checks.array("W", W, "n n") is W and checks.array("W", W, (3, "n")) is W
     for value, shape, allowed in (
         (np.zeros((2, 3)), ("n", "n"), r"\(n, n\)"),
         (W, ("n",), r"\(n,\)"),
         (W, (3, 2), r"\(3, 2\)"),
         (np.zeros((0, 3)), ("k", 3), r"\(k, 3\)"),
     ):
-        with pytest.raises(ValueError, match=rf"^W has shape \({value.shape[0]}, 3\); allowed: {allowed}$"):
-            checks.of_shape("W", value, shape)
+        with pytest.raises(ValueError, match=rf"^W has shape \({len(value)}, 3\); allowed: {allowed}, no axis empty$"):
+            checks.array("W", value, shape)
     with pytest.raises(ValueError, match=r"W = inf is out of range; allowed: \(-inf, inf\)"):
-        checks.of_shape("W", [INF], ("n",))
+        checks.array("W", [INF], ("n",))
 
 
 def test_axes_by_name():
@@ -133,3 +133,11 @@ def test_choices_flags_and_seeds():
 def test_what_is_shown_is_one_line_of_sixty_characters():
     assert checks.shown("x" * 58) == repr("x" * 58) and checks.shown("x" * 59) == "'" + "x" * 59 + "…"
     assert checks.shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
+
+
+def test_the_largest_model_has_weights_of_a_gigabyte():
+    assert 4 * checks.MOST_FEATURES**2 == 2**30  # W alone, in float32
+
+
+def test_a_seed_has_32_bits_and_a_million_steps_are_the_most():
+    assert f"{checks.LARGEST_SEED:b}" == 32 * "1" and f"{checks.MOST_STEPS:,}" == "1,000,000"

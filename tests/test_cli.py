@@ -307,7 +307,7 @@ def test_a_bad_diagnosis_ends_with_one_sentence(arguments, said):
 
 def test_factors_say_in_how_many_dimensions_a_record_is(tmp_path, monkeypatch):
     fan, seen = fans.priority_fan(10, 30), []
-    monkeypatch.setattr(record_verifier, "check", lambda W, b, p, **options: seen.append(options))
+    monkeypatch.setattr(record_verifier, "check_record", lambda W, b, p, **options: seen.append(options))
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "factors")
     save_file({"W": fan.W, "b": fan.b}, tmp_path / "product")
     assert (

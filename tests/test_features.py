@@ -53,20 +53,19 @@ def test_csr_costs_what_is_on():
     assert x.shape == (1000, 10**9) and 850 < x.nnz < 1150  # 1000 expected, 5 standard deviations
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        ({"p": 0}, r"p = 0 is out of range; allowed: \(0, 1\]"),
-        ({"p": 1.5}, r"p = 1\.5 is out of range"),
-        ({"p": "x"}, "p = 'x' is not a number"),
-        ({"ns": 0}, "ns = 0 is out of range; allowed: whole numbers from 1"),
-        ({"batch": 2.5}, r"batch = 2\.5 is out of range"),
-        ({"layout": "coo"}, "layout = 'coo' is unknown; allowed: dense, csr"),
-    ],
-)
-def test_bad_input_is_named(arguments, message):
-    with pytest.raises(ValueError, match=message):
-        features.sample(**({"ns": 4, "p": 0.5, "batch": 2, "seed": 0} | arguments))
+@pytest.mark.parametrize("p", [0, 1.5, "x", np.nan, True])
+def test_a_probability_is_refused_by_its_name(p):
+    for refuses in (features.probability, features.one_probability):
+        with pytest.raises(ValueError, match=r"^p = .*; allowed: \(0, 1\]$"):
+            refuses(p)
+
+
+def test_an_estimate_is_a_mean_with_its_standard_error():
+    draws = np.random.default_rng(0).normal(3, 2, (4, 10_000))
+    each, one = features.Estimate.of(draws, axis=1), features.Estimate.of(draws[0])
+    np.testing.assert_allclose(each.se, stats.sem(draws, axis=1), rtol=1e-12)  # of ddof 1; 0 is off by 5e-5
+    assert np.all(np.abs(each.mean - 3) < 4 * each.se) and each.se == pytest.approx(0.02, rel=0.05)
+    assert (one.mean, one.se) == (each.mean[0], each.se[0]) and type(one.mean) is type(one.se) is float
 
 
 def test_one_vector_of_one_feature():

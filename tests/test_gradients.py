@@ -20,7 +20,7 @@ torch = pytest.importorskip("torch")
 from superposition.experiments import wide_networks  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
-from superposition.rug import batched_training, exact_gradients, gaussian_training, training  # noqa: E402
+from superposition.rug import exact_gradients, gaussian_training, training  # noqa: E402
 
 
 def normal(*shape, seed=5):
@@ -101,17 +101,6 @@ def batch(p):
 
 def start_of_training(matrices):
     return np.concatenate([normal(12 * matrices) / 2, np.linspace(0.02, 0.1, 6)])
-
-
-def batches_side_by_side():
-    settings = [training.checked_settings(6, 2, 0.3, 1, 2**14, None, None, "recipe", seed, "cpu") for seed in (0, 1)]
-
-    def both(x):
-        weights = tensors(x, ((2, 6, 2), (2, 6, 2), (2, 1, 6)), torch.float32)
-        rngs = [np.random.default_rng(seed) for seed in (1, 2)]
-        return float(batched_training._gradient(weights, settings, rngs)().sum()), gradients(weights)
-
-    return both, np.concatenate([normal(48) / 2, np.linspace(0.02, 0.1, 12)])
 
 
 def unequal_batch(matrices):
@@ -304,7 +293,6 @@ CASES = {
     "gaussian_training._closed_gradient": (closed_form, EXACT),
     "exact_gradients.batch_gradient, gathered": (lambda: batch(0.08), ROUNDED),
     "exact_gradients.batch_gradient, dense": (lambda: batch(0.4), ROUNDED),
-    "batched_training._gradient": (batches_side_by_side, ROUNDED),
     "unequal_training._gradient, tied": (lambda: unequal_batch(1), ROUNDED),
     "unequal_training._gradient, untied": (lambda: unequal_batch(2), ROUNDED),
     "noise_bound._mean_noise": (noise_of_an_autoencoder, EXACT),
@@ -354,10 +342,11 @@ def test_gradient_is_that_of_its_loss(name):
 
 def test_no_gradient_is_left_out():
     """Functions called a gradient; `_cumulant_gradient` is a part of that of `network_loss`."""
-    library = Path(features.__file__).parent
+    library = Path(features.__file__).parent  # what faces hand on is what stands behind them
     called = {
         f"{path.stem}.{node.name}"
         for path in library.rglob("*.py")
+        if path.stem != "__init__"
         for node in ast.parse(path.read_text()).body
         if isinstance(node, ast.FunctionDef) and re.search("(^|_)grad", node.name)
     }

@@ -61,7 +61,8 @@ def test_every_name_on_a_face_has_an_example(wing, name):
 
 
 def test_names_on_faces_lead_to_their_definitions():
-    assert reference.definition("superposition.rug.loss") == "superposition.rug.meanfield.loss"
+    assert reference.definition("superposition.rug.Optimum") == "superposition.rug.meanfield.Optimum"
+    assert reference.definition("superposition.rug.loss") == "superposition.rug.loss"
     assert reference.definition("optimum", "superposition.rug.meanfield") == "superposition.rug.meanfield.optimum"
     assert reference.definition("superposition.rug.nothing") is None
 
@@ -79,16 +80,16 @@ def test_a_definition_is_found_in_a_module_that_nobody_has_loaded(monkeypatch, t
 @pytest.mark.parametrize(
     ("domain", "target", "link"),
     [
-        ("py", "superposition.rug.loss", "to superposition.rug.meanfield.loss"),
+        ("py", "superposition.rug.Optimum", "to superposition.rug.meanfield.Optimum"),
         ("py", "superposition.checks.shown", "as it stands"),  # is there, and has no page
         ("py", "numpy.ndarray", None),  # is not ours
         ("py", "superposition.rug.nothing", None),
         ("py", "", None),
-        ("std", "superposition.rug.loss", None),
+        ("std", "superposition.rug.Optimum", None),
     ],
 )
 def test_a_name_becomes_a_link_where_there_is_a_page(domain, target, link):
-    hooks, pages = {}, {"superposition.rug.meanfield.loss": "to superposition.rug.meanfield.loss"}
+    hooks, pages = {}, {"superposition.rug.meanfield.Optimum": "to superposition.rug.meanfield.Optimum"}
     python = SimpleNamespace(resolve_xref=lambda env, page, builder, kind, path, node, shown: pages.get(path))
     environment = SimpleNamespace(get_domain={"py": python}.get)
     reference.setup(SimpleNamespace(connect=hooks.__setitem__))

@@ -1,11 +1,9 @@
 """Refusals are one short sentence, however long what was refused."""
 
-import numpy as np
 import pytest
-from superposition import runs
+from superposition import receptive, runs
 from superposition.book import claims
 from superposition.experiments import noisy_networks
-from superposition.receptive import gates
 from superposition.rug import rugs
 from superposition.runs import fingerprint, store
 
@@ -29,7 +27,7 @@ def mark_of_another_format(folder):
             lambda _: rugs.Rug(2**13, 4000, indices=range(4000), antipodal=True),
             "indices = .*… make no antipodal rug; al",
         ),
-        (lambda _: gates.small_bump_second_moment([0] * 4000, np.eye(3), 1.0), r"pixels = \[0, 0, .*… has repetitions"),
+        (lambda _: receptive.pulse_support(10, [3], LONG), "version = 'xxx.*… is unknown; allowed: "),
         (lambda _: claims.check(LONG, 1, 1), "claim_id = 'xxx.*… is not declared; nearest: "),
         (lambda _: runs.find(LONG), "run = 'xxx.*… is unknown; nearest: "),
         (lambda _: noisy_networks.law(LONG, 0.1), "law = 'xxx.*… is unknown; allowed: "),

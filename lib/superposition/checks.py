@@ -16,6 +16,9 @@ Floats: TypeAlias = "np.ndarray | np.float64"  # a float64 array, or one number 
 
 
 LARGEST_WHOLE = 2**53  # beyond, float64 counts no longer
+LARGEST_SEED = 2**32 - 1
+MOST_FEATURES = 16384  # of a trained autoencoder: beyond, W alone is over a gigabyte
+MOST_STEPS = 10**6
 
 
 def real(
@@ -100,37 +103,7 @@ def number(
     return float(array)
 
 
-def of_shape(name: str, value: ArrayLike, shape: tuple[int | str, ...]) -> np.ndarray:
-    """Return ``value`` as a finite float64 array of a given shape, or refuse it.
-
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : array_like
-        Numbers.
-    shape : tuple of int or str
-        A length for each dimension; a word stands for any length from 1, the same wherever it is repeated.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If ``value`` holds no finite numbers or has another shape.
-    """
-    array = real(name, value, open_low=True, open_high=True)
-    found: dict[int | str, int] = {length: length for length in shape if isinstance(length, int)}
-    fits = array.ndim == len(shape) and all(array.shape)
-    if not fits or any(found.setdefault(want, have) != have for want, have in zip(shape, array.shape, strict=True)):
-        allowed = ", ".join(map(str, shape)) + ("," if len(shape) == 1 else "")
-        raise ValueError(f"{name} has shape {array.shape}; allowed: ({allowed})")
-    return array
-
-
-def array(name: str, value: ArrayLike, axes: str) -> np.ndarray:
+def array(name: str, value: ArrayLike, axes: str | tuple[int | str, ...]) -> np.ndarray:
     """Return ``value`` as a float64 array of finite numbers with the right axes, or refuse it.
 
     Parameters
@@ -139,8 +112,9 @@ def array(name: str, value: ArrayLike, axes: str) -> np.ndarray:
         The name to use in the message.
     value : array_like
         Finite numbers.
-    axes : str
-        Names of the axes, such as "n m", none of them empty; "... n" allows any number before n.
+    axes : str or tuple of int or str
+        An axis each, as in "n m" or (3, "m"), none of them empty: a number is its length, a word stands for any, the
+        same wherever it is repeated; "... n" allows any number of axes before n.
 
     Returns
     -------
@@ -157,10 +131,14 @@ def array(name: str, value: ArrayLike, axes: str) -> np.ndarray:
     >>> array("W", [[1, 0]], "n m")
     array([[1., 0.]])
     """
-    found, names = real(name, value, open_low=True, open_high=True), axes.split()
-    fits = found.ndim >= len(names) - 1 if names[0] == "..." else found.ndim == len(names)
-    if not fits or not found.size:
-        allowed = f"({', '.join(names)}{',' if len(names) == 1 else ''})"
+    found = real(name, value, open_low=True, open_high=True)
+    wanted = tuple(axes.split()) if isinstance(axes, str) else axes
+    named = wanted[1:] if wanted[:1] == ("...",) else wanted
+    lengths: dict[int | str, int] = {length: length for length in named if isinstance(length, int)}
+    fits = found.ndim >= len(named) if named != wanted else found.ndim == len(named)
+    shape = found.shape[found.ndim - len(named) :]
+    if not fits or not found.size or any(lengths.setdefault(w, n) != n for w, n in zip(named, shape, strict=True)):
+        allowed = f"({', '.join(map(str, wanted))}{',' if len(wanted) == 1 else ''})"
         raise ValueError(f"{name} has shape {found.shape}; allowed: {allowed}, no axis empty")
     return found
 

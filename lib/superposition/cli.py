@@ -157,7 +157,7 @@ def check_record(file, p):
 
         found = weights.load(file)
         nd = len(found["W_in"]) if "W_in" in found else None
-        click.echo(record_verifier.check(found["W"], found["b"], p, nd=nd))
+        click.echo(record_verifier.check_record(found["W"], found["b"], p, nd=nd))
 
 
 @main.command()

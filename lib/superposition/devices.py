@@ -11,27 +11,7 @@ except ModuleNotFoundError as missing:
 
 
 def resolve_device(device: str) -> torch.device:
-    """Say where training runs, and refuse what is not there.
-
-    Parameters
-    ----------
-    device : str
-        "auto" (CUDA when present, else the CPU), "cpu", "cuda" or "cuda:N".
-
-    Returns
-    -------
-    torch.device
-
-    Raises
-    ------
-    ValueError
-        If the device is unknown or not there.
-
-    Examples
-    --------
-    >>> resolve_device("cpu")
-    device(type='cpu')
-    """
+    """Say where training runs, "auto" (CUDA when present), "cpu", "cuda" or "cuda:N", and refuse what is not there."""
     present = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
     names = {"auto": present[-1] if len(present) == 1 else "cuda:0", **{name: name for name in present}}
     if len(present) > 1:

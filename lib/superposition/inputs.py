@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic.fields import FieldInfo
 
-from superposition.ranges import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
+from superposition.checks import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
 
 
 def _refuse_bool(value):

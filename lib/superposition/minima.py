@@ -8,6 +8,9 @@ import numpy as np
 
 NEAR = 1.1  # a dip of the grid higher than the lowest by so much cannot win: refining lowers ours by 1.6 % at most
 ROUNDING = 1e-14  # a dip below both neighbours by less of itself is no valley
+# Where the search for a root ends, relative to it: two neighbouring numbers on either side. Any closer no float64 can
+# be, and a loss is flat at its minimum, so that it is off by the square of this: far below its own rounding.
+ROOT = 4 * np.finfo(np.float64).eps
 
 
 def lowest(
@@ -16,31 +19,11 @@ def lowest(
     args: Sequence[np.ndarray],
     slope: Callable[..., np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where positive functions of one variable are lowest: a grid, and each valley of it that may win refined.
-
-    Parameters
-    ----------
-    value : callable
-        ``value(z, *args)``, element by element over broadcast arrays; above 0.
-    grid : numpy.ndarray, shape (n,)
-        Increasing places, close enough together that each valley shows.
-    args : sequence of numpy.ndarray
-        What distinguishes the functions: arrays of one shape.
-    slope : callable, optional
-        ``slope(z, *args)``, of the sign of the derivative. Its root is sharper than a minimum, which
-        rounding leaves uncertain by the square root of the precision.
-
-    Returns
-    -------
-    z, lowest : numpy.ndarray
-        Each of the shape of the arguments.
-
-    Examples
-    --------
-    >>> z, lowest = lowest(lambda z, c: 1 + (z - c) ** 2, np.linspace(-3, 3, 7), [np.array([0.5, 2.1])])
-    >>> np.round(z, 6)
-    array([0.5, 2.1])
-    """
+    """Where positive functions of one variable are lowest: a grid, and each valley of it that may win refined."""
+    # ``value(z, *args)`` goes element by element over broadcast arrays, ``slope(z, *args)`` has the sign of its
+    # derivative: a root is sharper than a minimum, which rounding leaves uncertain by the square root of the precision.
+    # The grid increases, so close that each valley shows; ``args`` are arrays of one shape, which z and the minima
+    # share.
     shape, args = args[0].shape, [x.ravel() for x in args]
     on_grid = value(grid, *(x[:, None] for x in args))
     which, index = np.nonzero(_valleys(on_grid))
@@ -70,6 +53,6 @@ def _refined(value, slope, brackets, args):
     if slope is None:
         found = find_minimum(value, tuple(brackets), args=tuple(args))
     else:
-        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args))
+        found = find_root(slope, (brackets[0], brackets[2]), args=tuple(args), tolerances={"xrtol": ROOT})
     z = np.where(found.success, found.x, brackets[1])
     return z, value(z, *args)

@@ -27,75 +27,17 @@ STEP = 1e-30  # of the complex-step derivative: its square vanishes beside 1, so
 
 
 def relu_power(b: ArrayLike, c: ArrayLike, q: int) -> np.ndarray:
-    """Integral of ReLU(b + c·x)^q over the unit cube, exact to rounding.
-
-    Parameters
-    ----------
-    b : array_like, shape (...)
-        Offsets.
-    c : array_like, shape (..., k)
-        Slopes; any may be zero or tiny. k = 0 is the power itself.
-    q : int
-        Power, at least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If `q` is below 1, or `b` or `c` hold anything but finite numbers.
-
-    Notes
-    -----
-    Source: Toy Models, the terms L_k of the expansion in sparsity, which the text leaves as
-    integrals. The corner formula is q! / ((q + k)! prod c) times the sum over corners of
-    (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
-
-    Examples
-    --------
-    >>> print(round(float(relu_power(-0.5, [1.0], 2)), 6))  # a ramp from 1/2 on: (1/2)^3 / 3
-    0.041667
-    """
+    """Integral of ReLU(b + c·x)^q over the unit cube, exact to rounding: b (...), c (..., k), q of 1 or more."""
+    # The terms L_k of the expansion in sparsity, which Toy Models leaves as integrals. The corner formula is q! / ((q +
+    # k)! prod c) times the sum over corners of (-1)^(k - |corner|) ReLU(b + corner . c)^(q + k).
     q = checks.whole("q", q, 1)
     b, c = _offsets_and_slopes(b, c)
     return math.factorial(q) * _integral(b, c, q)
 
 
 def relu_moment(b: ArrayLike, c: ArrayLike, j: ArrayLike) -> np.ndarray:
-    """Integral of x_j ReLU(b + c·x) over the unit cube, exact to rounding.
-
-    It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a
-    complex step.
-
-    Parameters
-    ----------
-    b : array_like, shape (...)
-        Offsets.
-    c : array_like, shape (..., k)
-        Slopes; any may be zero or tiny.
-    j : int or array_like of int, shape (...)
-        Which coordinate multiplies the ReLU, from 0 to k - 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-
-    Raises
-    ------
-    ValueError
-        If `j` is no coordinate, or `b` or `c` hold anything but finite numbers.
-
-    Notes
-    -----
-    Source: Toy Models, the feature-benefit part of the terms L_k.
-
-    Examples
-    --------
-    >>> print(round(float(relu_moment(0.0, [1.0, 0.0], 0)), 6))  # E x^2
-    0.333333
-    """
+    """Integral of x_j ReLU(b + c·x) over the unit cube, exact to rounding: the benefit part of the terms L_k."""
+    # It is half the derivative of the integral of ReLU^2 with respect to c_j, taken by a complex step.
     b, c = _offsets_and_slopes(b, c)
     j, given = checks.real("j", j), j
     fits = j.ndim <= b.ndim and all(size in (1, of_b) for size, of_b in zip(j.shape[::-1], b.shape[::-1], strict=False))

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import codes, features
 from superposition.codes import best_map, exact_losses, fans, partners
 from superposition.rug import meanfield, rugs
 
@@ -57,11 +57,6 @@ def test_larger_fans_and_other_codes():
 def test_rugs_have_the_size_that_is_asked_for_and_antipodal_ones_a_multiple_of_four():
     shapes = [best_map.rug_code(size, 0.5, 0.05, antipodal=size > 2).W_in.shape for size in (2, 4, 6, 8)]
     assert shapes == [(1, 2), (2, 4), (2, 4), (4, 8)] and best_map.rug_code(6, 0.5, 0.05).W_in.shape == (3, 6)
-    for size, antipodal, lowest in ((1, False, 2), (3, True, 4)):
-        with pytest.raises(ValueError, match=f"size = {size} is out of range; allowed: whole numbers from {lowest}"):
-            best_map.rug_code(size, 0.5, 0.05, antipodal=antipodal)
-    with pytest.raises(ValueError, match="r = 0.6 is out of range"):
-        best_map.rug_code(8, 0.6, 0.05, antipodal=True)
 
 
 @pytest.mark.parametrize("antipodal", [False, True])
@@ -87,4 +82,6 @@ def test_refusals():
     with pytest.raises(ValueError, match="ns = 3 fits no block"):
         best_map.best_known(0.05, 0.2).blocks(3)
     with pytest.raises(ValueError, match="r = 0 is"):
-        best_map.best_known(0.05, 0)
+        codes.best_known(0.05, 0)
+    with pytest.raises(ValueError, match=r"also = \[3\] are no codes; allowed: tuples"):
+        codes.best_known(0.05, 0.2, also=3)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.codes import budgets, exact_losses, fans, price
+from superposition.codes import budgets, exact_losses, fans
 
 P = 0.05
 
@@ -57,6 +57,8 @@ def test_rounding_has_its_formats_and_does_not_see_a_scale():
     code = fans.priority_fan(8, 20)
     with pytest.raises(ValueError, match="bits = 8 is unknown; allowed: 16, 32, 64"):
         budgets.rounded_loss(code, 0.1, 8, samples=10, seed=0)
+    with pytest.raises(ValueError, match="kind = 'rugs' is unknown; allowed: fan, cone, graph"):
+        budgets.under_budget("digits", 16, "rugs", P, samples=10, seed=0)
     large = code._replace(W_in=1e9 * code.W_in, W_out=1e-9 * code.W_out)
     one, other = (budgets.rounded_loss(any_, 0.1, 16, samples=1000, seed=0).mean for any_ in (code, large))
     assert one == pytest.approx(other, rel=1e-3)
@@ -64,7 +66,7 @@ def test_rounding_has_its_formats_and_does_not_see_a_scale():
 
 def test_costs_of_the_decay_are_those_of_the_best_factors():
     one = budgets.candidates("antipodal", P)[0]
-    assert one.norm == pytest.approx(price.norm_cost(one.code.W)) and one.largest < 1.5
+    assert one.norm == pytest.approx(budgets.norm_cost(one.code.W)) and one.largest < 1.5
     found = budgets.under_budget("decay", 1e-3, "antipodal", P, samples=2, seed=0)
     assert found.costs == pytest.approx(1e-3 * one.norm) and np.isfinite(found.loss)
 
@@ -73,5 +75,49 @@ def test_takeovers_are_where_the_winner_changes():
     kinds, strengths = ["fan", "rug"] * 4, [2, 2, 1, 1, 4, 4, 3, 3]
     costs = [0.5, 0.9, 0.4, 0.9, 1.2, 0.9, 1.1, 0.9]  # the rug wins from 3 on
     assert budgets.takeovers(kinds, strengths, costs) == [2, 7]
-    with pytest.raises(ValueError, match=r"costs has shape \(2,\)"):
-        budgets.takeovers(kinds, strengths, [1, 2])
+
+
+def test_weights_stay_within_the_bound():
+    for B, largest in ((5, 30.0), (10, budgets.HALF_PRECISION), (20, 1e9)):
+        code = fans.priority_fan(B, budgets.ratio_within(B, largest))
+        even = budgets.balanced(code)
+        biggest = max(np.abs(code.W_in).max(), np.abs(code.W_out).max())
+        assert 0.2 * largest * np.sin(np.pi / (B - 2)) < biggest < 1.01 * largest
+        np.testing.assert_allclose(even.W, code.W, atol=1e-9 * np.abs(code.W).max())
+
+
+def test_a_bounded_fan_is_worth_its_bound():
+    """With more room the loss falls, from that of single digons to that of the fan without a bound."""
+    found = [budgets.bounded_fan(0.1, 5, largest) for largest in (2.0, 30.0, 1e6)]
+    assert [one.loss for one in found] == sorted((one.loss for one in found), reverse=True)
+    assert all(one.costs <= largest for one, largest in zip(found, (2.0, 30.0, 1e6), strict=True))
+    assert found[-1].loss == pytest.approx(fans.fan_loss(0.1, 5), rel=2e-3)
+
+
+def test_norm_cost_is_the_least_sum_of_squares():
+    rng = np.random.default_rng(0)
+    W_out, W_in = rng.standard_normal((6, 2)), rng.standard_normal((2, 6))
+    least = budgets.norm_cost(W_out @ W_in)
+    left, values, right = np.linalg.svd(W_out @ W_in)
+    root = np.sqrt(values[:2])
+    assert ((left[:, :2] * root) ** 2).sum() / 6 + ((root[:, None] * right[:2]) ** 2).sum() / 6 == pytest.approx(least)
+    for _ in range(50):
+        mix = rng.standard_normal((2, 2))
+        parts = W_out @ mix, np.linalg.solve(mix, W_in)
+        assert sum((part**2).sum() for part in parts) / 6 >= least * (1 - 1e-9)
+
+
+def test_noise_without_noise_is_the_loss():
+    code = fans.priority_fan(6, 30)
+    found = budgets.noisy_loss(code, 0.1, 0.0, samples=100_000, seed=0)
+    assert found.mean == pytest.approx(exact_losses.code_loss(code.W, code.b, 0.1), abs=4 * found.se)
+    assert found.se < 0.05 * found.mean
+
+
+def test_noise_silences_the_quiet():
+    """Ratio 10 hides its quietest feature at a noise of 10^-5; far below it nothing is lost."""
+    code = fans.priority_fan(6, 10)
+    clean, little, much = (budgets.noisy_loss(code, 0.1, s, samples=50_000, seed=0) for s in (0, 1e-8, 1e-2))
+    assert little.mean == pytest.approx(clean.mean, rel=0.01)
+    assert much.mean > 3 * clean.mean
+    assert much.mean < 0.1 / 3 * 1.05  # a drowned feature costs no more than a dropped one

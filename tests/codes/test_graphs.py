@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from superposition import codes
 from superposition.codes import exact_losses, graphs, partners
 
 NAMES = list(graphs.PARAMETERS)
@@ -43,7 +44,7 @@ def test_another_graph_is_refused():
     with pytest.raises(ValueError, match="no regular graph"):
         graphs.strongly_regular(np.triu(np.ones((4, 4), dtype=int), 1))
     with pytest.raises(ValueError, match="name = 'Petersen'"):
-        graphs.adjacency("Petersen")
+        codes.graph_tile("Petersen", 0.1)
 
 
 @pytest.mark.parametrize(("name", "c"), [("Higman-Sims", 0.0), ("Higman-Sims", 0.06), ("Hoffman-Singleton", 0.0)])

@@ -20,15 +20,6 @@ def test_the_cost_is_concave_in_the_square():
     assert np.diff(lower_bound.conflict_cost(np.sqrt(s)), 2).max() < 1e-15
 
 
-def test_mutual_cost_against_a_grid_and_its_bound():
-    t = np.r_[np.linspace(0.005, 1, 200), np.geomspace(1.01, 50, 60)]
-    alpha = np.geomspace(1e-3, 1e4, 40001)
-    direct = np.array([np.min(lower_bound.conflict_cost(alpha) + lower_bound.conflict_cost(at / alpha)) for at in t])
-    np.testing.assert_allclose(lower_bound.mutual_cost(t), direct, rtol=2e-6)  # the grid's step, squared
-    assert np.all(lower_bound.mutual_cost(t) >= 25 / 81 * np.minimum(1, t) * (1 - 1e-14))
-    assert lower_bound.mutual_cost(1.0) == pytest.approx(25 / 81, rel=1e-14)  # no better constant
-
-
 def test_the_inequality_of_theorem_a():
     grid = np.r_[np.linspace(0, 8, 801), np.sqrt(2)]
     one, other = np.meshgrid(grid, grid)

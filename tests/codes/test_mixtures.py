@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import dblquad
-from superposition import features
+from superposition import codes, features
 from superposition.codes import mixtures, partners
 from superposition.rug import meanfield, moments
 
@@ -102,14 +102,13 @@ def test_digons_in_closed_form():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: partners.antipodal_loss(1, 0, 0.1, 0.05), "sigma = 0.1 is out of range; allowed: the partner's own"),
-        (lambda: partners.antipodal_loss(0, 0, 1, 0.05), "a = 0 is out of range"),
-        (lambda: partners.antipodal_optimum(0.05, 0.6), r"r = 0.6 is out of range; allowed: \(0, 0.5\]"),
-        (lambda: partners.digon(0.05, 0), "c = 0 is out of range"),
-        (lambda: mixtures.hull(0.05, points=3), "points = 3 is out of range"),
-        (lambda: mixtures.hull(0.05, without=("dropped",)), "without = 'dropped' is unknown"),
-        (lambda: mixtures.hull(0), "p = 0 is out of range"),
-        (lambda: mixtures.tangent(2), "p = 2 is out of range"),
+        (lambda: codes.antipodal_loss(1, 0, 0.1, 0.05), "sigma = 0.1 is out of range; allowed: the partner's own"),
+        (lambda: codes.antipodal_loss(0, 0, 1, 0.05), "a = 0 is out of range"),
+        (lambda: codes.antipodal_optimum(0.05, 0.6), r"r = 0.6 is out of range; allowed: \(0, 0.5\]"),
+        (lambda: codes.digon(0.05, 0), "c = 0 is out of range"),
+        (lambda: codes.hull(0.05, points=3), "points = 3 is out of range"),
+        (lambda: codes.hull(0.05, without=("dropped",)), "without = 'dropped' is unknown"),
+        (lambda: codes.hull(0), "p = 0 is out of range"),
     ],
 )
 def test_bad_input_is_refused(call, message):

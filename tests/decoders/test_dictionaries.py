@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import decoders, rug
+from superposition import decoders
 from superposition.decoders import dictionaries
 from superposition.rug import meanfield, rugs
 
@@ -115,10 +115,10 @@ def test_an_encoder_along_a_rug_is_the_text_s_model():
     truth = decoders.dictionary(256, 96, p=0.05, seed=0)
     x, h = truth.activations(2000, seed=1)
     best = meanfield.optimum(0.05, 96 / 256)
-    mean = 0.025 * (rug.Rug(256, 96, seed=0).row().sum() - 1)
+    mean = 0.025 * (rugs.Rug(256, 96, seed=0).row().sum() - 1)
     codes = np.maximum(best.a * (h @ truth.directions - mean) + best.b, 0)
     errors = np.mean((codes - x) ** 2, axis=1)
-    exact = rug.row_loss(rug.Rug(256, 96, seed=0).row()[1:], float(best.a), float(best.b), 0.05)
+    exact = rugs.row_loss(rugs.Rug(256, 96, seed=0).row()[1:], float(best.a), float(best.b), 0.05)
     assert abs(errors.mean() - exact) < 4 * errors.std() / np.sqrt(2000)
     assert decoders.scores(truth, x, codes).loss == pytest.approx(errors.mean())
 

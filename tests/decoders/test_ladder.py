@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from superposition import features
+from superposition import decoders, features
 from superposition.decoders import ladder
 from superposition.rug import Rug, bayes, linear_loss, meanfield, optimum, scaling
 from superposition.rug.bayes import bayes_loss
@@ -145,8 +145,8 @@ def test_best_relu_is_above_the_iterated_decoder():
 
 def test_refusals_name_the_shape():
     with pytest.raises(ValueError, match=r"hidden has shape \(3,\); allowed: \(..., 2\)"):
-        ladder.decode(np.ones(3), np.ones((2, 5)), 0.05)
+        decoders.decode(np.ones(3), np.ones((2, 5)), 0.05)
     with pytest.raises(ValueError, match=r"readout has shape \(1, 5\); allowed: \(batch, 8\)"):
-        ladder.decode_rug(np.ones((1, 5)), Rug(8, 3), 0.05)
+        decoders.decode_rug(np.ones((1, 5)), Rug(8, 3), 0.05)
     with pytest.raises(ValueError, match=r"v = 2 is out of range; allowed: \[0, sigma\^2\)"):
         ladder.extrinsic(2.0, 1.0)

@@ -6,9 +6,8 @@ import numpy as np
 import pytest
 import superposition
 from safetensors.numpy import save_file
-from superposition import codes, diagnosis
 from superposition.codes import best_map, fans, graphs
-from superposition.diagnosis import autoencoder
+from superposition.diagnosis import FeatureLaw, autoencoder
 from superposition.rug import meanfield
 
 RECORDS = Path(__file__).resolve().parents[2] / "book" / "data" / "records"
@@ -57,7 +56,7 @@ def test_loud_and_quiet_codes_show_their_levels(code, nd):
     found = diagnosed(code)
     assert found.nd == nd == autoencoder.diagnose(code.W, code.b, P, samples=10).nd
     assert np.all(np.diff(np.log(found.loudness)) < 0)
-    assert found.exact == pytest.approx(float(codes.fan_loss(P, len(code.b))), rel=0.05)  # of finite ratio
+    assert found.exact == pytest.approx(float(fans.fan_loss(P, len(code.b))), rel=0.05)  # of finite ratio
     assert abs(found.exact - found.simulated.mean) < 4 * found.simulated.se
     assert found.gaussian > found.theory.loss > found.exact
 
@@ -121,7 +120,7 @@ def test_exponential_features_by_mean_variance_and_sampler():
         return (rng.random(shape) < 0.1) * rng.exponential(size=shape)
 
     code = best_map.rug_code(256, 0.3, 0.1)
-    found = autoencoder.diagnose(code.W, code.b, nd=len(code.W_in), law=diagnosis.FeatureLaw(0.1, 0.19, sampler))
+    found = autoencoder.diagnose(code.W, code.b, nd=len(code.W_in), law=FeatureLaw(0.1, 0.19, sampler))
     assert found.sigma_bound == pytest.approx(np.sqrt(0.19 * (256 / found.nd - 1)))
     np.testing.assert_allclose(found.gaussian, found.simulated.mean, rtol=0.03)  # Gaussian, at 256 features
     assert found.theory.loss < found.loss and "mean 0.1, variance 0.19" in str(found)

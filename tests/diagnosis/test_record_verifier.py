@@ -12,23 +12,26 @@ def fan():
 
 
 def test_a_fan_is_near_the_best_and_its_own_dimensions_do_not_count_as_a_record(fan):
-    record = record_verifier.check(fan.W, fan.b, 0.05)
+    record = record_verifier.check_record(fan.W, fan.b, 0.05)
     assert (record.ns, record.nd, record.se) == (10, 2, 0.0)
     assert 1 < record.loss / record.best < 1.03 and not record.is_record and "no record" in str(record)
-    exact = record_verifier.check(np.eye(4), np.zeros(4), 0.05)
+    exact = record_verifier.check_record(np.eye(4), np.zeros(4), 0.05)
     assert not exact.is_record and "where nothing need be lost" in str(exact)
 
 
 def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
     W = fan.W + 1e-7 * np.random.default_rng(0).standard_normal((10, 10))
-    assert record_verifier.check(W, fan.b, 0.05).nd > 2 and record_verifier.check(W, fan.b, 0.05, nd=2).nd == 2
+    assert (
+        record_verifier.check_record(W, fan.b, 0.05).nd > 2
+        and record_verifier.check_record(W, fan.b, 0.05, nd=2).nd == 2
+    )
     with pytest.raises(ValueError, match="nd = 0 is out of range"):
-        record_verifier.check(W, fan.b, 0.05, nd=0)
+        record_verifier.check_record(W, fan.b, 0.05, nd=0)
     for unused in ({"samples": 1}, {"seed": -1}):  # the loss of so few features is exact
         with pytest.raises(ValueError, match="{} = {} is out of range".format(*next(iter(unused.items())))):
-            record_verifier.check(W, fan.b, 0.05, **unused)
+            record_verifier.check_record(W, fan.b, 0.05, **unused)
     with pytest.raises(ValueError, match="p = 1.5 is out of range"):
-        record_verifier.check(W, fan.b, 1.5)
+        record_verifier.check_record(W, fan.b, 1.5)
 
 
 def test_a_better_number_is_a_record():
@@ -49,4 +52,4 @@ def test_rank_of_graded_matrices():
 
 def test_p_of_zero_is_refused_with_what_is_allowed(fan):
     with pytest.raises(ValueError, match=r"p = 0 is out of range; allowed: \(0, 1\)"):
-        record_verifier.check(fan.W, fan.b, 0)
+        record_verifier.check_record(fan.W, fan.b, 0)

@@ -2,14 +2,16 @@
 
 import numpy as np
 import pytest
+from rows import as_read
 from superposition import weights
-from superposition.codes import exact_losses
-from superposition.experiments import best_codes
+from superposition.codes import best_map, exact_losses
+from superposition.experiments import best_codes, compared_codes, led_training
 from superposition.rug import meanfield
 
 
 def test_searched_tile_comes_with_the_weights_of_its_loss():
-    found = best_codes.searched_tile(m=2, B=4, p=0.05, starts=8, kept=2, steps=300, seed=1)
+    point = {"m": 2, "B": 4, "p": 0.05, "starts": 8, "kept": 2, "steps": 300, "seed": 1}
+    found = as_read("rug-tiles", point, best_codes.searched_tile(**point))
     tile = weights.unpacked(found["weights"])
     assert abs(exact_losses.code_loss(tile["W"], tile["b"], 0.05, rtol=1e-6) - found["loss"]) < 4 * found["loss_se"]
     assert found["over_rug"] == pytest.approx(found["loss"] / float(meanfield.optimum(0.05, 0.5).loss))
@@ -18,33 +20,41 @@ def test_searched_tile_comes_with_the_weights_of_its_loss():
 
 
 def test_ablated_autoencoder_is_of_one_piece():
-    found = best_codes.ablated_autoencoder(ns=32, p=0.1, r=0.25, steps=600, samples=20_000, seed=0)
+    point = {"ns": 32, "p": 0.1, "r": 0.25, "steps": 600, "samples": 20_000, "seed": 0}
+    found = as_read("rug-ablations", point, led_training.ablated_autoencoder(**point))
+    assert found["trained"] == pytest.approx(found["trained_loss"] / float(meanfield.optimum(0.1, 0.25).loss))
     assert found["nd"] == 8 and 0.5 < found["trained"] < 1.5
     assert abs(found["refitted"] / found["trained"] - 1) < 0.1  # the same matrix, measured on other vectors
 
 
 def test_priced_code_under_no_pressure_is_the_code_itself():
     call = {"kind": "rug", "p": 0.05, "samples": 2000, "seed": 0}
-    found = best_codes.priced_code(budget="bound", strength=1e9, **call)
+    found = as_read("rug-price", call, compared_codes.priced_code(budget="bound", strength=1e9, **call))
     assert found["over_rug"] == found["total_over_rug"] == pytest.approx(1, abs=0.03) and found["r"] == 102 / 512
-    dear = best_codes.priced_code(budget="decay", strength=1e-3, **call)
+    dear = as_read("rug-price", call, compared_codes.priced_code(budget="decay", strength=1e-3, **call))
     assert dear["total_over_rug"] > dear["over_rug"] + 0.2
 
 
 def test_sized_tile_summarises_its_copies():
-    found = best_codes.sized_tile(m=2, B=6, p=0.1, steps=100, copies=4, seed=0)
+    point = {"m": 2, "B": 6, "p": 0.1, "steps": 100, "copies": 4, "seed": 0}
+    found = as_read("rug-tile-sizes", point, best_codes.sized_tile(**point))
+    assert found["mean"] == pytest.approx(found["loss_mean"] / float(meanfield.optimum(0.1, 1 / 3).loss))
     assert found["best"] <= found["mean"] and found["spread"] > 0 and 0 < found["se"] < 0.1 * found["mean"]
 
 
 def test_led_network_takes_blocks_and_methods():
     call = {"ratio": 2.0, "ns": 40, "nd": 20, "p": 0.1, "steps": 20, "seed": 0}
-    found = [best_codes.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
+    found = [led_training.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
     assert len({tuple(one) for one in found}) == 1 and np.isfinite([list(one.values()) for one in found]).all()
 
 
 def test_recorded_code_is_the_one_in_the_file():
-    found = best_codes.recorded_code(name="tile-2-6-p0.05", p=0.05)
+    found, other = (
+        as_read("rug-records", {"p": p}, compared_codes.recorded_code(name="tile-2-6-p0.05", p=p)) for p in (0.05, 0.5)
+    )
+    assert found["over_best"] == pytest.approx(found["loss"] / best_map.best_known(0.05, 1 / 3).loss)
+    assert found["over_rug"] == pytest.approx(found["loss"] / float(meanfield.optimum(0.05, 1 / 3).loss))
     assert (found["ns"], found["nd"], found["loss_se"], found["record"]) == (6, 2, 0.0, 1)
-    assert best_codes.recorded_code(name="tile-2-6-p0.05", p=0.5)["record"] == 0
+    assert other["record"] == 0
     with pytest.raises(ValueError, match="nothing.safetensors is no file"):
-        best_codes.recorded_code(name="nothing", p=0.05)
+        compared_codes.recorded_code(name="nothing", p=0.05)

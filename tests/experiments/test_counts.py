@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition.experiments import counts
-from superposition.incidental import collisions, many_features
+from superposition.incidental import collisions, many_features, many_networks
 
 
 def test_the_end_of_the_flow_is_a_solution_of_the_text():
@@ -38,3 +38,20 @@ def test_known_weights_are_counted_one_by_one():
     assert counts.describe(W) == {
         "polysemantic": 2, "at_low": 3, "at_high": 1, "crowded": 1, "same_sign": 1, "unfinished": 1, "dead": 1,
     }  # fmt: skip
+
+
+def test_the_run_is_what_the_flow_does():
+    found = counts.measured(n=3, m=8, networks=200, lambda_=0.02, step=0.4, seed=4)
+    early = many_networks.flow(many_networks.start(200, 3, 8, seed=4), 0.02, 5.0, step=0.05)
+    end = many_networks.flow(early, 0.02, 295.0)
+    assert found["plain"] == pytest.approx(many_networks.count_polysemantic(end).mean() / (6 / 8))
+    assert found["constant_se"] < found["plain_se"]
+    assert found["slow"] == pytest.approx(found["constant"] - found["fast"])
+    assert found["overlap"] < 0
+
+
+@pytest.mark.parametrize(("name", "value"), [("n", 1), ("lambda_", 0)])
+def test_what_no_networks_can_be_measured_with_is_refused(name, value):
+    point = {"n": 2, "m": 4, "networks": 3, "lambda_": 0.1, "step": 0.4, "seed": 0}
+    with pytest.raises(ValueError, match=f"{name} = {value} is out of range"):
+        counts.measured(**{**point, name: value})

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import runs
-from superposition.experiments import noisy_networks
+from superposition.experiments import noise_description, noisy_networks
 from superposition.incidental import attractors, noise_laws
 from superposition.incidental.noisy_training import Trajectory
 
@@ -23,9 +23,9 @@ def test_laws_by_name():
 
 def test_crossing_interpolates_and_says_never():
     steps = [0, 10, 20, 30]
-    assert noisy_networks.crossing(steps, [0.1, 0.2, 0.4, 0.3], 0.3) == pytest.approx(15)
-    assert noisy_networks.crossing(steps, [0.1, 0.2, 0.3, 0.3], 0.5) == 0
-    assert noisy_networks.crossing(steps, [0.6, 0.2, 0.4, 0.7], 0.5) == 0  # starts above
+    assert noise_description.crossing(steps, [0.1, 0.2, 0.4, 0.3], 0.3) == pytest.approx(15)
+    assert noise_description.crossing(steps, [0.1, 0.2, 0.3, 0.3], 0.5) == 0
+    assert noise_description.crossing(steps, [0.6, 0.2, 0.4, 0.7], 0.5) == 0  # starts above
 
 
 def test_description_of_known_weights():
@@ -33,7 +33,7 @@ def test_description_of_known_weights():
     dense = np.full_like(end, 0.25)
     steps = np.arange(0, 201)
     W = dense + (steps[:, None, None, None] / 200) * (end - dense)
-    found = noisy_networks.description(Trajectory(steps, W), 0.05)
+    found = noise_description.description(Trajectory(steps, W), 0.05)
     assert found["direction"] == pytest.approx(0.7940, abs=1e-4)
     assert found["direction_se"] == pytest.approx(0, abs=1e-12)
     assert found["stuck"] == 1 and found["stuck_direction"] == pytest.approx(1 / 7)
@@ -41,8 +41,8 @@ def test_description_of_known_weights():
     assert found["overlap"] == pytest.approx(-(1 + 0.81) / 14) and found["overlap_max"] == pytest.approx(-0.81 / 7)
     # out of reach at 0.04; at 0.05 the stuck row (l1 norm sqrt(7)) of the shorter simplex is within reach of 7 rows
     assert found["open"] == pytest.approx(7 / 112)
-    assert noisy_networks.description(Trajectory(steps, W), 0.04)["open"] == 0
-    assert noisy_networks.description(Trajectory(steps, W), 0.1)["open"] == 1
+    assert noise_description.description(Trajectory(steps, W), 0.04)["open"] == 0
+    assert noise_description.description(Trajectory(steps, W), 0.1)["open"] == 1
     assert found["dead"] == 0 and found["shared"] == 0 and found["diverged"] == 0
     assert len(found["curve"].split()) == 41 and len(found["curve_rows"].split()) == 8 * 41
     np.testing.assert_allclose(np.array(found["example"].split(), float).reshape(8, 16), end[0], atol=1e-4)
@@ -51,20 +51,20 @@ def test_description_of_known_weights():
 def test_shared_neurons_and_dead_rows_are_counted():
     W = np.zeros((201, 2, 3, 4))
     W[:, :, 0, 0], W[:, :, 1, 0] = 0.9, -0.9  # two features in one neuron, and a third that is dead
-    found = noisy_networks.description(Trajectory(np.arange(201), W + 1e-9), 0.0)
+    found = noise_description.description(Trajectory(np.arange(201), W + 1e-9), 0.0)
     assert found["shared"] == 1 and found["dead"] == 1
 
 
 def test_the_instance_to_show_is_the_first_with_one_stuck_row():
     sparse, dense = [1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0], [0.3] * 8
     W = np.array([[[dense, dense, sparse], [sparse, sparse, sparse], [dense, sparse, sparse], [dense, sparse, sparse]]])
-    assert noisy_networks.example(Trajectory(np.array([0]), W)) == 2
-    assert noisy_networks.example(Trajectory(np.array([0]), W[:, :2])) == 0
+    assert noise_description.example(Trajectory(np.array([0]), W)) == 2
+    assert noise_description.example(Trajectory(np.array([0]), W[:, :2])) == 0
 
 
 def test_without_noise_orthogonal_rows_are_closed_to_each_other():
     W = np.tile(np.eye(3), (201, 2, 1, 1))
-    assert noisy_networks.description(Trajectory(np.arange(201), W), 0.0)["open"] == 0
+    assert noise_description.description(Trajectory(np.arange(201), W), 0.0)["open"] == 0
 
 
 def test_standard_error_of_a_crossing_is_that_of_the_mean_curve():
@@ -73,8 +73,8 @@ def test_standard_error_of_a_crossing_is_that_of_the_mean_curve():
     times = []
     for _ in range(200):  # straight lines with random slopes: the mean curve crosses 0.3 at 0.3 / mean slope
         slopes = 0.01 * (1 + 0.2 * rng.standard_normal(16))
-        times.append(noisy_networks._jackknife(steps, steps[:, None] * slopes, 0.3))
-    reported = [noisy_networks._mean_se("t", t, jackknife=True)["t_se"] for t in times]
+        times.append(noise_description._jackknife(steps, steps[:, None] * slopes, 0.3))
+    reported = [noise_description._mean_se("t", t, jackknife=True)["t_se"] for t in times]
     spread = np.std([t[0] for t in times], ddof=1)
     assert np.mean(reported) == pytest.approx(spread, rel=0.2)  # 200 runs: 5 % each, four times
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import runs
-from superposition.experiments import trained_fields
+from superposition.experiments import single_fields, trained_fields
 
 SMALL = {"n": 12, "xi1": 1.0, "xi2": 0.5, "initials": 2, "steps": 30, "lr": 0.2, "batch": 100, "seed": 0}
 
@@ -18,16 +18,16 @@ def test_localization_and_its_control():
 
 
 @pytest.mark.parametrize(
-    ("name", "extra"),
+    ("module", "name", "extra"),
     [
-        ("location", {"gain": 3.0, "scale": 1.0}),
-        ("onset", {"fraction": 1.5, "law": "clone"}),
-        ("bias_sign", {"gain": 3.0, "activation": "erf", "bias": -1.0, "K": 2}),
-        ("sign_flips", {"gain": 3.0, "K": 2, "keep_every": 10}),
+        (single_fields, "location", {"gain": 3.0, "scale": 1.0}),
+        (single_fields, "onset", {"fraction": 1.5, "law": "clone"}),
+        (trained_fields, "bias_sign", {"gain": 3.0, "activation": "erf", "bias": -1.0, "K": 2}),
+        (trained_fields, "sign_flips", {"gain": 3.0, "K": 2, "keep_every": 10}),
     ],
 )
-def test_points_of_the_runs_return_finite_numbers(name, extra):
-    found = getattr(trained_fields, name)(**SMALL, **extra, device="cpu")
+def test_points_of_the_runs_return_finite_numbers(module, name, extra):
+    found = getattr(module, name)(**SMALL, **extra, device="cpu")
     assert all(isinstance(value, str) or np.isfinite(value) for value in found.values())
 
 

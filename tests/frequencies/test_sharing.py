@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import features, frequencies
 from superposition.codes import best_map, fans, mixtures, partners
 from superposition.frequencies import allocations, few_active_features, sharing
 from superposition.rug import meanfield, rugs
@@ -173,11 +173,11 @@ def test_loads_of_fans():
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: sharing.power_law(3, 1.0, total=4.0), "total = 4"),
-        (lambda: sharing.unequal_rug([0.1, 0.1], [0.5, 0.4]), "share adds up to 0.9"),
+        (lambda: frequencies.power_law(3, 1.0, total=4.0), "total = 4"),
+        (lambda: frequencies.unequal_rug([0.1, 0.1], [0.5, 0.4]), "share adds up to 0.9"),
         (lambda: few_active_features.crowd([0.1, 0.1], [1, 0]), "share has only 0 and 1"),
-        (lambda: allocations.allocate([0.1, 0.1], [1], phases=("carpet",)), "phases = 'carpet'"),
-        (lambda: allocations.allocate([0.1, 0.1], [1], importance=[1, 2, 3]), "importance has shape"),
+        (lambda: frequencies.allocate([0.1, 0.1], [1], phases=("carpet",)), "phases = 'carpet'"),
+        (lambda: frequencies.allocate([0.1, 0.1], [1], importance=[1, 2, 3]), "importance has shape"),
     ],
 )
 def test_refusals(call, said):

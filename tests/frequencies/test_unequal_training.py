@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from superposition import features
-from superposition.experiments.signs import shuffled_signs
-from superposition.experiments.unequal import unequal_autoencoder
+from superposition.experiments.unequal import shuffled_signs, unequal_autoencoder
 from superposition.frequencies import sharing, unequal_training
 
 torch = pytest.importorskip("torch")
@@ -90,13 +89,3 @@ def test_signs_of_trained_weights_are_worth_something():
     error = 4 * np.hypot(found["loss_se"], found["tuned_se"])
     assert found["tuned"] < found["loss"] + error  # no bias and gain are better than the best
     assert found["shuffled"] > found["tuned"] + 4 * np.hypot(found["tuned_se"], found["shuffled_se"])
-
-
-@pytest.mark.parametrize(
-    ("wrong", "said"),
-    [({"nd": 13}, "nd = 13"), ({"lr": 0}, "lr = 0"), ({"importance": [1, 2]}, "importance has shape"),
-     ({"tied": "yes"}, "tied = ")],
-)  # fmt: skip
-def test_refusals(wrong, said):
-    with pytest.raises(ValueError, match=said):
-        unequal_training.train_unequal(P, **{"nd": 3, "steps": 1, **wrong})

@@ -60,16 +60,6 @@ def test_many_neurons_tend_to_chance():
     assert collision_constant.two_features(m) - 1 == pytest.approx(2 * np.log(m) / np.sqrt(2 * np.pi * m), rel=0.25)
 
 
-def test_the_run_is_what_the_flow_does():
-    found = collision_constant.measured(n=3, m=8, networks=200, lambda_=0.02, step=0.4, seed=4)
-    early = many_networks.flow(many_networks.start(200, 3, 8, seed=4), 0.02, 5.0, step=0.05)
-    end = many_networks.flow(early, 0.02, 295.0)
-    assert found["plain"] == pytest.approx(many_networks.count_polysemantic(end).mean() / (6 / 8))
-    assert found["constant_se"] < found["plain_se"]
-    assert found["slow"] == pytest.approx(found["constant"] - found["fast"])
-    assert found["overlap"] < 0
-
-
 def test_the_mean_overlap_is_that_of_the_pairs():
     W = np.random.default_rng(0).standard_normal((7, 4, 9))
     pairs = [w[i] @ w[j] for w in W for i in range(4) for j in range(4) if i != j]
@@ -88,21 +78,3 @@ def test_isotropic_is_the_mean_over_random_orientations():
         counts = many_networks.opposite_tops(network @ turns) / chance
         # the sum of m - 1 products is taken as normal: 2 % at m = 8
         assert expected == pytest.approx(counts.mean(), abs=4 * counts.std() / 3000**0.5 + 0.02)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (
-            lambda: collision_constant.measured(n=1, m=4, networks=3, lambda_=0.1, step=0.4, seed=0),
-            "n = 1 is out of range",
-        ),
-        (
-            lambda: collision_constant.measured(n=2, m=4, networks=3, lambda_=0, step=0.4, seed=0),
-            "lambda_ = 0 is out of range",
-        ),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from superposition import receptive
 from superposition.receptive import flat_field, nlgp, relu_flow, ring
 
 
@@ -52,9 +53,9 @@ def test_no_critical_gain_is_infinity():
     ("call", "message"),
     [
         (lambda: flat_field.critical_gain(40, 5, 1), "xi = 5 is too large for n = 40"),
-        (lambda: flat_field.critical_gain(40, 0, 1), "xi1 = 0 is out of range"),
-        (lambda: flat_field.flat_growth(40, 2, 1, 0), "gain = 0 is out of range"),
-        (lambda: flat_field.flat_growth(40, 2, 1, 1, 21), "frequency = 21 is out of range; allowed: .* from 1 to 20"),
+        (lambda: receptive.critical_gain(40, 0, 1), "xi1 = 0 is out of range"),
+        (lambda: receptive.flat_growth(40, 2, 1, 0), "gain = 0 is out of range"),
+        (lambda: receptive.flat_growth(40, 2, 1, 1, 21), "frequency = 21 is out of range; allowed: .* from 1 to 20"),
         (lambda: flat_field.measured_critical_gain(12, 0.6, 1, samples=200), "xi1 = 0.6 is too small"),
     ],
 )

@@ -5,6 +5,7 @@ import pytest
 import torch
 from scipy.integrate import solve_ivp
 from scipy.linalg import expm
+from superposition import receptive
 from superposition.receptive import gated_networks
 
 
@@ -127,23 +128,19 @@ def test_a_gate_that_is_always_shut_has_the_smallest_eigenvalues_and_learns_noth
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: gated_networks.moments(np.zeros((4, 2), bool), np.ones((4, 3)), np.ones(4)), "gate 0 never opens"),
-        (lambda: gated_networks.moments(np.ones((4, 0), bool), np.ones((4, 3)), np.ones(4)), "K = 0 gates"),
-        (lambda: gated_networks.moments(np.ones((4, 1), bool), np.ones((5, 3)), np.ones(4)), "have shapes"),
-        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones((1, 3)), -1), r"t = -1 is out of range"),
-        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones(3), 1), r"w0 has shape \(3,\)"),
-        (lambda: gated_networks.gdln_solution(np.eye(3), np.ones(3), np.ones((0, 3)), 1), r"w0 has shape \(0, 3\)"),
-        (lambda: gated_networks.gdln_solution(np.eye(4), np.ones(3), np.ones((1, 3)), 1), "A and b have shapes"),
+        (lambda: receptive.gdln_solution(np.eye(3), np.ones(3), np.ones((1, 3)), -1), r"t = -1 is out of range"),
+        (lambda: receptive.gdln_solution(np.eye(3), np.ones(3), np.ones(3), 1), r"w0 has shape \(3,\)"),
+        (lambda: receptive.gdln_solution(np.eye(3), np.ones(3), np.ones((0, 3)), 1), r"w0 has shape \(0, 3\)"),
+        (lambda: receptive.gdln_solution(np.eye(4), np.ones(3), np.ones((1, 3)), 1), "A and b have shapes"),
         (
-            lambda: gated_networks.gdln_solution(np.triu(np.ones((3, 3))), np.ones(3), np.ones((1, 3)), 1),
+            lambda: receptive.gdln_solution(np.triu(np.ones((3, 3))), np.ones(3), np.ones((1, 3)), 1),
             "A is not symmetric",
         ),
-        (lambda: gated_networks.gdln_solution(-np.eye(3), np.ones(3), np.ones((1, 3)), 1), "A has the eigenvalue -1"),
+        (lambda: receptive.gdln_solution(-np.eye(3), np.ones(3), np.ones((1, 3)), 1), "A has the eigenvalue -1"),
         (
-            lambda: gated_networks.gdln_solution(np.zeros((3, 3)), np.ones(3), np.ones((1, 3)), np.inf),
+            lambda: receptive.gdln_solution(np.zeros((3, 3)), np.ones(3), np.ones((1, 3)), np.inf),
             "outside the range of A",
         ),
-        (lambda: gated_networks.loss(np.eye(3), np.ones(3), np.ones(3)), r"w has shape \(3,\)"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -63,16 +63,3 @@ def test_no_critical_gain_beyond_the_first_order():
     assert np.isnan(flat_field.critical_gain(4, 1.2, 0.6, "wrapped"))  # the formula's 1.56 would be twice too large
     gain, se = flat_field.measured_critical_gain(4, 1.2, 0.3, kernel="wrapped", samples=20_000)
     assert gain == pytest.approx(0.91, abs=4 * se)  # .910 in an earlier measurement
-
-
-@pytest.mark.parametrize(
-    ("ratios", "message"),
-    [
-        ({2: 0.01}, "ratios = 2 is out of range"),
-        ({4: 0.01}, "even|odd"),
-        ({3: 1.0}, r"ratios\[3\] = 1 is out of range"),
-    ],
-)
-def test_refused_ratios(ratios, message):
-    with pytest.raises(ValueError, match=message):
-        hermite.hermite_rates(40, 2, 1, ratios)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.optimize import minimize_scalar
+from superposition import receptive
 from superposition.receptive import flat_field, hermite, landscape, landscape_descent, measures, nlgp, ring
 from superposition.receptive.landscape import Task
 
@@ -132,11 +133,11 @@ def test_torus_has_the_covariance_of_products():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: landscape.one_neuron_score(np.zeros(8), 2, 1, 1), "w has shape .* not zero"),
-        (lambda: landscape.many_neuron_loss(np.zeros((2, 8)), 1, 0.5, 1), "W has shape .* no row zero"),
-        (lambda: landscape.many_neuron_loss(np.ones((2, 8)), 1, 0.5, 0), "gain = 0 is out of range"),
-        (lambda: landscape_descent.predicted_fields(40, 2, 1, 1, 0), "K = 0 is out of range"),
-        (lambda: landscape_descent.predicted_fields(40, 2, 1, 1, 2, start="flat"), "start = 'flat' is unknown"),
+        (lambda: receptive.one_neuron_score(np.zeros(8), 2, 1, 1), "w = 0 is no receptive field"),
+        (lambda: receptive.many_neuron_loss(np.zeros((2, 8)), 1, 0.5, 1), "W has a row of zeros"),
+        (lambda: receptive.many_neuron_loss(np.ones((2, 8)), 1, 0.5, 0), "gain = 0 is out of range"),
+        (lambda: receptive.predicted_fields(40, 2, 1, 1, 0), "K = 0 is out of range"),
+        (lambda: receptive.predicted_fields(40, 2, 1, 1, 2, start="flat"), "start = 'flat' is unknown"),
     ],
 )
 def test_refusals(call, message):

@@ -19,15 +19,9 @@ def test_measures_of_known_fields():
     np.testing.assert_allclose(measures.ipr(1e-200 * wave), 1.5 / n)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: measures.ipr(np.zeros(5)), "w = 0 is no receptive field"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_zero_is_no_field():
+    with pytest.raises(ValueError, match="w = 0 is no receptive field"):
+        measures.ipr(np.zeros(5))
 
 
 def test_measures_do_not_depend_on_the_scale():
@@ -42,8 +36,6 @@ def test_the_same_place_is_counted_round_the_ring():
     np.testing.assert_array_equal(near, np.minimum(away, 6 - away) <= 1)
     other = -pixels[[0, 1, 2, 4, 4, 0]]
     np.testing.assert_array_equal(measures.same_place(pixels, other, within=0), [1, 1, 1, 0, 1, 0])
-    with pytest.raises(ValueError, match="one n"):
-        measures.same_place(pixels, np.ones(5))
 
 
 def test_power_counts_both_signs_of_a_frequency_but_not_the_two_ends_twice():

@@ -3,6 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
+from superposition import receptive
 from superposition.receptive import nlgp, ring
 
 
@@ -47,10 +48,13 @@ def test_small_gain_is_the_gaussian_process_and_large_gain_a_sign():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: nlgp.normalization(0), "gain = 0 is out of range; .* the limit of small gain has gaussian_covariance"),
-        (lambda: nlgp.nlgp_covariance(40, 2, -1), "gain = -1 is out of range"),
-        (lambda: nlgp.nlgp_sample(40, 2, np.nan, 3, seed=0), "gain = nan is out of range"),
-        (lambda: nlgp.nlgp_sample(40, 2, 1, 0, seed=0), "samples = 0 is out of range"),
+        (
+            lambda: receptive.normalization(0),
+            "gain = 0 is out of range; .* the limit of small gain has gaussian_covariance",
+        ),
+        (lambda: receptive.nlgp_covariance(40, 2, -1), "gain = -1 is out of range"),
+        (lambda: receptive.nlgp_sample(40, 2, np.nan, 3, seed=0), "gain = nan is out of range"),
+        (lambda: receptive.nlgp_sample(40, 2, 1, 0, seed=0), "samples = 0 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -70,4 +74,4 @@ def test_limits_and_monotony():
 def test_gains_out_of_range_are_shown():
     for gain, shown in ((1e-7, "1e-07"), (1e7, "1e\\+07"), ([1.0, -2.0], "-2")):
         with pytest.raises(ValueError, match=f"gain = {shown} is out of range; allowed: "):
-            nlgp.saturation(gain)
+            receptive.saturation(gain)

@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from superposition import receptive
 from superposition.receptive import single_pulses
 
 
@@ -23,12 +24,12 @@ def test_pulse_moments_by_enumeration(lengths, version):
     ("call", "message"),
     [
         (
-            lambda: single_pulses.pulse_support(10, [11]),
+            lambda: receptive.pulse_support(10, [11]),
             "lengths = 11 is out of range; allowed: whole numbers from 1 to 10",
         ),
-        (lambda: single_pulses.pulse_support(10, []), r"lengths = \(\) is empty"),
-        (lambda: single_pulses.pulse_support(10, [3], "white"), "version = 'white' is unknown"),
-        (lambda: single_pulses.pulse_moment(10, [3], []), r"pixels = \(\) is empty"),
+        (lambda: receptive.pulse_support(10, []), r"lengths = \(\) is empty"),
+        (lambda: receptive.pulse_support(10, [3], "white"), "version = 'white' is unknown"),
+        (lambda: receptive.pulse_moment(10, [3], []), r"pixels = \(\) is empty"),
     ],
 )
 def test_bad_input_is_named(call, message):

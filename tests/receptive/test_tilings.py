@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from superposition import receptive
 from superposition.experiments.predicted_fields import copies
 from superposition.receptive import measures, tilings
 
@@ -63,4 +64,4 @@ def test_many_neurons_are_wider_than_one_at_large_gain():
 @pytest.mark.parametrize("samples", [0, 99, 2.5])
 def test_too_few_samples_are_refused(samples):
     with pytest.raises(ValueError, match="samples = "):
-        tilings.sample_waves(40, 2, 1, 3, samples)
+        receptive.sample_waves(40, 2, 1, 3, samples)

@@ -65,12 +65,6 @@ def test_rounded_products_are_near(p):
         assert 1e-6 < float((one - other).norm() / other.norm()) < 0.05
 
 
-def test_unknown_products_are_refused():
-    settings, _, turned = models(4, 2, 0.1, 8)
-    with pytest.raises(ValueError, match="products = 'half' is unknown; allowed: float32, bfloat16"):
-        exact_gradients.batch_gradient(turned, settings, np.random.default_rng(0), products="half")
-
-
 @pytest.mark.parametrize(("p", "way"), [(0.05, "_gathered"), (0.4, "_dense")])
 def test_rare_features_are_gathered_on_a_cpu(monkeypatch, p, way):
     taken = []

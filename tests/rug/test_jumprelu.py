@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy import optimize
 from scipy.special import ndtr
-from superposition import features
+from superposition import features, rug
 from superposition.rug import jumprelu, meanfield
 from superposition.rug.bayes import bayes_loss
 
@@ -78,4 +78,4 @@ def test_no_noise_and_shapes():
     assert jumprelu.jumprelu_optimum(np.array([0.1, 0.2])[:, None], [0.1, 0.5, 1.0]).loss.shape == (2, 3)
     assert jumprelu.jumprelu_optimum(0.05, 1e-9).loss == pytest.approx(features.variance(0.05), rel=1e-6)
     with pytest.raises(ValueError, match=r"r = 2 is out of range; allowed: \(0, 1\]"):
-        jumprelu.jumprelu_optimum(0.5, 2)
+        rug.jumprelu_optimum(0.5, 2)

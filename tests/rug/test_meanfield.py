@@ -4,7 +4,7 @@ import mpmath as mp
 import numpy as np
 import pytest
 from scipy import optimize
-from superposition import features
+from superposition import features, rug
 from superposition.rug import bayes, meanfield, moments
 from superposition.rug.bayes import bayes_loss
 
@@ -200,13 +200,13 @@ def test_noise_std_is_equation_6():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: meanfield.loss(0, 0, 1, 0.5), r"a = 0 is out of range; allowed: \[1e-30, 1e\+30\]"),
-        (lambda: meanfield.loss(1, np.nan, 1, 0.5), "b = nan is out of range"),
-        (lambda: meanfield.loss(1, 0, -1, 0.5), r"sigma = -1 is out of range; allowed: \[0, 1e\+30\]"),
-        (lambda: meanfield.loss_grad(1, 0, 1, [0.5, 1.5]), r"p = 1\.5 is out of range; allowed: \(0, 1\]"),
-        (lambda: meanfield.noise_std(0.5, 0), r"r = 0 is out of range; allowed: \(0, 1\]"),
-        (lambda: meanfield.optimum(0.5, 1.01), r"r = 1\.01 is out of range"),
-        (lambda: bayes.bayes_loss(0, 1), "p = 0 is out of range"),
+        (lambda: rug.loss(0, 0, 1, 0.5), r"a = 0 is out of range; allowed: \[1e-30, 1e\+30\]"),
+        (lambda: rug.loss(1, np.nan, 1, 0.5), "b = nan is out of range"),
+        (lambda: rug.loss(1, 0, -1, 0.5), r"sigma = -1 is out of range; allowed: \[0, 1e\+30\]"),
+        (lambda: rug.loss_grad(1, 0, 1, [0.5, 1.5]), r"p = 1\.5 is out of range; allowed: \(0, 1\]"),
+        (lambda: rug.noise_std(0.5, 0), r"r = 0 is out of range; allowed: \(0, 1\]"),
+        (lambda: rug.optimum(0.5, 1.01), r"r = 1\.01 is out of range"),
+        (lambda: rug.bayes_loss(0, 1), "p = 0 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from rows import as_read
 from superposition import features
 from superposition.experiments import recipe
 from superposition.rug import meanfield, protocols, training
@@ -60,14 +61,15 @@ def test_what_the_run_says_of_a_model_and_of_a_collapse(monkeypatch):
     point = {"ns": 24, "p": 0.1, "r": 0.25, "protocol": "recipe", "steps": 40, "seed": 1, "device": "cpu"}
     found = recipe.tried_protocol(**point)
     model = training.train(24, 6, 0.1, protocol="recipe", steps=40, seed=1, device="cpu")
-    theory = float(meanfield.optimum(0.1, 0.25).loss)
-    assert (found["nd"], found["collapsed"], found["ratio"]) == (6, 0, model.loss / theory)
-    assert found["ratio_se"] == model.loss_se / theory and found["dropped"] == (model.rows.diagonal < 0.1).sum()
+    assert (found["nd"], found["collapsed"], found["loss"], found["loss_se"]) == (6, 0, model.loss, model.loss_se)
+    assert found["dropped"] == (model.rows.diagonal < 0.1).sum()
+    theory, read = float(meanfield.optimum(0.1, 0.25).loss), as_read("rug-recipe", point, found)
+    assert (read["ratio"], read["ratio_se"]) == pytest.approx((model.loss / theory, model.loss_se / theory))
 
     def collapse(*_, **__):
         raise FloatingPointError("the output has collapsed to zero")
 
     monkeypatch.setattr(training, "train", collapse)
     silent = recipe.tried_protocol(**point)
-    expected = {"nd": 6, "collapsed": 1, "ratio": 0.1 / 3 / theory, "ratio_se": 0.0, "dropped": 24, "device": "cpu"}
+    expected = {"nd": 6, "collapsed": 1, "loss": 0.1 / 3, "loss_se": 0.0, "dropped": 24, "device": "cpu"}
     assert silent == pytest.approx(expected)

@@ -91,8 +91,6 @@ def test_single_precision_stays_single_and_near(ns, nd):
 def test_walsh_hadamard_is_the_matrix():
     x = np.random.default_rng(0).standard_normal((3, 2, 64))
     np.testing.assert_allclose(rugs.walsh_hadamard(x), x @ hadamard(64), atol=1e-12)
-    with pytest.raises(ValueError, match="length of x = 6 is out of range; allowed: powers of two"):
-        rugs.walsh_hadamard(np.ones(6))
 
 
 def enumerated_loss(weights, a, b, p, points=400):
@@ -199,8 +197,6 @@ def test_chunks_and_progress():
         (lambda: rugs.Rug(9, 2, indices=[3, 4]), "hold a frequency k without ns - k; allowed: pairs, as ns = 9"),
         (lambda: rugs.Rug(8, 2, indices=[3, 5], antipodal=True), "make no antipodal rug; allowed: from 4"),
         (lambda: rugs.Rug(6, 3, indices=[0, 1, 5], antipodal=True), "make no antipodal rug; allowed: odd freq"),
-        (lambda: rugs.simulated_loss(rugs.Rug(8, 2), 1, 0, 0.5, samples=1, seed=0), "samples = 1 is out of range"),
-        (lambda: rugs.row_loss([0.1, np.inf], 1, 0, 0.5), "off_diagonal = inf is out of range"),
         (lambda: rugs.row_loss([1.0], 1, 0, 1e-9), "p = 1e-09 is too small for these weights"),
     ],
 )

@@ -82,7 +82,6 @@ def test_drop_is_the_noiseless_problem_with_a_threshold(kappa):
         relu = error((2 + mu) / (2 * (1 - mu))) if mu < 1 else mp.mpf(1) / 3
         assert mu == 1 or all(error((2 + mu) / (2 * (1 - mu)) + d) > relu for d in (-0.01, 0.01))
     assert scaling.drop_loss(kappa) == pytest.approx(float(relu), rel=1e-12)
-    assert scaling.drop_bayes(kappa) == pytest.approx(float(mu**3 / 3), rel=1e-12)
 
 
 def test_loss_approaches_the_drop_function():
@@ -97,25 +96,11 @@ def test_loss_approaches_the_drop_function():
 
 def test_bayes_approaches_its_drop_function_and_not_that_of_relu():
     kappa = np.array([0.9, 1.5, 3.0])
-    limit, away = scaling.drop_bayes(kappa), []
+    limit, away = scaling.drop_threshold(kappa) ** 3 / 3, []  # strengths below mu are lost, the others known
     for p in (1e-12, 1e-24, 1e-48, 1e-100):  # in 1 / ln(1/p), like the ReLU
         away.append(bayes.bayes_loss(p, meanfield.noise_std(p, scaling.drop_ratio(p, kappa))) / p - limit)
     assert np.all(np.diff(away, axis=0) < 0) and np.all(away[-1] > 0) and np.all(away[-1] < 0.005)
     assert np.all(scaling.drop_loss(kappa) - limit > 0.018)
-
-
-@pytest.mark.parametrize(("p", "t"), [(0.05, 1.5), (0.5, -1.0), (1e-3, 3.0)])
-def test_no_room_gain_minimises_the_loss_up_to_order_one_over_sigma(p, t):
-    miss = []
-    for sigma in (1e2, 1e3):
-        gain = float(scaling.no_room_gain(p, t, sigma))
-        around = np.log(gain) + np.array([-0.5, 0.0, 0.5])
-        best = optimize.minimize_scalar(
-            lambda log_a: float(meanfield.loss(np.exp(log_a), -t * np.exp(log_a) * sigma, sigma, p)),  # noqa: B023
-            bracket=tuple(around), tol=1e-8,
-        ).x  # fmt: skip
-        miss.append(np.exp(best) / gain - 1)
-    assert abs(miss[0]) < 0.03 and miss[0] / miss[1] == pytest.approx(10, rel=0.1)
 
 
 def test_short_search_finds_the_optimum():
@@ -172,17 +157,6 @@ def test_shapes():
     assert scaling.drop_ratio(np.full((2, 1), 1e-3), [1.0, 2.0]).shape == (2, 2)
 
 
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: scaling.off_moment(41), r"t = 41 is out of range; allowed: \[-40, 40\]"),
-        (lambda: scaling.threshold(0), r"p = 0 is out of range; allowed: \(0, 1\]"),
-        (lambda: scaling.small_noise_factor(0.1, 0), "bias_cost = 0 is out of range"),
-        (lambda: scaling.drop_loss(-1), r"kappa = -1 is out of range; allowed: \(0, inf\)"),
-        (lambda: scaling.drop_ratio(0.5, 4), r"r = kappa p ln\(1/p\) = 1\.38629 is out of range"),
-        (lambda: scaling.half_ratio(1), r"p = 1 is out of range; allowed: \[1e-150, 1\)"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+def test_a_ratio_above_one_is_named():
+    with pytest.raises(ValueError, match=r"r = kappa p ln\(1/p\) = 1\.38629 is out of range"):
+        scaling.drop_ratio(0.5, 4)

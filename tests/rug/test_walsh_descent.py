@@ -1,10 +1,11 @@
-"""Descent on Hadamard eigenvalues, layered index sets and tiles."""
+"""Descent on Hadamard eigenvalues, and layered index sets."""
 
 import numpy as np
 import pytest
+from rows import as_read
 from superposition import features
-from superposition.codes import layered_tiles, partners
-from superposition.experiments import autoencoders
+from superposition.codes import partners
+from superposition.experiments import controls
 from superposition.rug import meanfield, rugs, walsh_descent
 
 
@@ -68,53 +69,12 @@ def test_reported_loss_is_that_of_the_matrix():
 
 
 def test_the_function_of_the_run():
-    out = autoencoders.descended_rug(ns=32, p=0.05, r=0.5, steps=200, seed=0, device="cpu")
+    point = {"ns": 32, "p": 0.05, "r": 0.5, "steps": 200, "seed": 0}
+    out = as_read("rug-descent", point, controls.descended_rug(**point, device="cpu"))
+    assert out["theory"] == pytest.approx(float(meanfield.optimum(0.05, 0.5).loss))
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
     assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
-
-
-def test_the_smallest_tile_is_the_tied_digon():
-    tile = layered_tiles.optimum(1, 1, 0.1)
-    assert (tile.nd, tile.r) == (1, 0.5)
-    # the best bias closes the ReLU where the partner is off, an atom of the law: what is left of the smoothing there
-    assert tile.loss == pytest.approx(float(partners.digon(0.1)), rel=1e-3)
-
-
-def test_the_half_cube_tile_against_enumeration_by_monte_carlo():
-    rug = layered_tiles.rug(4, 3)
-    assert rug.nd == 5 and np.linalg.matrix_rank(rug.dense()) == 5
-    tile = layered_tiles.optimum(4, 3, 0.05)
-    assert tile.loss < partners.antipodal_optimum(0.05, 5 / 16).loss
-    found = rugs.simulated_loss(rug, tile.a, tile.b, 0.05, samples=400_000, seed=1)
-    assert abs(found.mean - tile.loss) < 4 * found.se + 2e-4 * tile.loss
-
-
-def test_all_tiles_lie_in_the_interval():
-    found = layered_tiles.all_tiles(5, 0.1, 0.4)
-    assert (4, 3) in found and (1, 1) not in found
-    assert all(0.1 <= layered_tiles.rug(*pair).nd / 2 ** pair[0] <= 0.4 for pair in found)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: walsh_descent.layered_indices(12, 3, 1), "ns = 12 is out of range; allowed: powers of two"),
-        (lambda: walsh_descent.layered_indices(16, 17, 1), "nd = 17 is out of range"),
-        (lambda: walsh_descent.layered_indices(16, 3, 5), "bits = 5 is out of range"),
-        (
-            lambda: walsh_descent.partner_share(np.array([], dtype=int), 16),
-            r"indices has shape \(0,\); allowed: \(nd,\)",
-        ),
-        (lambda: walsh_descent.descend(16, 17, 0.05), "nd = 17 is out of range"),
-        (lambda: walsh_descent.descend(16, 4, 0.05, lr=0), "lr = 0 is out of range"),
-        (lambda: layered_tiles.rug(3, 4), "least = 4 is out of range"),
-        (lambda: layered_tiles.rug(15, 4), "bits = 15 is out of range"),
-        (lambda: layered_tiles.all_tiles(3, 0.2, 1.5), "high = 1.5 is out of range"),
-    ],
-)
-def test_bad_input_is_refused(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()
+    assert as_read("rug-descent", point, {"nd": 17, "loss": 1.0})["antipodal"] == 0  # there is none above r = 1/2
 
 
 @pytest.mark.parametrize(("at", "found"), [(-0.5, 0.0), (0.43, 0.43), (1.5, 1.0)])

@@ -1,13 +1,14 @@
-"""The dictionary of columns: a line for every column of every table, none too many, and ranges that the tables keep."""
+"""The meaning of columns: a line for all that a table holds and a run returns, and ranges that the tables keep."""
 
 from pathlib import Path
 
 import numpy as np
 import pytest
+from superposition import runs
 from superposition.runs import columns, tables
 
 STORED = sorted(path.stem for path in tables.folder().glob("*.csv"))
-LINES = columns.lines()
+SAID = {name: columns.of(run) for name, run in runs.RUNS.items()}
 
 RANGES = {
     "0 to 1": (0, 1),
@@ -29,10 +30,9 @@ def table(request):
     return request.param, tables.load(request.param).columns
 
 
-def test_every_column_has_exactly_one_line(table):
+def test_every_column_has_a_meaning_and_every_meaning_a_column(table):
     name, found = table
-    known = [column for pattern, column, _ in LINES if columns.applies(pattern, name)]
-    assert {column: known.count(column) for column in found} == dict.fromkeys(found, 1)
+    assert set(SAID[name]) == set(found)
     assert list(columns.meanings(name)) == list(found)
 
 
@@ -50,43 +50,49 @@ def test_values_are_in_the_range_that_is_said(table):
             assert set(values) <= set(unit.split(", ")), column
 
 
-def test_no_line_is_too_many():
-    has = {name: set(tables.load(name).columns) for name in STORED}
-    idle = [(names, column) for names, column, _ in LINES if not any(
-        columns.applies(names, name) and column in has[name] for name in STORED)]  # fmt: skip
-    assert idle == []
-    for names in {names for names, *_ in LINES}:
-        own = {column for pattern, column, _ in LINES if pattern == names}
-        for one in names.split():
-            assert any(columns.applies(one, name) and own & has[name] for name in STORED), (names, one)
+def test_no_prediction_is_stored(table):
+    name, found = table
+    stored = tables.load(name).stored
+    fresh = tables.with_predictions(runs.find(name), {column: found[column] for column in stored})
+    assert set(found) - set(stored) == set().union(*(predicted(fresh) for predicted in runs.find(name).predicted))
+    for column in set(found) - set(stored):
+        np.testing.assert_array_equal(fresh[column], found[column])
 
 
-def test_lines_are_short_and_say_something():
-    for _, column, (unit, meaning) in LINES:
+@pytest.mark.parametrize("name", SAID)
+def test_every_field_has_a_meaning(name):
+    assert set(runs.find(name).point.model_fields) <= set(SAID[name])
+
+
+@pytest.mark.parametrize("name", SAID)
+def test_meanings_are_short_and_say_something(name):
+    for column, (unit, meaning) in SAID[name].items():
         assert unit.strip() == unit != "", column
-        assert 8 < len(meaning) < 180 and not meaning.endswith("."), column
+        assert 8 <= len(meaning) < 180 and not meaning.endswith("."), column
 
 
-def test_errors_have_the_unit_of_what_they_are_errors_of():
-    for pattern, column, (unit, meaning) in LINES:
+@pytest.mark.parametrize("name", SAID)
+def test_errors_have_the_unit_of_what_they_are_errors_of(name):
+    for column, (unit, meaning) in SAID[name].items():
         if column.endswith("_se"):
-            whole = [one.unit for names, name, one in LINES if (names, name) == (pattern, column[:-3])]
-            assert whole == [unit], column
+            assert SAID[name][column[:-3]].unit == unit, column
             assert "standard error" in meaning, column
 
 
-def test_a_column_without_a_line_is_named(tmp_path, monkeypatch):
-    (tmp_path / "columns.toml").write_text('["*"]\nseed = ["whole", "seed of everything"]\n')
+def test_a_column_without_a_meaning_is_named(monkeypatch):
     found = tables.load("rug-grid")
-    monkeypatch.setattr(tables, "folder", lambda: tmp_path)
+    found.columns["new"] = found.columns["p"]
     monkeypatch.setattr(tables, "load", lambda name: found)
-    with pytest.raises(ValueError, match="no line for column ns of table rug-grid"):
+    with pytest.raises(ValueError, match="run rug-grid says nothing of its column new; allowed: a Meaning for each"):
         columns.meanings("rug-grid")
+
+
+def test_the_dictionary_beside_the_tables_is_what_the_runs_say():
+    assert (tables.folder() / "columns.toml").read_text() == columns.dictionary(), "run `make reference`"
 
 
 def test_the_dictionary_lies_beside_the_tables_and_is_packed():
     root = Path(__file__).resolve().parents[2]
     assert (root / "book" / "data").samefile(root / "lib" / "superposition" / "data")
-    assert (tables.folder() / "columns.toml").is_file()
     packed = next(line for line in (root / "pyproject.toml").read_text().splitlines() if "superposition.data" in line)
     assert '"*.toml"' in packed

@@ -11,10 +11,11 @@ from importlib import import_module
 from importlib.util import spec_from_file_location
 from pathlib import Path
 
+import numpy as np
 import pytest
 from rewritings import FUNCTIONS, HOME, PACKAGES, SAME, TEXTS, dotted, parsed
 from superposition import runs
-from superposition.runs import fingerprint, scopes
+from superposition.runs import fingerprint, scopes, tables
 
 REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[0]} for f in FUNCTIONS}
 
@@ -235,10 +236,16 @@ def test_all_that_a_run_calls_is_reached(run_function):
         point["steps"] = min(point["steps"], 200)
     module, name = run_function.split(":")
     call, profile = getattr(import_module(module), name), cProfile.Profile(builtins=False)
+    for reached, _ in REACHED[run_function]:  # what a module does when it is imported is no call of the run
+        import_module(reached)
     with opened() as files:
-        profile.runcall(call, **point, device="cpu")
+        found = profile.runcall(call, **point, device="cpu")
     data = {path for path in fingerprint.sources(run_function) if path.suffix != ".py"}
     assert files <= data and bool(files) == bool(data)
+    assert found.keys() <= run.columns.keys(), "a column without a meaning"
+    read = {column: np.array([value]) for column, value in {**point, **found}.items()}
+    joined = tables.with_predictions(run, read)
+    assert all(joined[column] is read[column] for column in read), "a prediction that is stored"
     codes = [entry.code for entry in profile.getstats() if not isinstance(entry.code, str)]
     ours = [code for code in codes if code.co_filename.startswith(str(HOME)) and not code.co_qualname.startswith("<")]
     called = {(dotted(Path(code.co_filename)), code.co_qualname.split(".")[0]) for code in ours}

@@ -1,11 +1,14 @@
 """The registry: runs, their grids and points, and what each point is called."""
 
+import subprocess
+import sys
+
 import pytest
 from fast_runs import BROKEN, FAST, make, swept
 from pydantic import ValidationError
 from superposition import runs
+from superposition.experiments import autoencoders
 from superposition.runs import fingerprint, registry, store, tables
-from superposition.runs.catalogue import rug
 
 
 @pytest.mark.parametrize("run", runs.RUNS.values(), ids=lambda run: run.name)
@@ -15,6 +18,22 @@ def test_registered_run_is_whole(run, grid):
     assert runs.points(run, grid)
     assert run.feeds and run.hardware and run.hours[grid] > 0
     assert len(fingerprint.sources(run.function)) > 2
+
+
+def test_runs_are_listed_without_the_theory_and_no_name_is_taken_twice():
+    program = (
+        "import sys; from superposition import experiments, runs; from importlib import import_module; "
+        "from pkgutil import iter_modules; names = [run.name for found in iter_modules(experiments.__path__) "
+        "for run in getattr(import_module(f'superposition.experiments.{found.name}'), 'RUNS', ())]; "
+        "assert sorted(names) == sorted(runs.RUNS); print({'torch', 'scipy', 'superposition.rug'} & set(sys.modules))"
+    )
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "set()"
+
+
+def test_a_name_that_the_package_lacks_is_an_attribute_error():
+    with pytest.raises(AttributeError, match="'superposition.runs.registry' has no attribute 'RUN'"):
+        _ = runs.RUN
 
 
 def test_first_run_has_the_cells_it_was_asked_for():
@@ -47,9 +66,9 @@ def test_empty_grid_is_refused(tmp_path):
 )
 def test_points_are_closed_and_within_their_ranges(change):
     good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "full_rate_from": 0.05, "seed": 0}
-    rug.TrainedPoint(**good)
+    autoencoders.TrainedPoint(**good)
     with pytest.raises(ValidationError, match=next(iter(change))):
-        rug.TrainedPoint(**{**good, **change})
+        autoencoders.TrainedPoint(**{**good, **change})
 
 
 def test_points_are_frozen():

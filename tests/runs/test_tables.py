@@ -35,6 +35,19 @@ def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
     assert str(tmp_path) not in json.dumps(said)
 
 
+def test_predictions_are_joined_when_a_table_is_read_and_are_not_in_the_file(tmp_path):
+    run = dataclasses.replace(
+        FAST, predicted=(lambda c: {"sine": np.sin(c["x"])}, lambda c: {"off": c["value"] - c["sine"]})
+    )
+    swept(run, tmp_path / "fast")
+    path = tables.collect(run, "full", tmp_path / "fast", tmp_path)
+    table = tables.load("fast", run=run, where=tmp_path)
+    assert path.read_text().splitlines()[0] == "x,seed,value" and table.stored == ("x", "seed", "value")
+    assert list(table.columns) == ["x", "seed", "value", "sine", "off"] and table.note == ""
+    np.testing.assert_allclose(table.where(seed=1).columns["off"], 1 / 7)
+    assert table.where(seed=1).stored == table.stored
+
+
 def test_where_without_a_name_is_the_whole_table():
     whole = tables.Table({"a": np.array([1, 2, 2])}, {}, "")
     assert whole.where().columns["a"].tolist() == [1, 2, 2]

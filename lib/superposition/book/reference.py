@@ -59,7 +59,7 @@ def definition(name: str, *around: str) -> str | None:
     Parameters
     ----------
     name : str
-        A dotted name, as in "superposition.rug.loss".
+        A dotted name, as in "superposition.rug.Optimum".
     *around : str
         The modules and classes in which it is said, for names that are no full path.
 
@@ -70,8 +70,8 @@ def definition(name: str, *around: str) -> str | None:
 
     Examples
     --------
-    >>> definition("superposition.rug.loss")
-    'superposition.rug.meanfield.loss'
+    >>> definition("superposition.rug.Optimum")
+    'superposition.rug.meanfield.Optimum'
     """
     for path in (name, *(f"{place}.{name}" for place in around)):
         first, *parts = path.split(".")

@@ -1,27 +1,44 @@
 """Better codes than the rug: loud and quiet features, antipodal pairs, tiles and mixtures of them.
 
-What stands here is theory, in float64. Behind it: `superposition.codes.lower_bound` and
-`superposition.codes.rare_features` (how far down anyone can go), `superposition.codes.price` (what loud and quiet codes
-need), `superposition.codes.graphs` (tiles made of graphs) and, with torch, `superposition.codes.tile_search`.
+What stands here is theory, in float64; every argument is checked, and a ValueError says what is allowed. Behind it,
+unchecked: `superposition.codes.lower_bound` and `superposition.codes.rare_features` (how far down anyone can go),
+`superposition.codes.budgets` (what loud and quiet codes need), `superposition.codes.layered_tiles` and, with torch,
+`superposition.codes.tile_search` and `superposition.codes.dense_training`. There W is a product W_out W_in, (B, B), of
+one block, b its bias, p the probability that a feature is on, in (0, 1], and r the compression ratio, in (0, 1].
 
 Source: ours, beyond The Persian Rug.
 """
 
-from superposition.codes.best_map import best_known
-from superposition.codes.exact_losses import code_loss
-from superposition.codes.fans import cone, fan_loss, priority_fan
-from superposition.codes.mixtures import hull
-from superposition.codes.partners import antipodal_loss, antipodal_optimum, best_digon, digon
+from superposition.codes.face import (
+    antipodal_loss,
+    antipodal_optimum,
+    best_decoder,
+    best_digon,
+    best_known,
+    code_loss,
+    cone,
+    counting_bound,
+    digon,
+    fan_loss,
+    graph_code,
+    graph_tile,
+    hull,
+    priority_fan,
+)
 
 __all__ = [
     "antipodal_loss",
     "antipodal_optimum",
+    "best_decoder",
     "best_digon",
     "best_known",
     "code_loss",
     "cone",
+    "counting_bound",
     "digon",
     "fan_loss",
+    "graph_code",
+    "graph_tile",
     "hull",
     "priority_fan",
 ]

@@ -54,23 +54,7 @@ class Best:
         return " and ".join(dict.fromkeys(names))
 
     def blocks(self, ns: int) -> list[Code]:
-        """Weights for a number of features: blocks to be laid side by side.
-
-        Parameters
-        ----------
-        ns : int
-            Number of features, at least 2.
-
-        Returns
-        -------
-        list of superposition.codes.fans.Code
-            Blocks of `ns` features in all and at most r ns dimensions; what no block fits is dropped.
-
-        Raises
-        ------
-        ValueError
-            If `ns` is too small for one block of each part, or a part came with no weights.
-        """
+        """Blocks of ns features in all, at least 2, and of at most r ns dimensions; what no block fits is dropped."""
         ns = checks.whole("ns", ns, 2)
         built = [block for part in self.parts for block in _build(part, self.p, round(part.fraction * ns))]
         left = ns - sum(len(block.b) for block in built)
@@ -83,46 +67,10 @@ class Best:
 def best_known(
     p: float, r: float, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
 ) -> Best:
-    """The best code known at a probability and a compression ratio.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1).
-    r : float
-        Compression ratio, in (0, 1].
-    largest_fan : int
-        Most features of a fan, at least 4. The default is what double precision carries; more is for the mathematics
-        alone, and has no weights.
-    also : iterable of tuple
-        More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
-
-    Returns
-    -------
-    Best
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. Fans count with their loss at an infinite ratio of loudness; the weights of `Best.blocks` have ratio
-    100 and lie within a percent of it.
-
-    Examples
-    --------
-    >>> best = best_known(0.05, 0.2)
-    >>> best.phase, round(best.loss / best.rug, 3)
-    ('fan', 0.352)
-    >>> sum(len(block.b) for block in best.blocks(256))
-    256
-    """
-    p, r = features.one_probability(p), checks.number("r", r, 0, 1, open_low=True)
+    """The best code known at a probability and a compression ratio; ``also``: more codes, (name, ratio, loss)."""
     rug = float(meanfield.optimum(p, r).loss)
     here = [("rug", r, rug)] + ([("antipodal", r, float(partners.antipodal_optimum(p, r).loss))] if r <= 0.5 else [])
-    hull = best_codes(p, largest_fan=largest_fan, also=[*_more(also), *here])
+    hull = best_codes(p, largest_fan=largest_fan, also=[*also, *here])
     right = min(max(int(np.searchsorted([point[1] for point in hull], r)), 1), len(hull) - 1)
     (_, low, _), (_, high, _) = ends = hull[right - 1], hull[right]
     weights = ((high - r) / (high - low), (r - low) / (high - low))
@@ -135,71 +83,16 @@ def best_known(
 def best_codes(
     p: float, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
 ) -> list[tuple[str, float, float]]:
-    """Vertices of the best mixtures at one probability.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1).
-    largest_fan : int
-        Most features of a fan, at least 4.
-    also : iterable of tuple
-        More codes, as (name, ratio, loss).
-
-    Returns
-    -------
-    list of tuple
-        (name, ratio, loss) by increasing ratio. Fans are called "fan B".
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> [name for name, r, loss in best_codes(0.05) if r > 0.39]
-    ['fan 5', 'digon', 'own dimension']
-    """
-    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
-    largest = checks.whole("largest_fan", largest_fan, 4)
-    points = [*_points(p, largest), *_more(also)]
+    """Vertices of the best mixtures at one probability, (name, ratio, loss) by increasing ratio."""
+    points = [*_points(p, largest_fan), *also]
     return lower_hull(sorted(points, key=lambda point: point[1:]))
 
 
 def along(
     p: float, r: ArrayLike, *, largest_fan: int = LARGEST_FAN, also: Iterable[tuple[str, float, float]] = ()
 ) -> tuple[NDArray[np.float64], list[str]]:
-    """The best known loss at many ratios of one probability, and what each is made of.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1).
-    r : array_like, shape (k,)
-        Compression ratios, in (0, 1].
-    largest_fan : int
-        Most features of a fan, at least 4.
-    also : iterable of tuple
-        More codes, as (name, ratio, loss).
-
-    Returns
-    -------
-    losses : numpy.ndarray, shape (k,)
-    phases : list of str
-        "fan + own dimension" say; fans of all sizes have one name.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> along(0.05, [0.3, 0.7])[1]
-    ['fan', 'digon + own dimension']
-    """
-    r = checks.real("r", checks.of_shape("r", r, ("k",)), 0, 1, open_low=True)
+    """The best known loss at many ratios of one probability, and what each is made of."""
+    r = np.asarray(r, float)
     names, corners, losses = zip(*best_codes(p, largest_fan=largest_fan, also=also), strict=True)
     kinds = ["fan" if name.startswith("fan ") else name for name in names]
     right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)
@@ -207,59 +100,13 @@ def along(
 
 
 def dropped(size: int, p: float) -> Code:
-    """Features that are not heard: no weights, and the bias p/2 that suits them.
-
-    Parameters
-    ----------
-    size : int
-        How many, at least 1.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-        In no dimensions.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> dropped(3, 0.1).W_in.shape
-    (0, 3)
-    """
-    size, mean = checks.whole("size", size, 1), float(features.mean(features.one_probability(p)))
-    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, mean))
+    """Features that are not heard: no weights, and the bias p/2 that suits them."""
+    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, float(features.mean(p))))
 
 
 def side_by_side(blocks: Iterable[Code]) -> Code:
-    """One code from blocks.
-
-    Parameters
-    ----------
-    blocks : iterable of superposition.codes.fans.Code
-        At least one.
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-
-    Raises
-    ------
-    ValueError
-        If there is no block.
-
-    Examples
-    --------
-    >>> side_by_side([priority_fan(4, 10), dropped(2, 0.1)]).W_in.shape
-    (2, 6)
-    """
-    blocks = list(blocks) if isinstance(blocks, Iterable) else []
-    if not blocks or not all(isinstance(block, Code) for block in blocks):
-        raise ValueError(f"blocks = {checks.shown(blocks)} are no codes; allowed: at least one code")
+    """One code from blocks, at least one."""
+    blocks = list(blocks)
     sizes = np.array([block.W_in.shape for block in blocks]).sum(axis=0)
     W_in, W_out, at = np.zeros(sizes), np.zeros(sizes[::-1]), np.zeros(2, dtype=int)
     for block in blocks:
@@ -270,35 +117,7 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
 
 
 def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
-    """A rug, or an antipodal rug, with the bias and gain of the mean-field theory.
-
-    Parameters
-    ----------
-    size : int
-        Number of features, at least 2; an antipodal rug has the next smaller multiple of four, at least 4.
-    r : float
-        Compression ratio, in (0, 1]; at most 1/2 if antipodal.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    antipodal : bool
-        Whether every feature has a partner of weight -1.
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> rug_code(16, 0.25, 0.05).W_in.shape
-    (4, 16)
-    """
-    size = checks.whole("size", size, 4 if antipodal else 2)
-    r, p = checks.number("r", r, 0, 0.5 if antipodal else 1, open_low=True), features.one_probability(p)
+    """A rug with the bias and gain of the mean-field theory; an antipodal one has a multiple of four features."""
     size, nd = size - size % 4 if antipodal else size, max(1, int(size * r))
     rug = Rug(size, nd - nd % 2 if antipodal and nd > 1 else nd, antipodal=antipodal)
     best = (partners.antipodal_optimum if antipodal else meanfield.optimum)(p, rug.nd / rug.ns)
@@ -306,14 +125,6 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     others = rug.row().sum() - 1 + antipodal  # the bias of an antipodal rug has its partner's mean already
     b = float(best.b) - float(best.a) * float(features.mean(p)) * others
     return Code(W_in, float(best.a) * W_in.T, np.full(size, b))
-
-
-def _more(also):
-    """The codes of a caller, as (name, ratio, loss)."""
-    also = list(also) if isinstance(also, Iterable) else [also]
-    if not all(isinstance(code, tuple) and len(code) == 3 for code in also):
-        raise ValueError(f"also = {checks.shown(also)} are no codes; allowed: tuples (name, ratio, loss)")
-    return [(str(name), checks.number("also", r, 0, 1), checks.number("also", loss, 0)) for name, r, loss in also]
 
 
 def _points(p, largest):

@@ -1,5 +1,6 @@
-"""Five codes under four budgets: which one wins where activations are noisy, digits few, or weights dear or bounded.
+"""The price of loud and quiet codes: which code wins where activations are noisy, digits few, weights dear or bounded.
 
+A fan needs ratio^(B - 1) of dynamic range. Each budget sets the best ratio, and with it the loss.
 Source: ours. Where the budget is tight the text's rug is the better code (The Persian Rug, section 4.2).
 """
 
@@ -10,14 +11,13 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.codes.best_map import rug_code
 from superposition.codes.exact_losses import best_decoder
 from superposition.codes.fans import Code, cone, priority_fan
 from superposition.codes.graphs import graph_code, graph_tile
-from superposition.codes.price import Priced, balanced, noisy_loss, norm_cost
 from superposition.features import Estimate
 
 KINDS = ("fan", "cone", "graph", "antipodal", "rug")
@@ -27,6 +27,16 @@ RATIOS = {"fan": (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0, 50.0), "cone": (1.0,
 SIZES = {"fan": 10, "cone": 15}  # r = 1/5
 RUG_SIZE, RUG_RATIO = 512, 0.2
 GRAPH = "Higman-Sims"  # r = .23, the nearest to 1/5
+HALF_PRECISION = 2.0**14  # half precision reaches from 2^-14 to nearly 2^16: loudness may go as far both ways
+SHIFTS = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 1e9])  # of a bias, in standard deviations of its noise; the last silences
+
+
+class Priced(NamedTuple):
+    """A code at the best ratio a budget allows: ``ratio``, ``loss``, and what it ``costs`` beside the loss."""
+
+    ratio: float
+    loss: float
+    costs: float
 
 
 class Candidate(NamedTuple):
@@ -40,44 +50,11 @@ class Candidate(NamedTuple):
 
 
 def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: int, seed: int) -> Priced:
-    """The best ratio of loudness that a kind of code has under a budget, and its loss there.
-
-    Parameters
-    ----------
-    budget : {"noise", "digits", "decay", "bound"}
-        Hidden noise, its standard deviation beside an encoder whose longest column is 1; the bits of a number, 16, 32
-        or 64, to which weights, bias and hidden activations are rounded; weight decay, lambda of
-        lambda (|W_in|^2 + |W_out|^2) / n; a bound on the largest weight, with encoder and decoder equally long.
-    strength : float
-        How much of it, above 0.
-    kind : {"fan", "cone", "graph", "antipodal", "rug"}
-        Which code: fan and cone of r = 1/5, the Higman-Sims tile (r = .23), rugs of 512 features at r = 1/5.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    samples : int
-        Feature vectors that measure, and as many others that choose the ratio.
-    seed : int
-        Seed of the feature vectors.
-
-    Returns
-    -------
-    superposition.codes.price.Priced
-        ``costs`` is what the decay adds, 0 under other budgets.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or no code fits the bound.
-
-    Examples
-    --------
-    >>> under_budget("digits", 64, "antipodal", 0.05, samples=100, seed=0).costs
-    0.0
-    """
-    checks.one_of("budget", budget, BUDGETS)
+    """The best ratio of loudness that a kind of code has under a budget, and its loss there."""
+    # Budgets: hidden noise, its standard deviation beside an encoder whose longest column is 1; the bits of a number to
+    # which all is rounded; lambda of lambda (|W_in|^2 + |W_out|^2) / n; a bound on weights of both, equally long.
+    checks.one_of("budget", budget, BUDGETS)  # a misspelt name would be taken for another
     checks.one_of("kind", kind, KINDS)
-    strength, p = checks.number("strength", strength, 0, open_low=True), features.one_probability(p)
-    samples, seed = checks.whole("samples", samples, 2), checks.whole("seed", seed, 0)
     offered = candidates(kind, p)
     if budget == "decay":
         best = min(offered, key=lambda one: one.loss + strength * one.norm)
@@ -96,37 +73,8 @@ def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: 
 
 
 def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> list[int]:
-    """Where another code starts to be the best, as a budget gets stronger.
-
-    Parameters
-    ----------
-    kinds : iterable of str
-        Kind of each code, k of them.
-    strengths : array_like, shape (k,)
-        How much of the budget, finite.
-    costs : array_like, shape (k,)
-        What each costs there, finite.
-
-    Returns
-    -------
-    list of int
-        Rows, by rising strength: the cheapest at a strength, where its kind is not that of the strength before.
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ or a number is not finite.
-
-    Examples
-    --------
-    >>> takeovers(["fan", "rug", "fan", "rug"], [1, 1, 2, 2], [0.4, 1.0, 1.2, 1.0])
-    [0, 3]
-    """
-    strengths = checks.of_shape("strengths", strengths, ("k",))
-    costs = checks.of_shape("costs", costs, strengths.shape)
-    names = [str(kind) for kind in kinds] if isinstance(kinds, Iterable) else []
-    if len(names) != strengths.size:
-        raise ValueError(f"kinds = {checks.shown(kinds)} does not fit; allowed: {strengths.size} names")
+    """Rows where another kind starts to be the cheapest, as a budget gets stronger; all arguments of shape (k,)."""
+    names, strengths, costs = list(kinds), np.asarray(strengths, float), np.asarray(costs, float)
     found: list[int] = []
     for strength in np.unique(strengths):
         here = np.flatnonzero(strengths == strength)
@@ -138,24 +86,7 @@ def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> l
 
 @lru_cache(maxsize=64)
 def candidates(kind: str, p: float) -> tuple[Candidate, ...]:
-    """The codes of a kind, one for each ratio of loudness, with the bias and gain that suit them without a budget.
-
-    Parameters
-    ----------
-    kind : {"fan", "cone", "graph", "antipodal", "rug"}
-        Which code.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    tuple of Candidate
-
-    Examples
-    --------
-    >>> [one.ratio for one in candidates("rug", 0.05)]
-    [1.0]
-    """
+    """The codes of a kind, one for each ratio of loudness, with the bias and gain that suit them without a budget."""
     if kind in RATIOS:
         return tuple(_loud(kind, ratio, p) for ratio in RATIOS[kind])
     if kind == "graph":
@@ -166,46 +97,54 @@ def candidates(kind: str, p: float) -> tuple[Candidate, ...]:
 
 
 def rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int) -> Estimate:
-    """Loss per feature where weights, bias, and hidden activations have the digits of a floating-point format.
-
-    Parameters
-    ----------
-    code : superposition.codes.fans.Code
-        Any code; its encoder and decoder are made equally long first.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    bits : {16, 32, 64}
-        Size of a number. Sums are exact before they are rounded.
-    samples : int
-        Feature vectors, at least 2.
-    seed : int
-        Their seed.
-
-    Returns
-    -------
-    superposition.features.Estimate
-        Values beyond the format's range are cut to its largest.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> fan = priority_fan(10, 50)
-    >>> coarse, fine = (rounded_loss(fan, 0.1, bits, samples=2000, seed=0).mean for bits in (16, 64))
-    >>> coarse > 2 * fine
-    True
-    """
+    """Loss per feature where weights, bias, and hidden activations have the digits of a floating-point format."""
     kind = FORMATS[checks.one_of("bits", bits, tuple(FORMATS))]
-    samples, p = checks.whole("samples", samples, 2), features.one_probability(p)
-    most = np.finfo(kind).max
+    most = np.finfo(kind).max  # values beyond the range are cut to it, and sums are exact before they are rounded
     W_in, W_out, b = (_rounded(value, kind, most) for value in balanced(code))
     x = features.sample(len(b), p, samples, seed=seed)
     hidden = _rounded(x @ W_in.T, kind, most)
-    errors = np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return Estimate.of(np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1))
+
+
+def ratio_within(B: int, largest: float) -> float:
+    """Ratio of loudness of a fan whose encoder and decoder stay below a bound."""
+    # Balanced, loudness runs from ratio^((B-1)/2) down to its inverse; the decoder is longer by 1 / sin(pi / (B - 2)).
+    return max(1.0, float((largest * np.sin(np.pi / (B - 2))) ** (2 / (B - 1))))
+
+
+def bounded_fan(p: float, B: int, largest: float) -> Priced:
+    """The best fan with bounded weights, with the bias and gain that suit its ratio."""
+    ratio = ratio_within(B, largest)
+    code = priority_fan(B, ratio)
+    found = best_decoder(code.W, p, rtol=1e-3)
+    return Priced(ratio, found.loss, _largest_weight(code))
+
+
+def balanced(code: Code) -> Code:
+    """The same product with encoder and decoder equally long: a common factor is all that can be moved."""
+    factor = np.sqrt(np.linalg.norm(code.W_out) / np.linalg.norm(code.W_in))
+    return Code(code.W_in * factor, code.W_out / factor, code.b)
+
+
+def norm_cost(W: NDArray[np.float64]) -> float:
+    """Least sum of squares of encoder and decoder per feature that makes W: 2 |W|_* / n, the nuclear norm."""
+    return float(2 * np.linalg.svd(W, compute_uv=False).sum() / len(W))
+
+
+def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
+    """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one."""
+    # The bias of every output is lowered by one of SHIFTS, whichever is best on other feature vectors.
+    scale = np.linalg.norm(code.W_in, axis=0).max()
+    W_in, W_out = code.W_in / scale, code.W_out * scale
+    spread = noise * np.linalg.norm(W_out, axis=1)
+
+    def errors(shift, rng):
+        x = features.sample(len(code.b), p, samples, seed=rng)
+        hidden = x @ W_in.T + noise * rng.standard_normal((samples, len(W_in)))
+        return np.square(x - np.maximum(hidden @ W_out.T + code.b - shift * spread, 0))
+
+    chosen = np.argmin([errors(shift, np.random.default_rng(seed)).mean(axis=0) for shift in SHIFTS], axis=0)
+    return Estimate.of(errors(SHIFTS[chosen], np.random.default_rng(seed + 1)).mean(axis=1))
 
 
 def _rounded(value, kind, most):
@@ -219,7 +158,10 @@ def _loud(kind, ratio, p):
 
 
 def _candidate(ratio, code, loss):
+    return Candidate(ratio, code, loss, norm_cost(code.W), _largest_weight(code))
+
+
+def _largest_weight(code):
+    """Of encoder and decoder, equally long."""
     even = balanced(code)
-    return Candidate(
-        ratio, code, loss, norm_cost(code.W), float(max(np.abs(even.W_in).max(), np.abs(even.W_out).max()))
-    )
+    return float(max(np.abs(even.W_in).max(), np.abs(even.W_out).max()))

@@ -6,53 +6,23 @@ Source: ours, against The Persian Rug, section 4.2.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from itertools import product
 
 import numpy as np
-from numpy.typing import ArrayLike
+from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks
 from superposition.codes.lower_bound import conflict_cost
-from superposition.ranges import LARGEST_SEED, MOST_STEPS
 
 CHARGE = 100.0  # on the square of a positive entry, so that the cost of conflicts is what descent can win
 IMPOSSIBLE = 10**9  # more conflicts than any code has: some feature has no reader
 
 
 def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0) -> float:
-    """Least score of a matrix with a unit diagonal and rank m that descent from random factors finds.
-
-    Parameters
-    ----------
-    score : callable
-        Takes an array of shape (n, n) with a diagonal of 1 and returns a number.
-    n, m : int
-        Features, at least 1, and dimensions, from 1 to n.
-    tries : int
-        Random starts, at least 1.
-    seed : int
-        Seed of the starts.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> round(lowest(lambda W: (W**2).sum(), 4, 2), 3)  # at least n^2 / m
-    8.0
-    """
+    """Least score of a matrix (n, n) with a unit diagonal and rank m that descent from random factors finds."""
     from scipy.optimize import minimize
 
-    n = checks.whole("n", n, 1)
-    m, tries = checks.whole("m", m, 1, n), checks.whole("tries", tries, 1)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0, LARGEST_SEED))
+    rng = np.random.default_rng(seed)
 
     def value(flat):
         W = flat[: n * m].reshape(n, m) @ flat[n * m :].reshape(m, n)
@@ -64,59 +34,15 @@ def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int =
 
 
 def charged_cost(W: ArrayLike) -> float:
-    """What the conflicts of a code cost, for each feature, and a charge on positive entries off the diagonal.
-
-    Parameters
-    ----------
-    W : array_like, shape (n, n)
-        Finite weights; the diagonal does not count.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If `W` is not square or not finite.
-
-    Examples
-    --------
-    >>> round(charged_cost([[1, -1], [-1, 1]]), 4)  # a digon: 1 / 6
-    0.1667
-    """
-    W = checks.array("W", W, "n n")
+    """What the conflicts of a code cost, for each feature, and a charge on positive entries off the diagonal."""
+    W = np.asarray(W, float)
     off = W - np.diag(np.diag(W))
     return float(conflict_cost(np.maximum(-off, 0)).sum() / len(W) + CHARGE * np.mean(np.maximum(off, 0) ** 2))
 
 
-def fewest_conflicts(dots: ArrayLike, order: Iterable[int]) -> int:
-    """Fewest conflicts of features in this order of loudness, each with its best reader.
-
-    Parameters
-    ----------
-    dots : array_like, shape (k, l)
-        Inner products of k readers with l encoder vectors.
-    order : iterable of int
-        Which of the encoder vectors stand in the code, the loudest first.
-
-    Returns
-    -------
-    int
-        `IMPOSSIBLE` if a feature has no reader that hears it and none of the louder ones.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> fewest_conflicts([[1, -1], [-1, 1]], [0, 1])  # a digon
-    1
-    """
-    dots = checks.array("dots", dots, "k l")
-    chosen, total = dots[:, checks.wholes("order", order, 0, dots.shape[1] - 1)], 0
+def fewest_conflicts(dots: ArrayLike, order: Sequence[int] | NDArray[np.int64]) -> int:
+    """Fewest conflicts of features in this order, the loudest first, each with its best reader; ``dots``: (k, l)."""
+    chosen, total = np.asarray(dots)[:, order], 0
     for t in range(chosen.shape[1]):
         fits = (chosen[:, t] > 0) & (chosen[:, :t] <= 0).all(axis=1)
         if not fits.any():
@@ -126,38 +52,9 @@ def fewest_conflicts(dots: ArrayLike, order: Iterable[int]) -> int:
 
 
 def annealed_conflicts(m: int, n: int, *, steps: int = 1500, seed: int = 0) -> int:
-    """Least number of conflicts on a walk over codes of infinite ratio with entries -1, 0 and 1.
-
-    A step replaces one vector or swaps two places in the order. What is worse by k is accepted with probability 4^-k.
-
-    Parameters
-    ----------
-    m : int
-        Dimensions, 1 to 6.
-    n : int
-        Features, 2 to 3^m - 1.
-    steps : int
-        Steps, at least 1.
-    seed : int
-        Seed of the walk.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> annealed_conflicts(2, 4, steps=300)  # two digons, as few as the fan of four
-    2
-    """
-    m = checks.whole("m", m, 1, 6)
-    n, steps = checks.whole("n", n, 2, 3**m - 1), checks.whole("steps", steps, 1, MOST_STEPS)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0, LARGEST_SEED))
+    """Least number of conflicts on a walk over codes of infinite ratio with entries -1, 0 and 1."""
+    # What is worse by k is accepted with probability 4^-k.
+    rng = np.random.default_rng(seed)
     whole = np.array(list(product((-1, 0, 1), repeat=m)))[np.arange(3**m) != 3**m // 2]
     dots = whole @ whole.T
     order = rng.choice(len(whole), n, replace=False)

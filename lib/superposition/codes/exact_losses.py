@@ -6,6 +6,7 @@ Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import combinations
 from math import comb, prod
 from typing import NamedTuple
@@ -14,8 +15,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.stats import binom
 
-from superposition import checks, features, relu_integrals
+from superposition import features, relu_integrals
 from superposition.features import Estimate
+from superposition.rug.rugs import row_loss
 
 LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
 LOUDEST = 1e75  # of positive weights and biases
@@ -32,85 +34,15 @@ class Decoder(NamedTuple):
 
 
 def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> float:
-    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features.
-
-    Parameters
-    ----------
-    W : array_like, shape (B, B)
-        Weights from -1e300 to 1e75; huge negative ones silence an output.
-    b : array_like, shape (B,)
-        Bias.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    rtol : float
-        Sets with many active features are left out once they are worth less than this share of the
-        loss, by a bound that holds for any weights. 0 leaves out none.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or an output would need more than
-        LARGEST_ENUMERATION sets.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 1 and 2 per feature.
-
-    Examples
-    --------
-    >>> round(code_loss([[1, -1], [-1, 1]], [0, 0], 0.5), 6)  # a digon: p^2 / 6
-    0.041667
-    """
-    W, b, p = _block(W, b, p)
-    top = float(features.second_moment(p))
+    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features."""
+    W, b, top = np.asarray(W, float), np.asarray(b, float), float(features.second_moment(p))
     parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in enumerate(W)]
     return float(np.mean([top - 2 * overlap + power for overlap, power in parts]))
 
 
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
-    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
-
-    Parameters
-    ----------
-    others : array_like, shape (k,)
-        Weights of the other features, from -1e300 to 1e75; zeros cost nothing.
-    own : float
-        Weight of the output's own feature.
-    b : float
-        Bias.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    rtol : float
-        As in `code_loss`, a share of the output's loss.
-
-    Returns
-    -------
-    overlap : float
-        E[x f].
-    power : float
-        E[f^2].
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or more than LARGEST_ENUMERATION sets would be needed.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 4. The loss of the output is p/3 - 2 E[x f] + E[f^2].
-
-    Examples
-    --------
-    >>> np.round(output_moments([], 1.0, 0.0, 0.3), 6)
-    array([0.1, 0.1])
-    """
-    others = checks.real("others", others, -LARGEST, LOUDEST).ravel()
-    own, b = (checks.number(name, value, -LOUDEST, LOUDEST) for name, value in (("own", own), ("b", b)))
-    p, rtol = features.one_probability(p), checks.number("rtol", rtol, 0, 1)
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact (The Persian Rug, eq. 4)."""
+    others = np.asarray(others, float)
     highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
     values, counts = np.unique(np.maximum(others[others != 0], -SILENCING * highest), return_counts=True)
     n = int(counts.sum())
@@ -128,93 +60,56 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
 
 
 def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
-    """Best bias and gain of every output of a code, each row on its own.
-
-    Parameters
-    ----------
-    W : array_like, shape (B, B)
-        Finite weights with a positive diagonal.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    rtol : float
-        As in `code_loss`.
-
-    Returns
-    -------
-    Decoder
-        The weights ``gain[:, None] * W`` with bias ``b`` have the loss.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or an output would need more than
-        LARGEST_ENUMERATION sets.
-
-    Notes
-    -----
-    Source: for each ratio of bias and gain the best gain is known (The Persian Rug, eq. 9); the
-    search runs over that ratio, from -0.6 to 0.2 of the diagonal.
-
-    Examples
-    --------
-    >>> best_decoder([[1.0]], 0.1).gain.round(6)
-    array([1.])
-    """
-    W = checks.array("W", W, "B B")
-    W, _, p = _block(W, np.zeros(len(W)), p)
-    checks.real("diagonal of W", np.diag(W), 0, open_low=True)
+    """Best bias and gain of every output of a code, each row on its own."""
+    W = np.asarray(W, float)
     rows = [_best_row(np.delete(row, i) / row[i], p, rtol) for i, row in enumerate(W)]
     gain, shift, loss = np.array(rows).T
     return Decoder(gain / np.diag(W), gain * shift, float(loss.mean()))
 
 
-def simulated_code_loss(W: ArrayLike, b: ArrayLike, p: float, *, samples: int, seed: int) -> Estimate:
-    """The same loss by Monte Carlo.
+def best_shift(
+    moments: Callable[[float], tuple[float, float]], grid: NDArray[np.float64], p: float, xatol: float
+) -> tuple[float, float, float]:
+    """Gain, shift b / gain and loss of the best output; ``moments``: E[x f] and E[f^2] at gain one and a shift."""
+    # at each shift the loss is a parabola in the gain (The Persian Rug, eq. 9)
+    from scipy.optimize import minimize_scalar
 
-    Parameters
-    ----------
-    W : array_like, shape (B, B)
-        Finite weights.
-    b : array_like, shape (B,)
-        Bias.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    samples : int
-        Number of feature vectors, at least 2.
-    seed : int
-        Seed of the feature vectors.
+    def loss(shift):
+        overlap, power = moments(shift)
+        return p / 3 - overlap**2 / power
 
-    Returns
-    -------
-    Estimate
-        Mean over samples and features, standard error over samples.
+    at = int(np.clip(np.argmin([loss(shift) for shift in grid]), 1, len(grid) - 2))
+    found = minimize_scalar(loss, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": xatol})
+    overlap, power = moments(found.x)
+    return overlap / power, float(found.x), p / 3 - overlap**2 / power
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
 
-    Examples
-    --------
-    >>> from superposition.codes.fans import fan_loss, priority_fan
-    >>> fan = priority_fan(6, 1000)
-    >>> found = simulated_code_loss(fan.W, fan.b, 0.1, samples=20000, seed=0)
-    >>> bool(abs(found.mean - fan_loss(0.1, 6)) < 4 * found.se)
-    True
-    """
-    W, b, p = _block(W, b, p)
-    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
+def best_shift_by_law(weights: NDArray[np.float64], p: float) -> tuple[float, float, float]:
+    """The same for a row of other weights (n,), at a diagonal of 1, from the law of its interference."""
+
+    def moments(shift):  # from the losses at the gains 1 and 2
+        one, two = (row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
+        square = (two - 2 * one + p / 3) / 2
+        return (p / 3 + square - one) / 2, square
+
+    return best_shift(moments, shifts(weights, p), p, 1e-4)
+
+
+def shifts(weights: NDArray[np.float64], p: float) -> NDArray[np.float64]:
+    """Effective biases to choose from, in standard deviations of the interference of a row of other weights."""
+    return np.linspace(-2.5, 0.5, 13) * float(np.sqrt(features.variance(p) * np.sum(weights**2)))
+
+
+def simulated_code_loss(
+    W: NDArray[np.float64], b: NDArray[np.float64], p: float, *, samples: int, seed: int | np.random.Generator
+) -> Estimate:
+    """The loss of `code_loss` by Monte Carlo, its error over feature vectors."""
+    rng = np.random.default_rng(seed)
     chunk, errors = max(1, 2**21 // len(W)), []
     for start in range(0, samples, chunk):
         x = features.sample(len(W), p, min(chunk, samples - start), seed=rng)
         errors.append(np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2, axis=1))
-    errors = np.concatenate(errors)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
-
-
-def _block(W, b, p):
-    W = checks.real("W", checks.of_shape("W", W, ("B", "B")), -LARGEST, LOUDEST)
-    return W, checks.real("b", checks.of_shape("b", b, W.shape[:1]), -LOUDEST, LOUDEST), features.one_probability(p)
+    return Estimate.of(np.concatenate(errors))
 
 
 def _sets(values, counts, k):
@@ -248,17 +143,6 @@ def _enumerable(cases, k):
 
 
 def _best_row(others, p, rtol):
-    """Gain, shift b / gain and loss of the best output, for a diagonal of 1."""
-    from scipy.optimize import minimize_scalar
-
-    top = p / 3
-
-    def value(shift):
-        overlap, power = output_moments(others, 1.0, shift, p, rtol=rtol)
-        return top - overlap**2 / power
-
-    grid = np.linspace(-0.6, 0.2, 17)
-    at = int(np.clip(np.argmin([value(shift) for shift in grid]), 1, len(grid) - 2))
-    found = minimize_scalar(value, bounds=(grid[at - 1], grid[at + 1]), method="bounded", options={"xatol": 1e-5})
-    overlap, power = output_moments(others, 1.0, found.x, p, rtol=rtol)
-    return overlap / power, found.x, found.fun
+    """Gain, shift and loss of the best output, for a diagonal of 1."""
+    moments = lambda shift: output_moments(others, 1.0, shift, p, rtol=rtol)  # noqa: E731
+    return best_shift(moments, np.linspace(-0.6, 0.2, 17), p, 1e-5)

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
-
 _BITS = 22  # of a mantissa of the fan's vectors: products with the 8 bits of a scale are then exact
 
 
@@ -31,46 +29,9 @@ class Code(NamedTuple):
 
 
 def priority_fan(B: int, ratio: float) -> Code:
-    """The priority fan: B features in the plane, each louder than the next.
-
-    Feature t points to the angle (t - 1) 180 / (B - 2) degrees, the last one to 270. It is read
-    orthogonally to its louder neighbour, so that no louder feature adds to it.
-
-    Parameters
-    ----------
-    B : int
-        Number of features, at least 4. Four are two digons.
-    ratio : float
-        Loudness of a feature over that of the next, at least 1. ratio^(B - 1) may not exceed 1e250.
-
-    Returns
-    -------
-    Code
-        With a bias of 0 and gain 1 to 1e-7 B. The zeros of W are exact in any order of summation: the
-        products that cancel are representable. Loudness follows `ratio` to half a percent.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. Zeros must be exact because a rounding error is multiplied by ratio^(B - 1).
-
-    Examples
-    --------
-    >>> fan = priority_fan(6, 100)
-    >>> np.sign(fan.W * np.tri(6, k=-1)).astype(int)
-    array([[ 0,  0,  0,  0,  0,  0],
-           [ 0,  0,  0,  0,  0,  0],
-           [-1,  0,  0,  0,  0,  0],
-           [-1, -1,  0,  0,  0,  0],
-           [-1, -1, -1,  0,  0,  0],
-           [ 0, -1, -1, -1,  0,  0]])
-    """
-    B = checks.whole("B", B, 4)
-    level = _levels(B, ratio, 1e250)
+    """B features in the plane, each louder than the next by `ratio`; its zeros are exact in any order of summation."""
+    # Zeros must be exact because a rounding error is multiplied by ratio^(B - 1), which may be 1e250.
+    level = _levels(B, ratio)
     angle = np.linspace(0, np.pi, B - 1)
     direction = np.c_[np.cos(angle), np.sin(angle)]
     direction[-1] = (-1, 0)
@@ -87,38 +48,8 @@ def priority_fan(B: int, ratio: float) -> Code:
 
 
 def cone(B: int, ratio: float = 1.0) -> Code:
-    """The cone: B features on a circle in three dimensions, each hidden by all but its two neighbours.
-
-    Parameters
-    ----------
-    B : int
-        Number of features, at least 4.
-    ratio : float
-        Loudness of a feature over that of the next one on the circle, at least 1. ratio^(B - 1) may
-        not exceed 1e9: rounding errors are multiplied by it.
-
-    Returns
-    -------
-    Code
-        With a bias of 0 and gain 1. The zeros are zero to 1e-15 times the ratio of loudness.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours; it appears to be the case k = 1 of the DFT layer of Grivas, Vergari and Lopez
-    (arXiv 2310.10443), 2 k + 1 dimensions for any k active labels.
-
-    Examples
-    --------
-    >>> cone(6).W.round(3)[0]
-    array([ 1.,  0., -2., -3., -2.,  0.])
-    """
-    B = checks.whole("B", B, 4)
-    level = _levels(B, ratio, 1e9)
+    """B features on a circle in three dimensions, each hidden by all but its two neighbours."""
+    level = _levels(B, ratio)
     angle = 2 * np.pi * np.arange(B) / B
     circle, close = np.c_[np.cos(angle), np.sin(angle)], np.cos(2 * np.pi / B)
     w = np.c_[circle, np.ones(B)] * level[:, None]
@@ -127,62 +58,13 @@ def cone(B: int, ratio: float = 1.0) -> Code:
 
 
 def hiders(B: int) -> NDArray[np.int64]:
-    """How many louder features hide each feature of a fan: 0, 0, 1, ..., B - 3, B - 3.
-
-    Parameters
-    ----------
-    B : int
-        Number of features, at least 4.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (B,)
-
-    Raises
-    ------
-    ValueError
-        If `B` is below 4.
-
-    Examples
-    --------
-    >>> hiders(6)
-    array([0, 0, 1, 2, 3, 3])
-    """
-    B = checks.whole("B", B, 4)
+    """How many louder features hide each feature of a fan: 0, 0, 1, ..., B - 3, B - 3."""
     return np.r_[0, np.arange(B - 2), B - 3]
 
 
 def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
-    """Loss of a priority fan at an infinite ratio, exact for every p; that of a cone in the order of the circle too.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    B : int
-        Number of features, at least 4.
-
-    Returns
-    -------
-    numpy.ndarray
-        Loss per feature, shape of `p`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. A feature is lost, at a cost of 1/3, if one of its hiders is on:
-    L = p / (3 B) sum_t (1 - q^k_t), q = 1 - p.
-
-    Examples
-    --------
-    >>> round(float(fan_loss(1e-6, 10)) / 1e-12, 3)  # (B - 3) / 6 for small p
-    1.167
-    """
-    p, B = features.probability(p), checks.whole("B", B, 4)
+    """Loss of a priority fan at an infinite ratio: L = p / (3 B) sum_t (1 - q^k_t), k the `hiders`, q = 1 - p."""
+    p = np.asarray(p, float)
     never = np.expm1(np.array([B - 3, B - 2]) * np.log1p(-np.minimum(p, np.nextafter(1, 0)))[..., None])
     return p / (3 * B) * (_met(p, B - 2, never[..., 1]) - never[..., 0])
 
@@ -196,8 +78,7 @@ def _met(p, n, never):
     return np.where(n * p < 0.05, series, n + never / p)
 
 
-def _levels(B, ratio, most):
-    ratio = checks.number("ratio", ratio, 1, most ** (1 / (B - 1)))
+def _levels(B, ratio):
     return ratio ** ((B - 1) / 2 - np.arange(B))
 
 

@@ -14,11 +14,9 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
-from superposition.codes.exact_losses import output_moments
+from superposition import features
+from superposition.codes.exact_losses import best_shift, best_shift_by_law, output_moments, shifts
 from superposition.codes.fans import Code
-from superposition.rug import ranges
-from superposition.rug.rugs import row_loss
 
 CROWDED = 0.3  # features on at once, on average, beyond which sets of active features are too many to enumerate
 
@@ -49,60 +47,13 @@ class GraphTile:
 
 
 def adjacency(name: str) -> NDArray[np.int64]:
-    """Adjacency matrix of a graph, built from scratch.
-
-    Parameters
-    ----------
-    name : str
-        "Clebsch", "Hoffman-Singleton", "Gewirtz", "M22" or "Higman-Sims".
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (n, n)
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown.
-
-    Notes
-    -----
-    Source: the folded 5-cube; Robertson's pentagons and pentagrams; hexads of the Steiner system
-    S(3, 6, 22) that do not meet; the same with its 22 points and one point more (Higman and Sims).
-
-    Examples
-    --------
-    >>> strongly_regular(adjacency("Higman-Sims"))
-    (100, 22, 0, 6)
-    """
-    checks.one_of("name", name, tuple(PARAMETERS))
+    """Adjacency matrix (n, n) of a graph of `PARAMETERS`, built from scratch."""
     return _BUILD[name]()
 
 
 def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
-    """Parameters (n, k, lambda, mu) of a strongly regular graph.
-
-    Parameters
-    ----------
-    A : array_like of int, shape (n, n)
-        Adjacency matrix.
-
-    Returns
-    -------
-    tuple of int
-        Vertices, neighbours of each, common neighbours of any two that are joined, and of any two that are not.
-
-    Raises
-    ------
-    ValueError
-        If the matrix is no such graph.
-
-    Examples
-    --------
-    >>> strongly_regular(adjacency("Clebsch"))
-    (16, 5, 0, 2)
-    """
-    A = checks.of_shape("A", A, ("n", "n"))
+    """Parameters (n, k, lambda, mu) of a strongly regular graph from its adjacency matrix (n, n)."""
+    A = np.asarray(A)
     simple = np.array_equal(A, A.T) and not A.diagonal().any() and np.isin(A, (0, 1)).all()
     if not simple or len(np.unique(A.sum(axis=0))) != 1:
         raise ValueError(f"A of shape {A.shape} is no regular graph; allowed: symmetric, 0 and 1, equal row sums")
@@ -117,78 +68,21 @@ def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
 
 
 def graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], int]:
-    """Off-diagonal entries of a row of a graph tile, in closed form, and its rank.
-
-    Parameters
-    ----------
-    name : str
-        A name of `PARAMETERS`.
-    inhibition : float
-        c in (W - c J) / (1 - c), J all ones, in [0, 1): one dimension more, everything a little lower.
-
-    Returns
-    -------
-    off_diagonal : numpy.ndarray, shape (n - 1,)
-        The neighbours first. The same for every feature up to order.
-    nd : int
-        Rank.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: for the least eigenvalue tau the projector's entries are as tau / k for edges and
-    -(tau + 1) / (n - k - 1) for the others, to a diagonal of 1.
-
-    Examples
-    --------
-    >>> row, nd = graph_row("Higman-Sims")
-    >>> nd, row[:2].round(3), row[-1].round(3)
-    (22, array([-0.364, -0.364]), np.float64(0.091))
-    """
-    checks.one_of("name", name, tuple(PARAMETERS))
-    c = checks.number("inhibition", inhibition, 0, 1, open_high=True)
-    n, k, common, apart = PARAMETERS[name]
+    """Off-diagonal entries (n - 1,) of a row of a graph tile, the neighbours first, and its rank."""
+    # with inhibition c the tile is (W - c J) / (1 - c), J all ones: one dimension more, everything a little lower
+    c, (n, k, common, apart) = inhibition, PARAMETERS[name]
     spread = np.sqrt((common - apart) ** 2 + 4 * (k - apart))
     tau = (common - apart - spread) / 2
     nd = round(((n - 1) + (2 * k + (n - 1) * (common - apart)) / spread) / 2)
+    # the projector on the eigenspace of tau, the least eigenvalue, to a diagonal of 1
     row = np.repeat([tau / k, -(tau + 1) / (n - k - 1)], [k, n - 1 - k])
     return (row - c) / (1 - c), nd + (c > 0)
 
 
 def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTile:
-    """A graph tile with the gain and bias that suit it best, by the exact law of its interference.
-
-    Parameters
-    ----------
-    name : str
-        A name of `PARAMETERS`.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    inhibition : float, optional
-        As in `graph_row`; the best from 0.005 to 0.2 if left out.
-
-    Returns
-    -------
-    GraphTile
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or `p` too small for the law to be resolved.
-
-    Examples
-    --------
-    >>> tile = graph_tile("Higman-Sims", 0.05, inhibition=0)
-    >>> tile.nd, round(tile.loss, 4)
-    (22, 0.0044)
-    """
+    """A graph tile with the gain and bias that suit it best, by the exact law of its interference."""
     from scipy.optimize import minimize_scalar
 
-    p = features.one_probability(p)
     if inhibition is None:
         best = minimize_scalar(
             lambda c: best_gain_and_bias(graph_row(name, c)[0], p)[2],
@@ -203,29 +97,7 @@ def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTil
 
 
 def graph_code(tile: GraphTile, p: float) -> Code:
-    """Weights of a graph tile.
-
-    Parameters
-    ----------
-    tile : GraphTile
-        From `graph_tile`.
-    p : float
-        Probability that a feature is on, in (0, 1]: the mean of the interference goes into the bias.
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Examples
-    --------
-    >>> graph_code(graph_tile("Clebsch", 0.1, inhibition=0), 0.1).W_in.shape
-    (5, 16)
-    """
+    """Weights of a graph tile."""
     A, c = adjacency(tile.name), tile.inhibition
     space = tile.nd - (c > 0)
     lowest = np.linalg.eigh(A)[1][:, :space]  # of equal eigenvalues: only the space does not hang on rounding
@@ -234,76 +106,30 @@ def graph_code(tile: GraphTile, p: float) -> Code:
     extra = np.full((len(A), int(c > 0)), np.sqrt(c))
     W_in = np.c_[vectors, extra].T / (1 - c)
     W_out = tile.a * np.c_[vectors, -extra]
-    b = tile.b - tile.a * float(features.mean(features.one_probability(p))) * graph_row(tile.name, c)[0].sum()
+    b = tile.b - tile.a * float(features.mean(p)) * graph_row(tile.name, c)[0].sum()
     return Code(W_in, W_out, np.full(len(A), b))
 
 
 def best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float, float]:
-    """Best gain and effective bias for the actual row of weights, and the loss, with no Gaussian assumption.
-
-    Parameters
-    ----------
-    off_diagonal : array_like, shape (n,)
-        Weights of the other features, for a diagonal of 1.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    a, b, loss : float
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1], or too small for the law to be resolved.
-
-    Notes
-    -----
-    Source: at b = a shift the loss is a parabola in a (The Persian Rug, eq. 9). Where fewer than
-    `CROWDED` features are on it comes from exact integrals, where more are from
-    `superposition.rug.rugs.row_loss`, whose smoothing costs less than a percent of the loss there.
-
-    Examples
-    --------
-    >>> round(best_gain_and_bias([-1.0], 0.1)[2], 6)  # a digon
-    0.00166
-    """
-    from scipy.optimize import minimize_scalar
-
-    weights, p = ranges.off_diagonal(off_diagonal), features.one_probability(p)
-    top = p / 3
-    moments = _by_enumeration if len(weights) * p < CROWDED else _by_the_law
-
-    def best_gain(shift):
-        overlap, power = moments(weights, shift, p)
-        return overlap / power, top - overlap**2 / power
-
-    noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
-    grid = np.linspace(-2.5, 0.5, 13) * noise
-    at = int(np.clip(np.argmin([best_gain(shift)[1] for shift in grid]), 1, len(grid) - 2))
-    bounds = (grid[at - 1], grid[at + 1])
-    found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    a, loss = best_gain(found.x)
-    return a, a * float(found.x), loss
-
-
-def _by_enumeration(weights, shift, p):
-    effective = shift - float(features.mean(p)) * weights.sum()
-    return output_moments(weights.round(12), 1.0, effective, p)
-
-
-def _by_the_law(weights, shift, p):
-    one, two = (row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
-    square = (two - 2 * one + p / 3) / 2
-    return (p / 3 + square - one) / 2, square
+    """Best gain and effective bias for the actual row of weights, and the loss, with no Gaussian assumption."""
+    weights = np.asarray(off_diagonal, float)
+    if len(weights) * p < CROWDED:
+        mean = float(features.mean(p)) * weights.sum()
+        exact = lambda shift: output_moments(weights.round(12), 1.0, shift - mean, p)  # noqa: E731
+        a, shift, loss = best_shift(exact, shifts(weights, p), p, 1e-4)
+    else:  # the smoothing of the law costs less than a percent there
+        a, shift, loss = best_shift_by_law(weights, p)
+    return a, a * shift, loss
 
 
 def _folded_cube():
+    """The vertices of the folded 5-cube."""
     index = np.arange(16)
     return np.isin(index[:, None] ^ index, (1, 2, 4, 8, 15)).astype(np.int64)
 
 
 def _pentagons_and_pentagrams():
+    """Robertson's construction."""
     A = np.zeros((2, 5, 5, 2, 5, 5), dtype=np.int64)
     for h, i, j in np.ndindex(5, 5, 5):
         A[0, h, j, 1, i, (h * i + j) % 5] = A[1, i, (h * i + j) % 5, 0, h, j] = 1
@@ -329,11 +155,13 @@ def _disjoint(blocks):
 
 
 def _gewirtz():
+    """The hexads without one point, joined where they do not meet."""
     hexads = _hexads()
     return _disjoint(hexads[hexads[:, 0] == 0])
 
 
 def _higman_sims():
+    """Hexads, their 22 points, and one point more."""
     hexads = _hexads()
     points = np.c_[np.ones((22, 1), dtype=np.int64), np.zeros((22, 22), dtype=np.int64), hexads.T]
     top = np.r_[0, np.ones(22, dtype=np.int64), np.zeros(77, dtype=np.int64)]

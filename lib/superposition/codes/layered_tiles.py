@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from superposition import checks, features
+from superposition.codes.exact_losses import best_shift_by_law
 from superposition.rug import rugs
 
 
@@ -30,98 +30,14 @@ class Tile:
 
 
 def rug(bits: int, least: int) -> rugs.Rug:
-    """The rug of a layered tile.
-
-    Parameters
-    ----------
-    bits : int
-        t, from 1 to 14: the tile has 2^t features.
-    least : int
-        w, from 1 to t: ones in the number of a Hadamard row that is kept.
-
-    Returns
-    -------
-    superposition.rug.rugs.Rug
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    bits = checks.whole("bits", bits, 1, 14)
-    least = checks.whole("least", least, 1, bits)
+    """The rug of a layered tile: 2^bits features, and the Hadamard rows with at least so many ones."""
     kept = np.flatnonzero(np.bitwise_count(np.arange(2**bits)) >= least)
     return rugs.Rug(2**bits, len(kept), indices=kept)
 
 
 def optimum(bits: int, least: int, p: float) -> Tile:
-    """Best gain and bias of a layered tile, with the exact law of its interference.
-
-    Parameters
-    ----------
-    bits : int
-        t, from 1 to 14.
-    least : int
-        w, from 1 to t.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    Tile
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or `p` too small for the law to be resolved.
-
-    Notes
-    -----
-    Source: ours. The loss of a row is `superposition.rug.rugs.row_loss`, good to 1e-3 of itself
-    where the ReLU closes at an atom; for every ratio of bias and gain the best gain is known (The Persian Rug, eq. 9).
-    """
-    from scipy.optimize import minimize_scalar
-
-    tile, p = rug(bits, least), features.one_probability(p)
-    weights = tile.row()[1:]
-    noise = float(np.sqrt(features.variance(p) * np.sum(weights**2)))
-
-    def best_gain(shift):  # at b = a shift the loss is a parabola in a, known from a = 1 and 2
-        one, two = (rugs.row_loss(weights, a, a * shift, p) for a in (1.0, 2.0))
-        top = float(features.second_moment(p))
-        square = (two - 2 * one + top) / 2
-        overlap = (top + square - one) / 2
-        return overlap / square, top - overlap**2 / square
-
-    grid = np.linspace(-2.5, 0.5, 13) * noise
-    at = int(np.clip(np.argmin([best_gain(shift)[1] for shift in grid]), 1, len(grid) - 2))
-    bounds = (grid[at - 1], grid[at + 1])
-    found = minimize_scalar(lambda shift: best_gain(shift)[1], bounds=bounds, method="bounded", options={"xatol": 1e-4})
-    a, loss = best_gain(found.x)
-    return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * float(found.x), loss)
-
-
-def all_tiles(largest: int, low: float, high: float) -> list[tuple[int, int]]:
-    """The layered tiles up to a size whose ratio lies in an interval.
-
-    Parameters
-    ----------
-    largest : int
-        Most bits, from 1 to 14.
-    low, high : float
-        Ends of the interval of ratios, in [0, 1].
-
-    Returns
-    -------
-    list of tuple of int
-        Pairs (bits, least).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    largest = checks.whole("largest", largest, 1, 14)
-    low, high = (checks.number(name, value, 0, 1) for name, value in (("low", low), ("high", high)))
-    pairs = [(bits, least) for bits in range(1, largest + 1) for least in range(1, bits + 1)]
-    return [pair for pair in pairs if low <= rug(*pair).nd / 2 ** pair[0] <= high]
+    """Best gain and bias of a layered tile, by the law of its interference."""
+    # good to 1e-3 of itself where the ReLU closes at an atom of the law
+    tile = rug(bits, least)
+    a, shift, loss = best_shift_by_law(tile.row()[1:], p)
+    return Tile(bits, least, tile.nd, tile.nd / tile.ns, a, a * shift, loss)

@@ -8,7 +8,6 @@ best mixture is the lower convex hull of the phases in the plane of ratio and lo
 
 from __future__ import annotations
 
-from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -45,32 +44,11 @@ class Hull:
     phase: tuple
 
     def at(self, r: ArrayLike) -> Floats:
-        """Loss per feature of the best mixture.
-
-        Parameters
-        ----------
-        r : array_like
-            Compression ratio, in [0, 1].
-
-        Returns
-        -------
-        numpy.ndarray
-        """
+        """Loss per feature of the best mixture."""
         return np.interp(checks.real("r", r, 0, 1), self.r, self.loss)
 
     def parts(self, r: float) -> tuple[Part, ...]:
-        """What the best mixture consists of.
-
-        Parameters
-        ----------
-        r : float
-            Compression ratio, in [0, 1].
-
-        Returns
-        -------
-        tuple of Part
-            One or two; neighbours on the same curve count as one phase at the ratio between them.
-        """
+        """What the best mixture consists of."""
         r = checks.number("r", r, 0, 1)
         right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
         low, high = self.r[right - 1], self.r[right]
@@ -82,66 +60,15 @@ class Hull:
 
 
 def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
-    """The best mixture of phases at every compression ratio.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-    without : sequence of str
-        Phases to leave out, of "rug", "antipodal" and "digon".
-    points : int
-        Ratios at which the two rugs are computed, at least 10.
-
-    Returns
-    -------
-    Hull
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
-
-    Notes
-    -----
-    Source: ours. The text's theory is the phase "rug" alone.
-
-    Examples
-    --------
-    >>> mixed = hull(0.05, points=20)
-    >>> round(float(mixed.at(0.2)), 5), [part.phase for part in mixed.parts(0.03)]
-    (0.00618, ['dropped', 'antipodal'])
-    """
-    return hulls([features.one_probability(p)], without=without, points=points)[0]
+    """The best mixture of phases at every compression ratio."""
+    return hulls([p], without=without, points=points)[0]
 
 
 def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> list[Hull]:
-    """The same at several probabilities, faster than one by one.
-
-    Parameters
-    ----------
-    p : sequence of float
-        Probabilities that a feature is on, in (0, 1].
-    without : sequence of str
-        Phases to leave out, of "rug", "antipodal" and "digon".
-    points : int
-        Ratios at which the two rugs are computed, at least 10.
-
-    Returns
-    -------
-    list of Hull
-
-    Raises
-    ------
-    ValueError
-        If a `p` is outside (0, 1], a name in `without` is unknown or `points` is too small.
-    """
-    p = checks.of_shape("p", np.atleast_1d(features.probability(p)), ("n",))
-    points = checks.whole("points", points, 10)
-    for name in without if isinstance(without, Collection) else [without]:
-        checks.one_of("without", name, tuple(_CURVES))
+    """The same at several probabilities, shape (n,), faster than one by one."""
+    p = np.atleast_1d(np.asarray(p, float))
     found = [[("dropped", 0.0, float(top)), ("own dimension", 1.0, 0.0)] for top in features.variance(p)]
-    for name, (ratios, losses) in _CURVES.items():
+    for name, (ratios, losses) in CURVES.items():
         if name not in without:
             r = ratios(points)
             for at, values in zip(found, losses(p[:, None], r), strict=True):  # pyrefly: ignore  # pairs of functions
@@ -150,32 +77,8 @@ def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> li
 
 
 def tangent(p: float) -> float:
-    """Ratio below which dropping features beats the rug, in the Gaussian theory.
-
-    Below it the best mixture of "dropped" and "rug" lies on a straight line from (0, Var[x]),
-    which touches the theory here.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    float
-        The largest ratio at which features are dropped; 0 if they never are.
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: ours; section 4.2.1 of the text bounds the noise of the average row, which bounds the
-    loss only where the loss is convex in r.
-    """
-    p = features.one_probability(p)
+    """Ratio below which dropping features beats the rug, in the Gaussian theory; 0 if they never are dropped."""
+    # Section 4.2.1 of the text bounds the noise of the average row, which bounds the loss only where it is convex in r.
     low, high = np.log(1e-5), np.log(0.999)
     for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
         grid = np.linspace(low, high, 40)
@@ -194,7 +97,7 @@ def _ratios_of_the_antipodal_rug(points):
 
 
 # each phase with its ratios, and its loss there
-_CURVES = {
+CURVES = {
     "rug": (_ratios_of_the_rug, lambda p, r: meanfield.optimum(p, r).loss),
     "antipodal": (_ratios_of_the_antipodal_rug, lambda p, r: partners.antipodal_optimum(p, r).loss),
     "digon": (lambda points: np.array([0.5]), lambda p, r: partners.best_digon(p)[1]),
@@ -207,18 +110,7 @@ def _hull(p, found):
 
 
 def lower_hull(found):
-    """The vertices of the lower convex hull of points (name, r, loss), by Andrew's monotone chain.
-
-    Parameters
-    ----------
-    found : sequence of tuple
-        Points (name, r, loss), in order of r and then of loss.
-
-    Returns
-    -------
-    list of tuple
-        Those of the points at which the boundary turns left.
-    """
+    """The vertices of the lower convex hull of points (name, r, loss), by Andrew's monotone chain."""
     kept = []
     for point in found:
         while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0:

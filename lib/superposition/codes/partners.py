@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features, minima
-from superposition.rug import ranges
+from superposition import features, minima
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
-from superposition.rug.moments import gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
+from superposition.rug.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -26,78 +25,17 @@ WEIGHTS = 1e6  # largest weight of a partner, and one over the smallest
 
 
 def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
-    """Mean squared error of one feature whose output has a partner.
-
-    Parameters
-    ----------
-    a : array_like
-        Gain (the diagonal of W), a > 0.
-    b : array_like
-        Bias, any real number: the mean of ``nu`` is in it, that of the partner is not.
-    sigma : array_like
-        Standard deviation of all off-diagonal noise, the partner's included: sigma^2 >= c^2 Var[x].
-    c : array_like
-        Weight of the partner, W_ij = -a c, c > 0.
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        The loss per feature, shape of the broadcast arguments.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. Four cases, own feature and partner on or off; each is an average of moments
-    E[ReLU(m + s Z)^k] over uniform strengths, and these averages are moments again, up to k = 4.
-    """
-    a, b, sigma, c, p = np.broadcast_arrays(
-        ranges.gains(a),
-        ranges.biases(b),
-        ranges.spreads(sigma),
-        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
-        features.probability(p),
-    )
+    """Loss of a feature whose output has a partner, W_ij = -a c; ``sigma`` has the partner's noise in it, ``b`` not."""
+    # Four cases, own feature and partner on or off; each is an average of moments E[ReLU(m + s Z)^k] over uniform
+    # strengths, and these averages are moments again, up to k = 4.
+    a, b, sigma, c, p = floats(a, b, sigma, c, p)
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
 def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
-    """Gain and bias that minimise the loss of an output with a partner.
-
-    Parameters
-    ----------
-    sigma : array_like
-        Standard deviation of all off-diagonal noise, the partner's included: sigma^2 >= c^2 Var[x].
-    c : array_like
-        Weight of the partner, W_ij = -a c, c > 0.
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    superposition.rug.meanfield.Optimum
-        Fields ``a``, ``b``, ``sigma``, ``loss``, each of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: as for `superposition.rug.meanfield.optimum`, eq. 16 of The Persian Rug gives the gain
-    for every ``b / a``; the search runs along that line.
-    """
-    sigma, c, p = np.broadcast_arrays(
-        checks.real("sigma", sigma, 0, ranges.LARGEST, open_low=True),
-        checks.real("c", c, 1 / WEIGHTS, WEIGHTS),
-        features.probability(p),
-    )
+    """Gain and bias that minimise the loss of an output with a partner, sigma > 0."""
+    # Eq. 16 of The Persian Rug gives the gain for every b / a; the search runs along that line.
+    sigma, c, p = floats(sigma, c, p)
     noise = _gaussian_part(sigma, c, p)
     z, found = minima.lowest(lambda *at: _profile(*at)[1], THRESHOLDS, (sigma, noise, c, p))
     a = _profile(z, sigma, noise, c, p)[0]
@@ -105,157 +43,33 @@ def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
 
 
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
-    """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
-
-    Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    c : array_like
-        The partner's weight in the first row; 1 / c is that in the second. c > 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        The loss per feature, averaged over both.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. As p -> 0 it is p^2 (1 + c^-2) (2 - 1/c) / 12 for c >= 1: p^2 / 6 for the tied
-    digon, and least at c = 3, where it is 25/162 p^2.
-
-    Examples
-    --------
-    >>> p = 1e-6
-    >>> float(round(digon(p, c=1) / p**2, 4)), float(round(digon(p, c=3) / p**2, 4))
-    (0.1667, 0.1543)
-    """
-    c = checks.real("c", c, 1 / WEIGHTS, WEIGHTS)
+    """Best loss of a digon, ((a_1, -a_1 c), (-a_2 / c, a_2)), averaged over both features."""
+    p, c = np.asarray(p, float), np.asarray(c, float)
     noise = np.sqrt(features.variance(p))
     return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
 
 
 def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
-    """Best digon over the ratio of its two weights.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    c : numpy.ndarray
-        The partner's weight in the first row, from 1 to 5; 1 / c is that in the second.
-    loss : numpy.ndarray
-        The loss per feature there.
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: ours; a grid of ratios, and a parabola through the best three.
-
-    Examples
-    --------
-    >>> c, loss = best_digon(0.05)
-    >>> round(float(c), 2), round(float(loss), 6)
-    (2.97, 0.000385)
-    """
-    p = features.probability(p)
+    """Ratio c of a digon's weights, from 1 to 5, and its loss: a grid, and a parabola through the best three."""
+    p = np.asarray(p, float)
     grid = np.linspace(0, np.log(5), 17)
     values = digon(p[..., None], np.exp(grid))
     index = np.clip(values.argmin(axis=-1), 1, len(grid) - 2)
     low, middle, high = (np.take_along_axis(values, (index + k)[..., None], -1)[..., 0] for k in (-1, 0, 1))
-    shift = np.clip((low - high) / (2 * (low - 2 * middle + high)), -1, 1)
+    bend = low - 2 * middle + high
+    shift = np.clip((low - high) / (2 * np.where(bend != 0, bend, 1)), -1, 1)  # 0 where p^2 is below all numbers
     c = np.exp(grid[index] + shift * grid[1])
     return c[()], digon(p, c)
 
 
 def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
-    """Mean squared error of one feature of an antipodal rug, L(a, b, sigma).
-
-    The output sees ``ReLU(a (x - x' + nu) + b)``: its feature, one partner with weight -1, and
-    Gaussian interference ``nu`` of all other features.
-
-    Parameters
-    ----------
-    a : array_like
-        Gain (the diagonal of W), a > 0.
-    b : array_like
-        Bias, any real number. The mean of ``nu`` is in it, that of the partner is not: the
-        effective bias, as `loss` has it, is b - a p/2.
-    sigma : array_like
-        Standard deviation of all off-diagonal noise, as in `loss`. The partner is part of it, so
-        that ``nu`` has variance sigma^2 - Var[x], which must not be negative.
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        The loss per feature, shape of the broadcast arguments.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature.
-
-    Examples
-    --------
-    >>> float(round(antipodal_loss(a=1.2, b=-0.3, sigma=0.25, p=0.05), 6))
-    0.006852
-    """
+    """Loss of an antipodal rug, whose partner has weight -1."""
     return loss(a, b, sigma, 1.0, p)
 
 
 def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
-    """Gain and bias that minimise the loss of an antipodal rug.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    r : array_like
-        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug falls apart into digons.
-
-    Returns
-    -------
-    Optimum
-        Fields ``a``, ``b`` (as in `antipodal_loss`), ``sigma`` (the same as that of `optimum`)
-        and ``loss``, each of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug,
-    and saturates The Persian Rug's eq. 6; only the law of the interference differs.
-
-    Examples
-    --------
-    >>> from superposition.rug.meanfield import optimum as rug_optimum
-    >>> float(round(antipodal_optimum(p=0.05, r=0.2).loss / rug_optimum(p=0.05, r=0.2).loss, 3))
-    0.826
-    """
-    p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
+    """Gain and bias that minimise the loss of an antipodal rug, r in (0, 1/2]; at 1/2 it falls apart into digons."""
+    # the matrix is a scaled projector, like the text's rug, and saturates its eq. 6: only the law of the noise differs
     return optimum(noise_std(p, r), 1.0, p)
 
 

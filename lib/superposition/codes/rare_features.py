@@ -1,88 +1,56 @@
-"""Where the best loss drops: at r of order p, no later and no earlier.
+"""Rare features: where the best loss drops, and the logarithm that rugs pay and fans do not.
 
-Fans are the upper bound. The lower one holds for every code and every number of features: outputs above a
-threshold make few patterns, and active features many.
-Source: ours, against The Persian Rug, section 4.2.1.
+It drops at r of order p, no later and no earlier. Fans are the upper bound. The lower one holds for every code and
+every number of features: outputs above a threshold make few patterns, and active features many.
+Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import rel_entr
-
-from superposition import checks
+from scipy.special import lambertw, rel_entr
 
 
 def drop_bounds(kappa: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Best loss over p/3 at r = kappa p, as p -> 0: no code gets below the first, fans reach the second.
-
-    Parameters
-    ----------
-    kappa : array_like
-        Above 0.
-
-    Returns
-    -------
-    lower : numpy.ndarray
-        max(0, 1 - kappa)^3: as many features heard as there are dimensions, the strongest.
-    upper : numpy.ndarray
-        1 - (kappa / 2)(1 - exp(-2 / kappa)).
-
-    Raises
-    ------
-    ValueError
-        If `kappa` is not above 0.
-
-    Examples
-    --------
-    >>> [round(float(value), 3) for value in drop_bounds(0.1)]
-    [0.729, 0.95]
-    """
-    kappa = checks.real("kappa", kappa, 0, open_low=True, open_high=True)
+    """Best loss over p/3 at r = kappa p, as p -> 0: no code gets below the first, fans reach the second."""
+    kappa = np.asarray(kappa, float)
     return np.maximum(0, 1 - kappa) ** 3, 1 + kappa / 2 * np.expm1(-2 / kappa)
 
 
 def counting_bound(p: float, r: float) -> float:
-    """Lower bound on the loss at every number of features, from the count of patterns of active outputs.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1).
-    r : float
-        Compression ratio, in (0, 1].
-
-    Returns
-    -------
-    float
-        0 where the count says nothing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. n outputs above a threshold tau make at most exp(n H(r)) patterns, H the entropy in nats. With a
-    share eta of the active features above tau and a share phi of the others, the patterns know p kl(eta | pi) +
-    (1 - p) kl(phi | pi) nats a feature, pi = p eta + (1 - p) phi, and the loss is at least
-    (1 - p) phi tau^2 + (p/3) max(0, 1 - eta - tau)^3. Each cell of the grid in phi is bounded by its ends.
-
-    Examples
-    --------
-    >>> round(counting_bound(1e-6, 1e-8) / (1e-6 / 3), 2)  # nothing can be done here
-    0.89
-    """
-    p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
-    r = checks.number("r", r, 0, 1, open_low=True)
+    """Lower bound on the loss at every number of features, from the count of patterns of active outputs."""
+    # n outputs above a threshold tau make at most exp(n H(r)) patterns, H the entropy in nats. With a share eta of the
+    # active features above tau and a share phi of the others, the patterns know p kl(eta | pi) + (1 - p) kl(phi | pi)
+    # nats a feature, pi = p eta + (1 - p) phi, and the loss is at least (1 - p) phi tau^2 + (p/3) max(0, 1 - eta -
+    # tau)^3. Each cell of the grid in phi is bounded by its ends.
     known = np.log(2) if r >= 0.5 else -r * np.log(r) - (1 - r) * np.log1p(-r)
     tau = np.geomspace(1e-3, 0.9, 40)[:, None]
     phi = np.geomspace(1e-6, 1, 200) * np.minimum(1, p / (3 * tau**2 * (1 - p)))
     eta, below = _largest_share(p, phi, known), np.hstack([np.zeros_like(tau), phi[:, :-1]])
     bound = (1 - p) * below * tau**2 + p / 3 * np.maximum(0, 1 - eta - tau) ** 3
     return float(min(bound.min(axis=1).max(), p / 3))
+
+
+def rug_constant(r: ArrayLike) -> NDArray[np.float64]:
+    """What the rug pays: its loss is (1/r - 1) / 6 p^2 ln(1/p) as p -> 0, in the theory of the text."""
+    # The threshold that keeps off features silent is sqrt(2 ln(1/p)) sigma; a feature that is on loses a quarter of
+    # its square, as the gain makes up for the rest; sigma^2 = (p/3)(1/r - 1).
+    return (1 / np.asarray(r, float) - 1) / 6
+
+
+def antipodal_constant(r: ArrayLike) -> NDArray[np.float64]:
+    """The same for the antipodal rug, whose partner makes no noise: (1/r - 2) / 6."""
+    return (1 / np.asarray(r, float) - 2) / 6
+
+
+def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
+    """Loss of the rug at p up to 0.01, with the first correction to its logarithm: p sigma^2 (3/2 + z^2 / 4)."""
+    # Off features leave 2 phi(z) / z^3 sigma^2 at the threshold z, least together with p z^2 / 4.
+    p = np.asarray(p, float)
+    bare = (4 / (p * np.sqrt(2 * np.pi))) ** (2 / 3) / 3  # phi(z) = p z^3 / 4 is (z^2/3) exp(z^2/3) = this
+    z2 = 3 * lambertw(bare).real
+    return p**2 / 3 * (1 / np.asarray(r, float) - 1) * (1.5 + z2 / 4)
 
 
 def _largest_share(p, phi, known):

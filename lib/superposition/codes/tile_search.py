@@ -12,12 +12,9 @@ from typing import Any
 import numpy as np
 from scipy.stats import binom
 
-from superposition import checks, features
 from superposition.codes import fans
 from superposition.devices import torch
-from superposition.ranges import LARGEST_SEED
 
-SMALLEST_P = 1e-12  # below, chances of several features underflow
 CHUNK = 20_000  # feature vectors of the final measurement at a time
 
 
@@ -34,56 +31,10 @@ def search(
     fresh: int = 2_000_000,
     seed: int = 0,
 ) -> dict[str, Any]:
-    """Search for the best code of B features in m dimensions.
-
-    A quarter of the copies start from fans and cones of small ratio, a quarter from random weights of unequal
-    loudness, the others from random weights. The best after a short descent are refined by a long one.
-
-    Parameters
-    ----------
-    m : int
-        Dimensions, at least 2.
-    B : int
-        Features, at least 2 m.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    starts, kept : int
-        Copies screened, at least 4, and copies refined, from 1 to `starts`.
-    screening, steps : int
-        Steps of Adam for each, at least 1.
-    batch : int
-        Feature vectors a step, at least 1.
-    fresh : int
-        Feature vectors that measure the loss in the end; they choose nothing.
-    seed : int
-        Seed of everything.
-
-    Returns
-    -------
-    dict
-        ``loss`` and ``loss_se`` of the best copy on fresh vectors, its ``start`` ("cone or fan", "unequal", "random"),
-        ``screened`` (losses of all copies after screening) and ``refined``, and its weights ``W_in`` (m, B), ``W_out``
-        (B, m) and ``b`` (B,) as lists.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours.
-
-    Examples
-    --------
-    >>> found = search(2, 4, 0.1, starts=4, kept=1, screening=20, steps=50, fresh=1000)
-    >>> len(found["W_in"]), len(found["W_in"][0])
-    (2, 4)
-    """
-    m, B = checks.whole("m", m, 2), checks.whole("B", B, 2 * checks.whole("m", m, 2))
-    p, starts = features.one_probability(p), checks.whole("starts", starts, 4)
-    kept, fresh = checks.whole("kept", kept, 1, starts), checks.whole("fresh", fresh, 2)
-    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    """Search for the best code of B features in m dimensions; ``fresh`` vectors measure it and choose nothing."""
+    # A quarter of the copies start from fans and cones of small ratio, a quarter from random weights of unequal
+    # loudness, the others from random weights. The best after a short descent are refined by a long one.
+    generator = torch.Generator().manual_seed(seed)
     weights = _screen(first_weights(m, B, starts, generator), p, screening, batch, generator)
     screened = _losses(weights, p, 20_000, generator)
     best = screened.argsort()[:kept]
@@ -106,27 +57,7 @@ def search(
 
 
 def first_weights(m: int, B: int, copies: int, generator: torch.Generator) -> list[torch.Tensor]:
-    """Where a search starts: encoder, decoder, bias and log loudness of each copy.
-
-    Parameters
-    ----------
-    m, B : int
-        Dimensions and features.
-    copies : int
-        How many; a quarter of them fans and cones, a quarter of unequal loudness.
-    generator : torch.Generator
-        Source of the random numbers.
-
-    Returns
-    -------
-    list of torch.Tensor
-        W_in (copies, m, B), W_out (copies, B, m), b (copies, B) and log loudness (copies, B).
-
-    Examples
-    --------
-    >>> [tuple(value.shape) for value in first_weights(3, 9, 8, torch.Generator().manual_seed(0))]
-    [(8, 3, 9), (8, 9, 3), (8, 9), (8, 9)]
-    """
+    """Where a search starts: encoder, decoder, bias and log loudness of each copy."""
     W_in = torch.randn(copies, m, B, generator=generator) / m**0.5
     W_out, b, loud = W_in.transpose(1, 2).clone(), torch.zeros(copies, B), torch.zeros(copies, B)
     loud[: copies // 2] = torch.randn(copies // 2, B, generator=generator)
@@ -141,32 +72,7 @@ def first_weights(m: int, B: int, copies: int, generator: torch.Generator) -> li
 def descend(
     weights: list[torch.Tensor], p: float, *, steps: int, batch: int, lr: float, generator: torch.Generator
 ) -> list[torch.Tensor]:
-    """Adam with a cosine on all copies at once, each step on fresh feature vectors that the copies share.
-
-    Parameters
-    ----------
-    weights : list of torch.Tensor
-        As `first_weights` gives them.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    steps, batch : int
-        Steps, and feature vectors a step.
-    lr : float
-        Learning rate at the start.
-    generator : torch.Generator
-        Source of the feature vectors.
-
-    Returns
-    -------
-    list of torch.Tensor
-        The weights at the end.
-
-    Examples
-    --------
-    >>> g = torch.Generator().manual_seed(0)
-    >>> len(descend(first_weights(2, 5, 4, g), 0.1, steps=2, batch=8, lr=1e-2, generator=g))
-    4
-    """
+    """Adam with a cosine on all copies at once, each step on fresh feature vectors that the copies share."""
     weights = [value.detach().clone().requires_grad_() for value in weights]
     optimiser = torch.optim.Adam(weights, lr=lr)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, steps)
@@ -181,31 +87,8 @@ def descend(
 
 
 def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Feature vectors with at least one feature on, k of them with a chance proportional to the root of its own.
-
-    Parameters
-    ----------
-    B : int
-        Features.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    batch : int
-        How many.
-    generator : torch.Generator
-        Source of the random numbers.
-
-    Returns
-    -------
-    x : torch.Tensor, shape (batch, B)
-    share : torch.Tensor, shape (batch,)
-        Weights: the sum of share times f(x) estimates E[f(x)] over feature vectors that are not zero.
-
-    Examples
-    --------
-    >>> x, share = draw(5, 0.1, 4000, torch.Generator().manual_seed(0))
-    >>> bool(abs((share @ x).mean() - 0.05) < 0.005)
-    True
-    """
+    """Feature vectors with at least one feature on, k of them with a chance proportional to the root of its own."""
+    # with the share of each: the sum of share times f(x) estimates E[f(x)] over feature vectors that are not zero
     k = np.arange(1, B + 1)
     chance = binom.pmf(k, B, p)
     k, chance = k[chance > 1e-9 * p**2], chance[chance > 1e-9 * p**2]
@@ -220,38 +103,8 @@ def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torc
 def measured_loss(
     W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray, p: float, *, samples: int, seed: int
 ) -> tuple[float, float]:
-    """Loss per feature of a tile on fresh feature vectors, drawn as in `draw`, in float64.
-
-    Parameters
-    ----------
-    W_in, W_out, b : numpy.ndarray
-        Shapes (m, B), (B, m) and (B,).
-    p : float
-        Probability that a feature is on, in [1e-12, 1].
-    samples : int
-        Feature vectors, at least 2.
-    seed : int
-        Seed of the feature vectors.
-
-    Returns
-    -------
-    loss, se : float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> loss, se = measured_loss(np.array([[1.0, -1]]), np.array([[1.0], [-1]]), np.zeros(2), 0.1, samples=9000, seed=0)
-    >>> abs(loss - 0.1**2 / 6) < 4 * se
-    True
-    """
-    p, samples = checks.number("p", p, SMALLEST_P, 1), checks.whole("samples", samples, 2)
-    W_in = checks.array("W_in", W_in, "m B")
-    W_out, b = checks.of_shape("W_out", W_out, W_in.shape[::-1]), checks.of_shape("b", b, W_in.shape[1:])
-    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0, LARGEST_SEED))
+    """Loss per feature of a tile and its error, on fresh vectors, drawn as in `draw`, for p from 1e-12; in float64."""
+    generator = torch.Generator().manual_seed(seed)
     W, b, values = torch.tensor(W_out @ W_in), torch.tensor(b), []  # pyrefly: ignore[bad-assignment]: a tensor from here on
     for start in range(0, samples, CHUNK):
         size = min(CHUNK, samples - start)

@@ -1,20 +1,34 @@
 """Reading a code: more than one element-wise step, and sparse autoencoders on activations whose truth is known.
 
-What stands here is theory, in float64. Behind it: `superposition.decoders.shared_directions` (what no decoder can
-undo), `superposition.decoders.planar_decoders` and, with torch, `superposition.decoders.dictionary_training`.
+What stands here is theory, in float64; every argument is checked, and a ValueError says what is allowed. Behind it,
+unchecked: `superposition.decoders.shared_directions` (what no decoder can undo) and, with torch,
+`superposition.decoders.dictionary_training`. There p is the probability that a feature is on, in (0, 1], r the
+compression ratio, in (0, 1], sigma the standard deviation of Gaussian interference, and iterations at least 1.
 
 Source: ours, beyond The Persian Rug.
 """
 
-from superposition.decoders.dictionaries import dictionary, nonnegative_lasso, scores
-from superposition.decoders.ladder import decode, decode_rug, final_loss, recovery_ratio, state_evolution
+from superposition.decoders.face import (
+    decode,
+    decode_rug,
+    dictionary,
+    digon_bayes_loss,
+    final_loss,
+    nonnegative_lasso,
+    planar_bayes_loss,
+    recovery_ratio,
+    scores,
+    state_evolution,
+)
 
 __all__ = [
     "decode",
     "decode_rug",
     "dictionary",
+    "digon_bayes_loss",
     "final_loss",
     "nonnegative_lasso",
+    "planar_bayes_loss",
     "recovery_ratio",
     "scores",
     "state_evolution",

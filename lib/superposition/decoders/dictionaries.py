@@ -42,25 +42,8 @@ class Dictionary:
     def activations(
         self, batch: int, *, seed: int | np.random.Generator
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Draw features (batch, ns) and the activations (batch, nd) that they make.
-
-        Parameters
-        ----------
-        batch : int
-            How many, at least 1.
-        seed : int or numpy.random.Generator
-            A seed, or a generator to draw from.
-
-        Returns
-        -------
-        x, h : numpy.ndarray
-
-        Raises
-        ------
-        ValueError
-            If `batch` is below 1.
-        """
-        x = features.sample_each(self.p, batch, seed=seed)
+        """Draw features (batch, ns) and the activations (batch, nd) that they make."""
+        x = features.sample_each(self.p, checks.whole("batch", batch, 1), seed=checks.generator("seed", seed))
         return x, x @ self.directions.T
 
 
@@ -102,52 +85,12 @@ class Scores:
 def dictionary(
     ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, exponent: float = 0.0, seed: int = 0
 ) -> Dictionary:
-    """Directions with an exact law of overlaps, and frequencies of the features.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 2.
-    nd : int
-        Dimensions, from 1 to ns.
-    kind : {"rug", "antipodal", "cone", "random"}
-        A tight frame whose overlaps have the least mean square; the same with a feature of opposite direction for each;
-        nd / 3 cones of 3 ns / nd features each, in orthogonal spaces; or independent directions.
-    p : float
-        Mean probability that a feature is on, in (0, 1].
-    exponent : float
-        p_i falls as i to the power of minus this, from 0 (equal features) to 10.
-    seed : int
-        Of the index set of a rug and the basis of its space, or of random directions.
-
-    Returns
-    -------
-    Dictionary
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, no such frame exists, or a p_i would be above 1.
-
-    Examples
-    --------
-    >>> truth = dictionary(64, 16, "antipodal", p=0.05, exponent=0.5)
-    >>> truth.interference[:3].round(9)
-    array([3., 3., 3.])
-    >>> round(float(truth.directions[:, 0] @ truth.directions[:, 32]), 9)
-    -1.0
-    >>> x, h = truth.activations(10, seed=0)
-    >>> x.shape, h.shape
-    ((10, 64), (10, 16))
-    """
-    ns = checks.whole("ns", ns, 2)
-    nd, p = checks.whole("nd", nd, 1, ns), features.one_probability(p)
-    checks.one_of("kind", kind, KINDS)
-    falling = np.arange(1.0, ns + 1) ** -checks.number("exponent", exponent, 0, 10)
+    """Directions with an exact law of overlaps, and frequencies of the features, falling as i^-exponent."""
+    falling = np.arange(1.0, ns + 1) ** -exponent
     each = p * falling / falling.mean()
     if each[0] > 1:
         raise ValueError(f"p = {p:g} with exponent = {exponent:g} gives p_1 = {each[0]:g}; allowed: (0, 1] for each")
-    return Dictionary(kind, _directions(ns, nd, kind, checks.whole("seed", seed, 0)), each)
+    return Dictionary(kind, _directions(ns, nd, kind, seed), each)
 
 
 def scores(
@@ -159,52 +102,10 @@ def scores(
     offset: ArrayLike | None = None,
     threshold: float = 0.0,
 ) -> Scores:
-    """Score codes, and the directions they belong to, against the truth.
-
-    Parameters
-    ----------
-    truth : Dictionary
-        What made the activations.
-    x : array_like, shape (batch, ns)
-        The features.
-    codes : array_like, shape (batch, k)
-        Latents, one activation a row.
-    directions : array_like, shape (nd, k), optional
-        Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
-    offset : array_like, shape (nd,), optional
-        What the decoder adds, if anything.
-    threshold : float
-        A latent is active above it, 0 or more, in units of unit directions. For posterior means, which are never 0.
-
-    Returns
-    -------
-    Scores
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or a value is out of range.
-
-    Notes
-    -----
-    Source: ours. Latents are matched to features one to one, by the largest sum of cosines
-    (`scipy.optimize.linear_sum_assignment`); what is not matched counts in l0 and dead alone.
-
-    Examples
-    --------
-    >>> truth = dictionary(8, 4, seed=0, p=0.2)
-    >>> x, h = truth.activations(500, seed=1)
-    >>> found = scores(truth, x, 0.5 * x[:, ::-1], truth.directions[:, ::-1])
-    >>> found.mcc, found.recall, round(found.shrinkage, 6), found.latent[:3]
-    (1.0, 1.0, 0.5, array([7, 6, 5]))
-    """
-    nd, ns = truth.directions.shape
-    x = checks.of_shape("x", x, ("batch", ns))
-    given = truth.directions if directions is None else checks.of_shape("directions", directions, (nd, "k"))
-    codes = checks.of_shape("codes", codes, (len(x), given.shape[1]))
-    threshold = checks.number("threshold", threshold, 0)
-    offset = checks.of_shape("offset", np.zeros(nd) if offset is None else offset, (nd,))
-    h, rebuilt = x @ truth.directions.T, codes @ given.T + offset
+    """Score codes (batch, k), and the directions (nd, k) they belong to, against the truth."""
+    x, codes, ns = np.asarray(x, float), np.asarray(codes, float), len(truth.p)
+    given = truth.directions if directions is None else np.asarray(directions, float)
+    h, rebuilt = x @ truth.directions.T, codes @ given.T + (0.0 if offset is None else np.asarray(offset, float))
     length = np.ones(ns) if directions is None else np.linalg.norm(given, axis=0)
     codes = codes * length
     latent, cosine = _matched(truth.directions, given / np.where(length > 0, length, 1), directions is None)
@@ -226,45 +127,13 @@ def scores(
 def nonnegative_lasso(
     hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
 ) -> NDArray[np.float64]:
-    """Sparse codes of activations by FISTA: the least |h - D c|^2 / 2 + lambda sum c over c of 0 or more.
-
-    Parameters
-    ----------
-    hidden : array_like, shape (batch, nd)
-        Activations.
-    directions : array_like, shape (nd, k)
-        A dictionary D.
-    lambda_ : float
-        Price of a unit of a code, 0 or more.
-    iterations : int
-        At least 1.
-
-    Returns
-    -------
-    numpy.ndarray, shape (batch, k)
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or a value is out of range.
-
-    Notes
-    -----
-    Source: Beck and Teboulle (2009), with a constant step of one over the largest eigenvalue of D^T D.
-
-    Examples
-    --------
-    >>> nonnegative_lasso([[1.0, -2.0]], [[1, 0], [0, 1]], 0.25).round(6)
-    array([[0.75, 0.  ]])
-    """
-    D = checks.array("directions", directions, "nd k")
-    h = checks.of_shape("hidden", hidden, ("batch", len(D)))
-    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
+    """Sparse codes of activations by FISTA, after Beck and Teboulle (2009), with a constant step."""
+    D, h = np.asarray(directions, float), np.asarray(hidden, float)
     step = 1 / max(float(np.linalg.norm(D, 2) ** 2), 1e-300)
     G, drive = step * (D.T @ D), step * (h @ D - lambda_)
     c = ahead = np.zeros_like(drive)
     t = 1.0
-    for _ in range(checks.whole("iterations", iterations, 1)):
+    for _ in range(iterations):
         last, c = c, np.maximum(ahead - ahead @ G + drive, 0)
         t, before = (1 + np.sqrt(1 + 4 * t**2)) / 2, t
         ahead = c + (before - 1) / t * (c - last)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, optimise
+from superposition import optimise
 from superposition.decoders.dictionaries import Dictionary
 from superposition.devices import torch
 
@@ -43,48 +43,11 @@ def train_saes(
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[SparseAutoencoder]:
-    """Train sparse autoencoders side by side, each on activations of its own, always fresh.
-
-    Parameters
-    ----------
-    truth : superposition.decoders.dictionaries.Dictionary
-        What makes the activations.
-    lambdas : array_like, shape (n,)
-        Price of a unit of a latent for each autoencoder, from 0 to 1e6; repeat a value for several starts.
-    latents : int, optional
-        How many each has, at least 1; as many as there are features if left out.
-    steps, batch : int
-        Steps, and activations a step, at least 1.
-    lr : float
-        First learning rate, above 0; it falls to zero along a cosine.
-    seed : int
-        Seed of weights and activations.
-    progress : callable, optional
-        Called as ``progress(done, total)`` about a hundred times.
-
-    Returns
-    -------
-    list of SparseAutoencoder
-        One for each price.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> from superposition.decoders import dictionary
-    >>> one, two = train_saes(dictionary(8, 4, p=0.1), [0.1, 0.1], steps=20)
-    >>> bool(np.allclose(np.linalg.norm(one.W_dec, axis=0), 1)), bool(np.array_equal(one.W_dec, two.W_dec))
-    (True, False)
-    """
+    """Train sparse autoencoders side by side, one for each price (n,), each on activations of its own, always fresh."""
     nd, ns = truth.directions.shape
-    prices = checks.real("lambdas", checks.of_shape("lambdas", lambdas, ("n",)), 0, 1e6)
-    k, n = checks.whole("latents", ns if latents is None else latents, 1), len(prices)
-    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0))
-    parts = _first_weights(truth, n, k, rng)
+    prices, rng = np.asarray(lambdas, float), np.random.default_rng(seed)
+    n = len(prices)
+    parts = _first_weights(truth, n, ns if latents is None else latents, rng)
     price = torch.from_numpy(prices).float()[:, None]
 
     def loss():
@@ -92,8 +55,7 @@ def train_saes(
         f, rebuilt = _forward(parts, h)
         return (((h - rebuilt) ** 2).sum(2) / 2 + price * f.sum(2)).mean(1).sum()
 
-    rate = checks.number("lr", lr, 0, 1e6, open_low=True)
-    for done, _ in optimise.adam(parts, optimise.by_autograd(parts, loss), steps=steps, lr=rate):
+    for done, _ in optimise.adam(parts, optimise.by_autograd(parts, loss), steps=steps, lr=lr):
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
         if progress is not None and (done == steps or done % max(1, steps // 100) == 0):

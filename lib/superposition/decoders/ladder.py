@@ -15,9 +15,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
-from superposition.rug import meanfield, ranges
+from superposition import features
+from superposition.rug import meanfield
 from superposition.rug.bayes import bayes_decoder, bayes_loss
+from superposition.rug.moments import floats
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -45,40 +46,10 @@ class Evolution:
 
 
 def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
-    """Loss of the iterated Bayes decoder on a rug, as ns -> infinity.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    r : array_like
-        Compression ratio nd / ns, in (0, 1].
-    iterations : int
-        At least 1; the first is the best element-wise decoder.
-
-    Returns
-    -------
-    Evolution
-        Fields ``sigma`` and ``loss``, of the broadcast shape and one more axis for the iterations.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Ma and Ping (2017), section IV, for a projector without noise: v = `bayes_loss` (p, sigma),
-    tau = 1 / (1 / v - 1 / sigma^2), next sigma^2 = tau (1 / r - 1), from tau = Var[x].
-
-    Examples
-    --------
-    >>> (state_evolution(0.05, 0.2, 4).loss / 0.007427).round(3)  # in units of the best ReLU
-    array([0.956, 0.465, 0.202, 0.077])
-    """
-    p, r = np.broadcast_arrays(features.probability(p), meanfield.checked_ratio(r))
+    """Loss of the iterated Bayes decoder on a rug, as ns -> infinity (Ma and Ping 2017, section IV, without noise)."""
+    p, r = floats(p, r)
     sigma, found = meanfield.noise_std(p, r), []
-    for _ in range(checks.whole("iterations", iterations, 1)):
+    for _ in range(iterations):
         v = bayes_loss(p, sigma)
         found.append((sigma, v))
         sigma = np.sqrt(extrinsic(v, sigma) * (1 - r) / r)
@@ -86,30 +57,8 @@ def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 
 def extrinsic(v: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Variance of what a Bayes decoder adds to its input: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0.
-
-    Parameters
-    ----------
-    v : array_like
-        Loss of the decoder, from 0 to below sigma^2.
-    sigma : array_like
-        Standard deviation of its input's error, sigma >= 0.
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> float(extrinsic(0.5, 1.0))
-    1.0
-    """
-    v, sigma = np.broadcast_arrays(checks.real("v", v, 0, ranges.LARGEST), ranges.spreads(sigma))
+    """Variance of what a Bayes decoder adds to its input: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0."""
+    v, sigma = floats(v, sigma)
     gain = sigma**2 - v
     if np.any((gain <= 0) & (v > 0)):
         raise ValueError(f"v = {v[(gain <= 0) & (v > 0)].flat[0]:g} is out of range; allowed: [0, sigma^2)")
@@ -117,65 +66,16 @@ def extrinsic(v: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 def recovery_ratio(p: ArrayLike) -> Floats:
-    """The ratio above which the iterated Bayes decoder recovers every feature of a rug, as ns -> infinity.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        max over sigma of `bayes_loss` (p, sigma) / sigma^2, between p and 1.
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: Donoho, Maleki and Montanari (2009) for the argument. A fixed point of `state_evolution` is a sigma with
-    bayes_loss = r sigma^2, and all of them lie below its start. As p -> 0 it is 2/3 p ln(1/p).
-
-    Examples
-    --------
-    >>> float(recovery_ratio(0.05).round(4))
-    0.1122
-    """
-    return _hardest(features.probability(p))[0]
+    """The ratio above which the iterated Bayes decoder recovers every feature of a rug, as ns -> infinity."""
+    # a fixed point of `state_evolution` is a sigma with bayes_loss = r sigma^2, and all of them lie below its start
+    return _hardest(np.asarray(p, float))[0]
 
 
 def final_loss(p: float, r: float) -> float:
-    """Where `state_evolution` ends: what no number of iterations takes away from a rug.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-    r : float
-        Compression ratio, in (0, 1].
-
-    Returns
-    -------
-    float
-        r sigma^2 at the largest sigma with bayes_loss = r sigma^2; 0 above `recovery_ratio`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Examples
-    --------
-    >>> round(final_loss(0.05, 0.1) / 0.01222, 2), final_loss(0.05, 0.2)  # in units of the best ReLU
-    (0.8, 0.0)
-    """
+    """Where `state_evolution` ends: what no number of iterations takes away from a rug."""
     from scipy.optimize import brentq
 
-    p, r = features.one_probability(p), checks.number("r", meanfield.checked_ratio(r))
-    ratio, hardest = _hardest(np.asarray(p))
+    ratio, hardest = _hardest(np.asarray(p, float))
     if r > ratio:
         return 0.0
 
@@ -188,47 +88,8 @@ def final_loss(p: float, r: float) -> float:
 
 
 def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20) -> Float[np.ndarray, "... ns"]:
-    """Estimate feature vectors from hidden vectors by the iterated Bayes decoder.
-
-    Parameters
-    ----------
-    hidden : array_like, shape (..., nd)
-        Hidden vectors W_in x, without noise or bias.
-    W_in : array_like, shape (nd, ns)
-        Encoder. Only its row space counts; the decoder is best where that is a tight frame without coherence (a rug),
-        and no more than a good guess where features share directions.
-    p : float
-        Probability that a feature is on, in (0, 1]; its values are uniform on [0, 1].
-    iterations : int
-        At least 1; the first is the element-wise Bayes decoder. A vector whose own estimate of its error has stopped
-        falling keeps its best.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., ns)
-        Posterior means, in [0, 1].
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or the shapes do not fit.
-
-    Notes
-    -----
-    Source: Ma and Ping (2017); Rangan, Schniter and Fletcher (2019). `decode_rug` is the fast form for rugs.
-
-    Examples
-    --------
-    >>> from superposition.features import sample
-    >>> x = sample(400, 0.05, 20, seed=0)
-    >>> W_in = np.random.default_rng(1).standard_normal((160, 400))
-    >>> bool(np.mean((decode(x @ W_in.T, W_in, 0.05) - x) ** 2) < 1e-6)
-    True
-    """
-    W_in = checks.array("W_in", W_in, "nd ns")
-    hidden = checks.real("hidden", checks.array("hidden", hidden, "... nd"), -ranges.LARGEST, ranges.LARGEST)
-    if hidden.shape[-1] != len(W_in):
-        raise ValueError(f"hidden has shape {hidden.shape}; allowed: (..., {len(W_in)})")
+    """Estimate feature vectors (..., ns) from hidden vectors (..., nd) by the iterated Bayes decoder."""
+    W_in, hidden = np.asarray(W_in, float), np.asarray(hidden, float)
     inverse = np.linalg.pinv(W_in)
     P = inverse @ W_in
     diagonal = np.clip(np.diag(P), FLATTEST, 1)
@@ -239,45 +100,7 @@ def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20
 
 
 def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) -> Iterator[np.ndarray]:
-    """Give the estimates of the iterated Bayes decoder on a rug, one after each iteration.
-
-    Parameters
-    ----------
-    readout : array_like, shape (batch, ns)
-        R x, which is what the hidden vectors say.
-    rug : Rug
-        The matrix R.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    iterations : int
-        At least 1.
-
-    Returns
-    -------
-    iterator of numpy.ndarray, shape (batch, ns)
-        Posterior means; the same memory each time.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or the shapes do not fit.
-
-    Notes
-    -----
-    Source: as `decode`, at a cost of two fast transforms an iteration.
-
-    Examples
-    --------
-    >>> from superposition.features import sample
-    >>> from superposition.rug import Rug
-    >>> rug, x = Rug(4096, 1229), sample(4096, 0.05, 4, seed=0)
-    >>> losses = [np.mean((estimate - x) ** 2) for estimate in decode_rug(rug.apply(x), rug, 0.05, iterations=4)]
-    >>> [f"{loss:.0e}" for loss in losses]
-    ['4e-03', '9e-04', '2e-04', '3e-05']
-    """
-    readout = checks.real("readout", checks.array("readout", readout, "batch ns"), -ranges.LARGEST, ranges.LARGEST)
-    if readout.shape[1] != rug.ns:
-        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
+    """Give the estimates (batch, ns) of the iterated Bayes decoder on a rug, one after each iteration."""
     return _steps_to_x(readout, rug.apply, np.full(1, rug.nd / rug.ns), p, iterations)
 
 
@@ -289,28 +112,9 @@ def iterates(
     prior: tuple[float, float],
     iterations: int,
 ) -> Iterator[np.ndarray]:
-    """Iterate any element-wise posterior.
-
-    Parameters
-    ----------
-    readout : numpy.ndarray, shape (batch, n)
-        R x, where R = D^-1 P is a projector P divided by its diagonal D.
-    apply : callable
-        Multiplies vectors by R.
-    diagonal : numpy.ndarray, shape (n,) or (1,)
-        D.
-    denoise : callable
-        Gives posterior mean and variance of ``denoise(y, sigma)``, y = x + sigma times a normal variable.
-    prior : tuple of float
-        Mean and variance before anything is seen.
-    iterations : int
-        At least 1.
-
-    Yields
-    ------
-    numpy.ndarray, shape (batch, n)
-        Estimates; the same memory each time.
-    """
+    """Iterate any element-wise posterior on R x (batch, n), R = D^-1 P a projector divided by its diagonal."""
+    # ``denoise(y, sigma)`` gives posterior mean and variance of y = x + sigma Z; ``prior`` is both before anything is
+    # seen. The estimates are the same memory each time.
     s, tau = np.full_like(readout, prior[0]), np.full((len(readout), 1), prior[1])
     estimate, doubt = s.copy(), np.full((len(readout), 1), np.inf)
     for k in range(iterations):
@@ -344,7 +148,6 @@ def _hardest(p):
 
 def _steps_to_x(readout, apply, diagonal, p, iterations):
     """The iterates for the features themselves."""
-    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
     prior = float(features.mean(p)), float(features.variance(p))
     return iterates(readout, apply, diagonal, lambda y, sigma: bayes_decoder(y, sigma, p), prior, iterations)  # pyrefly: ignore[bad-argument-type]: arrays
 

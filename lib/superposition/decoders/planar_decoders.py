@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from superposition import checks
 from superposition.decoders.shared_directions import digon_bayes_loss
 
 if TYPE_CHECKING:
@@ -27,51 +26,12 @@ class Bracket(NamedTuple):
     se: float
 
 
-def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> Bracket:
-    """Loss of the best decoder of a code in the plane, by Monte Carlo over its exact posterior.
-
-    Parameters
-    ----------
-    W_in : array_like, shape (2, B)
-        Encoder, B at least 3; two features may share a line in opposite directions, not more, and not in one. The
-        loudest may be 1e10 times as long as the quietest: beyond, rounding hides the one behind the other.
-    p : float
-        Probability that a feature is on, in [1e-100, 1).
-    samples : int
-        Feature vectors with two or more features on, at least 2.
-    seed : int
-        Seed of the feature vectors.
-
-    Returns
-    -------
-    Bracket
-        The decoder that knows whether four or more features are on, and is excused then, is below every other:
-        ``lower``. The same decoder without excuse is one: ``upper``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. With two features on there is one solution for each pair, with three a segment for each triple;
-    a set T weighs p^k (1 - p)^(B - k) times length over the root of det(W_T W_T^T). On a line, `digon_bayes_loss`.
-
-    Examples
-    --------
-    >>> from superposition.codes.fans import priority_fan
-    >>> found = planar_bayes_loss(priority_fan(6, 10).W_in, 0.05, samples=4000, seed=0)
-    >>> round(found.lower, 5), round(found.upper, 5)  # with one ReLU 0.0014
-    (0.00041, 0.00041)
-    """
-    W_in = checks.of_shape("W_in", W_in, (2, "B"))
-    p, samples = checks.number("p", p, 1e-100, 1, open_high=True), checks.whole("samples", samples, 2)
-    if W_in.shape[1] < 3:
-        raise ValueError(f"W_in has shape {W_in.shape}; allowed: (2, B) with B of 3 or more")
+def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int | np.random.Generator) -> Bracket:
+    """Loss of the best decoder of a code (2, B) in the plane, by Monte Carlo over its exact posterior."""
+    W_in = np.asarray(W_in, float)
     B, lines = W_in.shape[1], _lines(W_in)
     on_lines = 2 * sum(float(digon_bayes_loss(p, c)) for _, c in lines) * (1 - p) ** (B - 2) / B
-    x, share = _several_on(B, p, samples, checks.generator("seed", seed))
+    x, share = _several_on(B, p, samples, np.random.default_rng(seed))
     x = x[[not any(set(np.flatnonzero(row)) == pair for pair, _ in lines) for row in x]]
     share *= len(x) / samples
     errors = np.mean((_planar_posterior(x @ W_in.T, W_in, p, [pair for pair, _ in lines]) - x) ** 2, axis=1)

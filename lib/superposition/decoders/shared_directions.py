@@ -13,14 +13,12 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 from scipy.special import ndtr
 
-from superposition import checks, features
+from superposition import features
 from superposition.decoders.ladder import Evolution, extrinsic, iterates
-from superposition.rug import ranges
-from superposition.rug.moments import REACH, gauss_legendre
+from superposition.rug.moments import REACH, floats, gauss_legendre
 
 if TYPE_CHECKING:
-    from jaxtyping import Float
-    from numpy.typing import ArrayLike
+    from numpy.typing import ArrayLike, NDArray
 
     from superposition.checks import Floats
     from superposition.rug.rugs import Rug
@@ -36,37 +34,8 @@ class Pair(NamedTuple):
 
 
 def digon_bayes_loss(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
-    """Loss of the best decoder of a digon, which sees x - c x' alone.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    c : array_like
-        Weight of the second feature, from 1e-15 to 1e15; 1 for the tied digon.
-
-    Returns
-    -------
-    numpy.ndarray
-        The loss per feature, averaged over both.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. If both are on, the number seen leaves an interval of length l open, and the error is that of a
-    value that is 0 or uniform on it. As p -> 0 it is p^2 (1 + c^-2) (2 - 1 / c) / 12, the loss of one ReLU: the best
-    decoder gains a term of order p^3 alone.
-
-    Examples
-    --------
-    >>> float(round(digon_bayes_loss(0.05) / 0.05**2, 4))  # 1/6 less p / 10
-    0.1616
-    """
-    p, c = np.broadcast_arrays(features.probability(p), checks.real("c", c, 1e-15, 1e15))
+    """Loss per feature of the best decoder of a digon, which sees x - c x' alone."""
+    p, c = floats(p, c)
     c, (nodes, weights) = np.maximum(c, 1 / c), gauss_legendre(24)
 
     def unknown(length):
@@ -79,78 +48,19 @@ def digon_bayes_loss(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
 
 
 def pair_posterior(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Pair:
-    """What y = x - x' + nu says of an antipodal pair.
-
-    Parameters
-    ----------
-    y : array_like
-        Pre-activation of x in units of the gain, from -1e30 to 1e30.
-    sigma : array_like
-        Standard deviation of the Gaussian interference, above 0.
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    Pair
-        Fields ``z``, ``z_variance``, ``x``, ``x_variance``, each of the broadcast shape. E[x'] is ``x - z``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. z is 0 with probability (1 - p)^2 and has the density p - p^2 abs(z) elsewhere; given z, the lesser
-    of the two features is 0 or uniform on [0, 1 - abs(z)]. All moments are those of truncated normal variables.
-
-    Examples
-    --------
-    >>> found = pair_posterior([-0.5, 0.0, 0.5], sigma=0.05, p=0.05)
-    >>> found.x.round(3)
-    array([0.006, 0.   , 0.506])
-    """
-    sigma = checks.real("sigma", sigma, 1 / ranges.LARGEST, ranges.LARGEST)
-    y = checks.real("y", y, -ranges.LARGEST, ranges.LARGEST)
-    return Pair(*(part[()] for part in _posterior(*np.broadcast_arrays(y, sigma, features.probability(p)))[1]))
+    """What y = x - x' + nu says of an antipodal pair, at a noise sigma > 0; E[x'] is x - z of the answer."""
+    # z is 0 with probability (1 - p)^2 and has the density p - p^2 abs(z) elsewhere; given z, the lesser of the two
+    # features is 0 or uniform on [0, 1 - abs(z)]. All moments are those of truncated normal variables.
+    return Pair(*(part[()] for part in _posterior(*floats(y, sigma, p))[1]))
 
 
 def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
-    """State evolution of the best iterated decoder on an antipodal rug, as ns -> infinity.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    r : array_like
-        Compression ratio nd / ns, in (0, 1/2].
-    iterations : int
-        At least 1.
-
-    Returns
-    -------
-    Evolution
-        Interference ``sigma`` that a pair meets, and ``loss`` per feature.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. An antipodal rug of ns features is a rug of ns / 2 signed pairs at the ratio 2 r, so that
-    sigma^2 = tau (1 / (2 r) - 1), from tau = 2 Var[x]. However small sigma gets, `digon_bayes_loss` is left.
-
-    Examples
-    --------
-    >>> (pair_evolution(0.05, 0.2, 6).loss / 0.007427).round(3)  # in units of the best ReLU on the rug
-    array([0.774, 0.331, 0.146, 0.08 , 0.061, 0.056])
-    """
-    p, r = np.broadcast_arrays(features.probability(p), checks.real("r", r, 0, 0.5, open_low=True))
+    """State evolution of the best iterated decoder on an antipodal rug, as ns -> infinity."""
+    # An antipodal rug of ns features is a rug of ns / 2 signed pairs at the ratio 2 r, so that sigma^2 = tau (1 / (2
+    # r) - 1), from tau = 2 Var[x]. However small sigma gets, `digon_bayes_loss` is left.
+    p, r = floats(p, r)
     tau, found = 2 * features.variance(p), []
-    for _ in range(checks.whole("iterations", iterations, 1)):
+    for _ in range(iterations):
         sigma = np.sqrt(tau * (1 / (2 * r) - 1))
         of_z, of_x = _pair_losses(p, sigma)
         found.append((sigma, of_x))
@@ -159,46 +69,9 @@ def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 
 def decode_antipodal(
-    readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20
-) -> Iterator[Float[np.ndarray, "batch ns"]]:
-    """Give the estimates of the best iterated decoder on an antipodal rug, one after each iteration.
-
-    Parameters
-    ----------
-    readout : array_like, shape (batch, ns)
-        R x.
-    rug : Rug
-        The matrix R, antipodal.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    iterations : int
-        At least 1.
-
-    Returns
-    -------
-    iterator of numpy.ndarray, shape (batch, ns)
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, the shapes do not fit or the rug is not antipodal.
-
-    Notes
-    -----
-    Source: ours; `superposition.decoders.ladder.decode_rug` for the signed pairs.
-
-    Examples
-    --------
-    >>> from superposition.rug import Rug
-    >>> rug = Rug(8, 4, antipodal=True)  # digons: one step is all there is
-    >>> x = np.array([[0.5, 0, 0, 0, 0, 0.2, 0, 0]])
-    >>> [found.round(3)[0, :2] for found in decode_antipodal(rug.apply(x), rug, 0.05, iterations=1)]
-    [array([0.506, 0.016])]
-    """
-    readout = checks.real("readout", checks.array("readout", readout, "batch ns"), -ranges.LARGEST, ranges.LARGEST)
-    if readout.shape[1] != rug.ns or not rug.antipodal:
-        raise ValueError(f"readout of shape {readout.shape} needs an antipodal rug; allowed: (batch, {rug.ns})")
-    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
+    readout: NDArray[np.float64], rug: Rug, p: float, *, iterations: int = 20
+) -> Iterator[NDArray[np.float64]]:
+    """Give the estimates (batch, ns) of the best iterated decoder on an antipodal rug, one after each iteration."""
     return _pairs(readout[:, : rug.ns // 2], rug, p, iterations)
 
 

@@ -1,16 +1,19 @@
 """Your own model, measured against the theory: gains, noise, partners, loudness, loss, and how far from the best.
 
-Behind it: `superposition.diagnosis.picture` (where a model stands), `superposition.diagnosis.record_verifier` and
-`superposition.diagnosis.ablations` (what of a matrix makes its loss).
+What stands here checks every argument, and a ValueError says what is allowed. Behind it, unchecked:
+`superposition.diagnosis.picture` (where a model stands) and `superposition.diagnosis.ablations` (what of a matrix makes
+its loss). There W is the product of decoder and encoder, (n, n).
 
 Source: ours, against The Persian Rug.
 """
 
 from superposition.diagnosis.autoencoder import Diagnosis, diagnose
 from superposition.diagnosis.feature_laws import FeatureLaw
+from superposition.diagnosis.record_verifier import check_record
 
 __all__ = [
     "Diagnosis",
     "FeatureLaw",
+    "check_record",
     "diagnose",
 ]

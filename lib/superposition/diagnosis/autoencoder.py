@@ -22,6 +22,7 @@ from superposition.features import Estimate
 from superposition.rug import meanfield
 from superposition.rug.meanfield import Optimum
 from superposition.rug.model import RowStatistics, row_statistics
+from superposition.rug.ranges import LARGEST
 from superposition.rug.rugs import row_loss
 
 HEARD = 0.1  # of the largest gain: with less of its own feature, an output counts as dropped. Our choice.
@@ -179,7 +180,11 @@ def diagnose(
     """
     found = _given(W, b, W_out)
     product, bias = found["W"], found["b"]
+    for name, value in (("W", product), ("b", bias)):
+        checks.real(name, value, -LARGEST, LARGEST)
     ns = len(bias)
+    if ns < 2:
+        raise ValueError(f"W has shape {product.shape}; allowed: (ns, ns) with ns of 2 or more")
     nd = _dimensions(found) if nd is None else checks.whole("nd", nd, 1, ns)
     law, p = _law(p, law)
     rows = _rows(product, bias, law, p)
@@ -266,7 +271,8 @@ def _gaussian(rows, law, p):
     s, a = np.sqrt(law.variance * _squares(rows)), rows.diagonal
     losses = gaussian_loss(a, rows.b_eff, s, law.nodes() if p is None else uniform_nodes(p))
     if p is not None:  # the closed form, where the gain has the sign it should
-        losses[a > 0] = meanfield.loss(a[a > 0], rows.b_eff[a > 0], (s / np.where(a > 0, a, 1))[a > 0], p)
+        on = a >= 1 / LARGEST
+        losses[on] = meanfield.loss(a[on], rows.b_eff[on], s[on] / a[on], p)
     return float(losses.mean())
 
 
@@ -274,7 +280,7 @@ def _with_partner(W, rows, p):
     """The same with the most negative weight of each row kept out of the Gaussian."""
     s, a = np.sqrt(features.variance(p) * _squares(rows)), rows.diagonal
     strongest = -(W - np.diag(np.diag(W))).min(axis=1)
-    has = (a > 0) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
+    has = (a >= 1 / LARGEST) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
     losses = gaussian_loss(a, rows.b_eff, s, uniform_nodes(p))
     a, c, b = a[has], strongest[has] / a[has], rows.b_eff[has]
     losses[has] = partners.loss(a, b + a * c * float(features.mean(p)), s[has] / a, c, p)
@@ -285,7 +291,7 @@ def _by_law(W, rows, p):
     """The same with no Gaussian at all, and of how many rows; rows that differ in order only count as one."""
     if p is None:
         return None, 0
-    a = np.where(rows.diagonal > 0, rows.diagonal, 1)
+    a = np.where(rows.diagonal >= 1 / LARGEST, rows.diagonal, 1)
     others = np.sort((W - np.diag(np.diag(W))) / a[:, None], axis=1)
     kinds, first, count = np.unique(others.round(9), axis=0, return_index=True, return_counts=True)
     if len(kinds) > ROWS:
@@ -300,7 +306,7 @@ def _by_law(W, rows, p):
 
 def _law_of(others, a, b, p):
     """Loss of one row; with Gaussian noise where it has no gain."""
-    if a > 0:
+    if a >= 1 / LARGEST:
         return row_loss(others, a, b, p)
     s = np.sqrt(features.variance(p) * np.sum(others**2))
     return float(gaussian_loss(a, b, s, uniform_nodes(p)))
@@ -316,8 +322,7 @@ def _simulated(W, b, law, samples, seed, progress):
         total += squares.sum(axis=0)
         if progress is not None:
             progress(start + len(x), samples)
-    errors = np.concatenate(errors)
-    return total / samples, Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return total / samples, Estimate.of(np.concatenate(errors))
 
 
 def _report(found):

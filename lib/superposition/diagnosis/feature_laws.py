@@ -83,16 +83,11 @@ class FeatureLaw:
     def draw(self, batch: int, ns: int, seed: int | np.random.Generator) -> NDArray[np.float64]:
         """Draw feature vectors, shape (batch, ns); an answer of another shape is refused with a ValueError."""
         batch, ns = checks.whole("batch", batch, 1), checks.whole("ns", ns, 1)
-        return checks.of_shape("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
+        return checks.array("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
 
     def nodes(self) -> Nodes:
-        """A quadrature of the law, from values drawn with a fixed seed: zero for itself, all others in order, in cells.
-
-        Returns
-        -------
-        Nodes
-            Their second moment is exact: where features can be zero, the share of those that are not is set by it.
-        """
+        """A quadrature from values drawn with a fixed seed: zero for itself, all others in order, in cells."""
+        # their second moment is exact: where features can be zero, it sets the share of those that are not
         x = np.sort(self._drawn())
         on = x[x != 0]
         cells = np.array_split(on, min(CELLS, on.size))
@@ -107,32 +102,7 @@ class FeatureLaw:
 
 
 def uniform_law(p: float) -> FeatureLaw:
-    """The text's law: on with probability p, and then uniform.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    FeatureLaw
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: The Persian Rug, section 2 (data).
-
-    Examples
-    --------
-    >>> uniform_law(0.5).draw(1, 4, seed=1).round(2)
-    array([[0.  , 0.75, 0.28, 0.  ]])
-    """
-    p = features.one_probability(p)
+    """The text's law: on with probability p, and then uniform."""
 
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
@@ -141,104 +111,22 @@ def uniform_law(p: float) -> FeatureLaw:
 
 
 def uniform_nodes(p: float) -> Nodes:
-    """A quadrature of the text's law: zero, and 64 nodes of Gauss and Legendre.
-
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    Nodes
-
-    Raises
-    ------
-    ValueError
-        If `p` is outside (0, 1].
-
-    Examples
-    --------
-    >>> nodes = uniform_nodes(0.3)
-    >>> round(float(nodes.weight @ nodes.x**2), 12)
-    0.1
-    """
-    p, (x, weight) = features.one_probability(p), gauss_legendre(64)
+    """A quadrature of the text's law: zero, and 64 nodes of Gauss and Legendre."""
+    x, weight = gauss_legendre(64)
     return Nodes(np.r_[0.0, x], np.r_[1 - p, p * weight])
 
 
 def gaussian_loss(a: ArrayLike, b: ArrayLike, s: ArrayLike, nodes: Nodes) -> NDArray[np.float64]:
-    """Loss of ReLU(a x + b + s Z), Z standard normal, for any law of x and any sign of the gain.
-
-    Parameters
-    ----------
-    a, b, s : array_like
-        Gain, effective bias, and standard deviation of the interference at the output, s >= 0.
-    nodes : Nodes
-        A quadrature of the law of x.
-
-    Returns
-    -------
-    numpy.ndarray
-        Shape of the broadcast arguments.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 5, with its outer average as a sum over nodes.
-
-    Examples
-    --------
-    >>> from superposition.rug import meanfield
-    >>> loss = gaussian_loss(1.2, -0.4, 1.2 * 0.25, uniform_nodes(0.05))
-    >>> bool(np.isclose(loss, meanfield.loss(a=1.2, b=-0.4, sigma=0.25, p=0.05)))
-    True
-    """
-    a, b, s = (
-        checks.real("a", a, -ranges.LARGEST, ranges.LARGEST),
-        ranges.biases(b),
-        checks.real("s", s, 0, ranges.LARGEST),
-    )
-    drive = (a * 1.0)[..., None] * nodes.x + b[..., None]
+    """Loss of ReLU(a x + b + s Z), Z standard normal, for any law of x and any sign of the gain (eq. 5)."""
+    a, b, s = (np.asarray(value, float) for value in (a, b, s))
+    drive = a[..., None] * nodes.x + b[..., None]
     one, two = (moment(k, drive, s[..., None]) for k in (1, 2))
     return (nodes.x**2 - 2 * nodes.x * one + two) @ nodes.weight
 
 
 def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
-    """The text's theory for another law of the features: best gain and bias at the smallest noise.
-
-    Parameters
-    ----------
-    law : FeatureLaw
-        Law of the features.
-    r : float
-        Compression ratio, in (0, 1].
-
-    Returns
-    -------
-    superposition.rug.meanfield.Optimum
-        All are zero-dimensional.
-
-    Raises
-    ------
-    ValueError
-        If `r` is outside (0, 1].
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 6, eq. 14, eq. 15 and eq. 16 with the law's own variance and averages.
-
-    Examples
-    --------
-    >>> from superposition.rug import meanfield
-    >>> round(float(rug_optimum(uniform_law(0.05), 0.2).loss / meanfield.optimum(0.05, 0.2).loss), 2)
-    1.0
-    """
-    r, nodes = checks.number("r", r, 0, 1, open_low=True), law.nodes()
+    """The text's theory for another law of the features: best gain and bias at the smallest noise (eq. 6, 14 to 16)."""
+    nodes = law.nodes()
     sigma = min(float(np.sqrt(law.variance / r * (1 - r))), ranges.LARGEST)
     power_of_x = nodes.weight @ nodes.x**2
     if sigma == 0 and nodes.x.min() >= 0:

@@ -35,24 +35,7 @@ KINDS = {"heard": "#0072B2", "dropped": "#E69F00", "dead": "#D55E00"}
 
 
 def draw(found: Diagnosis) -> Figure:
-    """Draw where a model stands.
-
-    Parameters
-    ----------
-    found : superposition.diagnosis.Diagnosis
-        A diagnosis at a probability p.
-
-    Returns
-    -------
-    matplotlib.figure.Figure
-        Left, the plane of p and r, coloured by the phase that has the most features of the best known code, and the
-        model as a star. Middle, loss against r at the model's p. Right, gain and effective bias of every feature.
-
-    Raises
-    ------
-    ValueError
-        If the diagnosis is of another law of the features, for which there is no map.
-    """
+    """Draw where a model stands."""
     import matplotlib.pyplot as plt
 
     if not isinstance(found, Diagnosis) or found.p is None:

@@ -9,11 +9,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
 from superposition.codes.best_map import best_known
-from superposition.codes.exact_losses import code_loss, simulated_code_loss
+from superposition.codes.exact_losses import LARGEST, LOUDEST, code_loss, simulated_code_loss
 
 EXACT = 12  # features up to which the loss is exact
 
@@ -48,9 +48,9 @@ class Record:
         )
 
 
-def check(
-    W: NDArray[np.float64],
-    b: NDArray[np.float64],
+def check_record(
+    W: ArrayLike,
+    b: ArrayLike,
     p: float,
     *,
     nd: int | None = None,
@@ -61,17 +61,16 @@ def check(
 
     Parameters
     ----------
-    W : numpy.ndarray, shape (ns, ns)
-        Product of decoder and encoder.
-    b : numpy.ndarray, shape (ns,)
+    W : array_like, shape (ns, ns)
+        Product of decoder and encoder, from -1e300 to 1e75.
+    b : array_like, shape (ns,)
         Bias.
     p : float
         Probability that a feature is on, in (0, 1).
     nd : int, optional
-        Dimensions, from 1 to ns, where the factors show them; the rank of W, see `rank_of`, if that is less or nothing
-        is given.
+        Dimensions, from 1 to ns, where the factors show them; the rank of W if that is less or nothing is given.
     samples : int
-        Feature vectors, where there are more than EXACT features; at least 2.
+        Feature vectors, where there are more than twelve features; at least 2.
     seed : int
         Seed of the feature vectors.
 
@@ -84,15 +83,34 @@ def check(
     ValueError
         If an argument is outside its range.
 
+    Notes
+    -----
+    Source: ours. The best known code is that of `superposition.codes.best_known`.
+
     Examples
     --------
-    >>> from superposition.codes.fans import priority_fan
+    >>> from superposition.codes import priority_fan
     >>> fan = priority_fan(10, 30)
-    >>> check(fan.W, fan.b, 0.05).is_record
+    >>> check_record(fan.W, fan.b, 0.05).is_record
     False
     """
-    W = checks.of_shape("W", W, ("ns", "ns"))
-    b = checks.of_shape("b", b, W.shape[:1])
+    ns, rank, loss, se = measured(W, b, p, nd=nd, samples=samples, seed=seed)
+    best = best_known(p, rank / ns)
+    return Record(ns, rank, rank / ns, float(p), loss, se, best.loss, best.rug)
+
+
+def measured(
+    W: NDArray[np.float64],
+    b: NDArray[np.float64],
+    p: float,
+    *,
+    nd: int | None = None,
+    samples: int = 400_000,
+    seed: int = 0,
+) -> tuple[int, int, float, float]:
+    """Features, dimensions, loss and its standard error (0: exact) of a code, by the arguments of `check_record`."""
+    W = checks.real("W", checks.array("W", W, "ns ns"), -LARGEST, LOUDEST)
+    b = checks.real("b", checks.array("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
     rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
     checks.whole("samples", samples, 2), checks.generator("seed", seed)
@@ -101,35 +119,13 @@ def check(
     else:
         found = simulated_code_loss(W, b, p, samples=samples, seed=seed)
         loss, se = found.mean, found.se
-    best = best_known(p, rank / ns)
-    return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
+    return ns, rank, loss, se
 
 
 def rank_of(W: NDArray[np.float64]) -> int:
-    """Rank of a matrix whose rows and columns may differ by many orders of magnitude.
-
-    Parameters
-    ----------
-    W : numpy.ndarray, shape (ns, ns)
-        Finite.
-
-    Returns
-    -------
-    int
-        Pivots of a complete elimination above 1e-9 of what each had to cancel: at least 1.
-
-    Raises
-    ------
-    ValueError
-        If `W` holds anything but finite numbers.
-
-    Examples
-    --------
-    >>> from superposition.codes.fans import priority_fan
-    >>> rank_of(priority_fan(10, 1000).W)
-    2
-    """
-    W = checks.array("W", W, "ns ns").copy()
+    """Rank, at least 1, of a matrix (n, n) whose rows and columns may differ by many orders of magnitude."""
+    # pivots of a complete elimination above 1e-9 of what each had to cancel
+    W = W.copy()
     size, rank = np.abs(W), 0
     while rank < len(W):
         share = np.abs(W) / np.where(size > 0, size, 1)

@@ -1,280 +1,173 @@
-"""What the named runs on the best codes compute at one point: plain functions of numbers, which return plain numbers.
+"""Codes below r = 1/2 that training finds: searched tiles, and tiles of one ratio by size.
 
-They take the fields of the point and ``device`` as keywords, and know nothing of sweeps, files or tables. All run on
-the CPU: the networks are small.
+All run on the CPU: the networks are small.
 """
 
 from __future__ import annotations
 
-from importlib import resources
-from pathlib import Path
+from functools import partial
+from typing import Annotated
 
 import numpy as np
+from pydantic import Field
 
-from superposition import checks, weights
-from superposition.codes import dense_training, tile_search
-from superposition.codes.budgets import candidates, under_budget
-from superposition.devices import torch
-from superposition.diagnosis import record_verifier
-from superposition.diagnosis.ablations import ablations, structure
-from superposition.rug import meanfield, training
+from superposition import checks
+from superposition.experiments.shared import LOSS, OVER_RUG, Probability, Seed, over_rug
+from superposition.inputs import Count
+from superposition.runs.point import Meaning, Point, Run
+
+
+class _Tile(Point):
+    m: Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the tile")]
+    B: Annotated[Count, Field(ge=4), Meaning("features", "features of the tile; r = m / B")]
+    p: Probability
+    seed: Seed
+
+
+class TilePoint(_Tile):
+    """What `searched_tile` takes."""
+
+    starts: Annotated[Count, Field(ge=4), Meaning("copies", "starts that were screened")]
+    kept: Annotated[Count, Field(ge=1), Meaning("copies", "starts that were refined")]
+    steps: Annotated[Count, Field(ge=1), Meaning("steps", "steps of the long descent")]
+
+
+class SizedPoint(_Tile):
+    """What `sized_tile` takes."""
+
+    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps of 256 feature vectors")]
+    copies: Annotated[Count, Field(ge=2), Meaning("networks", "networks, each from random weights of its own")]
 
 
 def searched_tile(
     *, m: int, B: int, p: float, starts: int, kept: int, steps: int, seed: int, device: str = "cpu"
 ) -> dict[str, float | str]:
-    """Search for the best code of B features in m dimensions.
+    """Search for the best code of B features in m dimensions."""
+    from superposition import weights
+    from superposition.codes import tile_search
 
-    Parameters
-    ----------
-    m : int
-        Dimensions, at least 2.
-    B : int
-        Features, at least 2 m.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    starts, kept : int
-        Copies screened, at least 4, and copies refined.
-    steps : int
-        Steps of the long descent, at least 1.
-    seed : int
-        Seed of everything.
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``loss`` and ``loss_se`` of the best copy on two million feature vectors that chose nothing; ``over_rug``, the
-        loss over the rug's at the ratio m / B; ``start``, what the best copy came from; the best loss after screening
-        of each kind of start, over the rug's: ``fan_screened``, ``unequal_screened`` and ``random_screened``; and the
-        ``weights`` as `superposition.weights.packed` has them.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     found = tile_search.search(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
-    rug = float(meanfield.optimum(p, m / B).loss)
     screened, quarter = found["screened"], starts // 4
     kinds = {"fan": screened[:quarter], "unequal": screened[quarter : starts // 2], "random": screened[starts // 2 :]}
     return {
         "loss": found["loss"],
         "loss_se": found["loss_se"],
-        "over_rug": found["loss"] / rug,
         "start": found["start"],
-        **{f"{kind}_screened": min(losses) / rug for kind, losses in kinds.items()},
+        **{f"{kind}_screened_loss": min(losses) for kind, losses in kinds.items()},
         "weights": weights.packed(found["W_in"], found["W_out"], found["b"]),
-    }
-
-
-def ablated_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, samples: int, seed: int, device: str = "cpu"
-) -> dict[str, float | int]:
-    """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, 3 to 16384.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    r : float
-        Compression ratio, in (0, 1); nd = max(1, round(r ns)).
-    steps : int
-        Training steps, at least 1.
-    samples : int
-        Feature vectors that measure each ablation.
-    seed : int
-        Seed of everything.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or int
-        ``nd``; ``trained``, the loss of the network over the rug's; what
-        `superposition.diagnosis.ablations.structure` says of W; and, over the rug's loss, that of each of
-        `superposition.diagnosis.ablations.ablations`, with the standard error of the first, ``refitted_se``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
-    W = (model.W_out @ model.W_in).astype(float)
-    rug = float(meanfield.optimum(p, nd / ns).loss)
-    losses = ablations(W, p, samples=samples, seed=seed)
-    return {
-        "nd": nd,
-        "trained": model.loss / rug,
-        **structure(W),
-        **{name: found.mean / rug for name, found in losses.items()},
-        "refitted_se": losses["refitted"].se / rug,
-    }
-
-
-def priced_code(
-    *, kind: str, budget: str, strength: float, p: float, samples: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
-    """Loss of one kind of code under one budget, at the ratio of loudness that suits it.
-
-    Parameters
-    ----------
-    kind, budget : str
-        As `superposition.codes.budgets.under_budget` takes them.
-    strength : float
-        How much of the budget, above 0.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    samples : int
-        Feature vectors that measure.
-    seed : int
-        Seed of the feature vectors.
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float
-        The ``loudness`` ratio of the code; ``over_rug``, its loss, and ``total_over_rug``, its loss with what weight
-        decay adds, over the mean-field rug's loss at the code's own compression ratio ``r``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    found = under_budget(budget, strength, kind, p, samples=samples, seed=seed)
-    nd, ns = candidates(kind, p)[0].code.W_in.shape
-    rug = float(meanfield.optimum(p, nd / ns).loss)
-    return {
-        "r": nd / ns,
-        "loudness": found.ratio,
-        "over_rug": found.loss / rug,
-        "total_over_rug": (found.loss + found.costs) / rug,
     }
 
 
 def sized_tile(
     *, m: int, B: int, p: float, steps: int, copies: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
-    """Train some networks of one size from random weights, side by side on the same feature vectors.
+    """Train some networks of one size from random weights, side by side on the same feature vectors."""
+    from superposition.codes import dense_training, tile_search
+    from superposition.devices import torch
 
-    Parameters
-    ----------
-    m : int
-        Dimensions, at least 2.
-    B : int
-        Features, at least 2 m.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    steps : int
-        Steps of 256 feature vectors, at least 1.
-    copies : int
-        Networks, at least 2, each from random weights of its own.
-    seed : int
-        Seed of everything.
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float
-        ``best``, ``mean`` and ``spread`` (standard deviation) of the losses of the copies over the rug's, each measured
-        on 2000000 / B fresh feature vectors; and the largest standard error of one of them, ``se``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
     codes = dense_training.random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
     found = [tile_search.measured_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
-    losses, errors = np.transpose(found) / float(meanfield.optimum(p, m / B).loss)
+    losses, errors = np.transpose(found)
     return {
-        "best": float(losses.min()),
-        "mean": float(losses.mean()),
-        "spread": float(losses.std(ddof=1)),
-        "se": float(errors.max()),
+        "loss_best": float(losses.min()),
+        "loss_mean": float(losses.mean()),
+        "loss_spread": float(losses.std(ddof=1)),
+        "loss_error": float(errors.max()),
     }
 
 
-def led_network(
-    *, method: str, ratio: float, ns: int, nd: int, p: float, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
-    """Try to lead the training of a whole network to a loud and quiet code.
+_HERE = "superposition.experiments.best_codes:"
+_STARTS = {
+    "fan": "the starts from fans and cones",
+    "unequal": "random starts of unequal loudness",
+    "random": "the other random starts",
+}
+_SEARCHED = {
+    **LOSS,
+    **OVER_RUG,
+    "start": Meaning("cone or fan, unequal, random", "what the best copy came from"),
+    **{
+        f"{kind}_screened_loss": Meaning(LOSS["loss"].unit, f"best loss after screening of {starts}")
+        for kind, starts in _STARTS.items()
+    },
+    **{f"{kind}_screened": Meaning("no unit", f"{kind}_screened_loss over the rug's loss") for kind in _STARTS},
+    "weights": Meaning(
+        "base64 of safetensors", "W_in, W_out and b of the best copy, as superposition.weights packs them"
+    ),
+}
+_SIZED = {
+    "loss_best": Meaning(LOSS["loss"].unit, "least loss of the copies"),
+    "loss_mean": Meaning(LOSS["loss"].unit, "mean loss of the copies"),
+    "loss_spread": Meaning(LOSS["loss"].unit, "standard deviation of the copies' losses"),
+    "loss_error": Meaning(LOSS["loss"].unit, "largest standard error of one copy's loss over feature vectors"),
+    "best": Meaning("no unit", "loss_best over the rug's loss"),
+    "mean": Meaning("no unit", "loss_mean over the rug's loss"),
+    "spread": Meaning("no unit", "loss_spread over the rug's loss"),
+    "se": Meaning("no unit", "loss_error over the rug's loss"),
+}
+_searched = partial(
+    Run,
+    function=_HERE + "searched_tile",
+    point=TilePoint,
+    columns=_SEARCHED,
+    predicted=(over_rug(over_rug="loss", **{f"{kind}_screened": f"{kind}_screened_loss" for kind in _STARTS}),),
+)
+_sized = partial(
+    Run,
+    function=_HERE + "sized_tile",
+    point=SizedPoint,
+    columns=_SIZED,
+    predicted=(over_rug(best="loss_best", mean="loss_mean", spread="loss_spread", se="loss_error"),),
+)
 
-    Parameters
-    ----------
-    method : str
-        One of `superposition.codes.dense_training.METHODS`, or "blocks": ten blocks imposed, the best of sixteen random
-        starts in all that are of one size.
-    ratio : float
-        Loudness of a feature over the next one's where the method is "fans" or "cones"; not used otherwise.
-    ns, nd : int
-        Features and dimensions.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    steps : int
-        Steps of 256 feature vectors, at least 1.
-    seed : int
-        Seed of everything.
-    device : str
-        Not used.
+_SIZES = {
+    2: (4, 5, 6, 8, 10, 13),
+    3: (7, 8, 10, 12, 15, 20),
+    4: (9, 11, 13, 16, 20, 26),
+    5: (11, 14, 17, 20, 25, 33),
+    6: (13, 17, 21, 24, 30, 40),
+}
+_SEARCH = {"p": (0.05, 0.01), "starts": (64,), "kept": (8,), "steps": (3000,), "seed": (0,)}
+_FIFTH = {"p": (0.05,), "copies": (5,), "seed": (0,)}  # r = 1/5, five networks of each size
 
-    Returns
-    -------
-    dict of str to float
-        As `superposition.codes.dense_training.train_dense`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    if method == "blocks":
-        return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
-    lr = 3e-4 if method in ("fans", "cones") else 3e-3
-    return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
-
-
-def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, float | int]:
-    """Measure a code of the table of records as ``superposition record check`` does.
-
-    Parameters
-    ----------
-    name : str
-        Name of its file in ``book/data/records``, without ".safetensors".
-    p : float
-        Probability that a feature is on, in (0, 1).
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float or int
-        ``ns`` and ``nd``; ``loss`` with its standard error ``loss_se`` (0: exact); its ratio to the best known of
-        `superposition.codes.best_map`, ``over_best``, and to the rug, ``over_rug``; and ``record``, 1 if it is one
-        and 0 if not.
-
-    Raises
-    ------
-    ValueError
-        If there is no such file, or an argument is outside its range.
-    """
-    found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
-    record = record_verifier.check(found["W"], found["b"], p, nd=len(found["W_in"]) if "W_in" in found else None)
-    return {
-        "ns": record.ns,
-        "nd": record.nd,
-        "loss": record.loss,
-        "loss_se": record.se,
-        "over_best": record.loss / record.best,
-        "over_rug": record.loss / record.rug,
-        "record": int(record.is_record),
-    }
+RUNS = (
+    _searched(
+        name="rug-tiles",
+        feeds="the best small tiles that descent finds, with their weights",
+        small=({"m": (2,), "B": (4,), "p": (0.05,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
+        full=tuple({"m": (m,), "B": sizes, **_SEARCH} for m, sizes in _SIZES.items()),
+        hours={"small": 0.002, "full": 0.2},
+    ),
+    _searched(
+        name="rug-tiles-rare",
+        feeds="the same for features that are on once in a thousand vectors",
+        small=({"m": (2,), "B": (4,), "p": (0.001,), "starts": (8,), "kept": (1,), "steps": (200,), "seed": (0,)},),
+        full=tuple({"m": (m,), "B": sizes, **_SEARCH, "p": (0.001,)} for m, sizes in _SIZES.items()),
+        hours={"small": 0.002, "full": 0.1},
+    ),
+    _sized(
+        name="rug-tile-sizes",
+        feeds="loss against size at one ratio: small networks and large ones, at one budget a feature and at ten",
+        small=({"m": (2,), "B": (10,), **_FIFTH, "steps": (50,)},),
+        full=(
+            *({"m": (B // 5,), "B": (B,), **_FIFTH, "steps": (2000,)} for B in (10, 20, 40, 80, 160)),
+            *({"m": (B // 5,), "B": (B,), **_FIFTH, "steps": (20_000,)} for B in (10, 20, 40)),
+        ),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+    _sized(
+        name="rug-tile-sizes-large",
+        feeds="the same for larger sizes",
+        small=({"m": (2,), "B": (10,), **_FIFTH, "steps": (50,)},),
+        full=(
+            {"m": (64,), "B": (320,), **_FIFTH, "steps": (2000,)},
+            {"m": (102,), "B": (512,), **_FIFTH, "steps": (2000,)},
+            *(
+                {"m": (m,), "B": (B,), **_FIFTH, "steps": (20_000,)}
+                for m, B in ((16, 80), (32, 160), (64, 320), (102, 512))
+            ),
+        ),
+        hours={"small": 0.001, "full": 0.5},
+    ),
+)  # fmt: skip

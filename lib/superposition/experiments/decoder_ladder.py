@@ -1,57 +1,39 @@
-"""What the named runs on decoders compute at one point: plain functions of numbers, which return plain numbers.
-
-They take the fields of the point and ``device`` as keywords, and know nothing of sweeps, files or tables. All run on
-the CPU, by fast transforms.
-"""
+"""The ladder of decoders on rugs and on antipodal rugs. On the CPU, by fast transforms."""
 
 from __future__ import annotations
 
+from typing import Annotated
+
 import numpy as np
+from pydantic import Field
 
 from superposition import checks, features
-from superposition.codes import partners
-from superposition.decoders.ladder import decode_rug
-from superposition.decoders.shared_directions import decode_antipodal
-from superposition.rug import meanfield
-from superposition.rug.jumprelu import jumprelu_optimum
-from superposition.rug.rugs import Rug
+from superposition.experiments.shared import FEATURES, Probability, Ratio, Seed
+from superposition.inputs import Count
+from superposition.runs.point import Meaning, Point, Run
 
 CHUNK = 8  # feature vectors at a time: what is needed of them stays in 64 MB
+
+
+class LadderPoint(Point):
+    """What `ladder` and `antipodal_ladder` take."""
+
+    ns: Annotated[Count, Field(ge=2), FEATURES]
+    r: Ratio
+    p: Probability
+    iterations: Annotated[Count, Field(ge=1), Meaning("steps", "iterations of the decoders")]
+    samples: Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors that measure every decoder")]
+    seed: Seed
 
 
 def ladder(
     *, ns: int, r: float, p: float, iterations: int, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
-    """Loss of every decoder of the ladder on one rug and the same feature vectors.
+    """Loss of every decoder of the ladder on one rug and the same feature vectors."""
+    from superposition.decoders.ladder import decode_rug
+    from superposition.rug import meanfield
+    from superposition.rug.jumprelu import jumprelu_optimum
 
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 2.
-    r : float
-        Compression ratio, in (0, 1); nd = round(r ns), at least 1.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    iterations : int
-        At least 1.
-    samples : int
-        Feature vectors, at least 1.
-    seed : int
-        Seed of the rug and of the feature vectors.
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float
-        ``linear``, ``relu``, ``jumprelu`` with the gains and biases of theory, and ``bayes_1``, ``bayes_2``, ... after
-        each iteration, all losses per feature.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     rug = _rug(ns, r, seed, antipodal=False)
     relu, jump = meanfield.optimum(p, rug.nd / ns), jumprelu_optimum(p, rug.nd / ns)
     centre, ratio = float(features.mean(p)), rug.nd / ns
@@ -71,36 +53,11 @@ def ladder(
 def antipodal_ladder(
     *, ns: int, r: float, p: float, iterations: int, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
-    """The same on an antipodal rug, with two iterated decoders.
+    """The same on an antipodal rug, with two iterated decoders."""
+    from superposition.codes import partners
+    from superposition.decoders.ladder import decode_rug
+    from superposition.decoders.shared_directions import decode_antipodal
 
-    Parameters
-    ----------
-    ns : int
-        Number of features, even.
-    r : float
-        Compression ratio, in (0, 1/2]; nd = round(r ns), at least 1.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    iterations : int
-        At least 1.
-    samples : int
-        Feature vectors, at least 1.
-    seed : int
-        Seed of the rug and of the feature vectors.
-    device : str
-        Not used.
-
-    Returns
-    -------
-    dict of str to float
-        ``relu`` with the gain and bias of theory; ``plain_1``, ``plain_2``, ..., the decoder of rugs, which knows of no
-        partners; and ``pairs_1``, ``pairs_2``, ..., the best one, which decodes signed pairs.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     rug = _rug(ns, r, seed, antipodal=True)
     relu = partners.antipodal_optimum(p, rug.nd / ns)
     others = float(features.mean(p)) * (rug.apply(np.ones(ns)))  # of all but the partner, whose mean cancels its own
@@ -114,6 +71,8 @@ def antipodal_ladder(
 
 
 def _rug(ns, r, seed, antipodal):
+    from superposition.rug.rugs import Rug
+
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     return Rug(ns, max(1, round(r * ns)), seed=checks.whole("seed", seed, 0), antipodal=antipodal)
 
@@ -132,3 +91,56 @@ def _losses(rug, p, samples, seed, decoders):
         for name, estimate in decoders(rug.apply(x)):
             sums[name] = sums.get(name, 0.0) + float(np.sum(np.mean((estimate - x) ** 2, axis=1)))
     return {name: total / samples for name, total in sums.items()}
+
+
+def _after(name, iterations, meaning):
+    """Columns of the losses after each iteration."""
+    numbers = range(1, iterations + 1)
+    return {f"{name}_{k}": Meaning(_UNIT, f"loss after iteration {k} of the {meaning}") for k in numbers}
+
+
+_HERE, _UNIT = "superposition.experiments.decoder_ladder:", "squared error, per feature"
+_RELU = {"relu": Meaning(_UNIT, "loss of one ReLU with the best gain and bias of theory")}
+_LADDER = {
+    **_RELU,
+    "linear": Meaning(_UNIT, "loss of the best linear decoder"),
+    "jumprelu": Meaning(_UNIT, "loss of a JumpReLU with the best gain, bias and threshold of theory"),
+    **_after("bayes", 5, "iterated Bayes decoder"),
+}
+_ANTIPODAL = {
+    **_RELU,
+    **_after("plain", 8, "decoder of rugs, which does not know of pairs"),
+    **_after("pairs", 8, "decoder of signed pairs"),
+}
+_SMALL = {"ns": (256,), "r": (0.3,), "p": (0.05,), "iterations": (2,), "samples": (8,), "seed": (0,)}
+_FULL = {
+    "ns": (65_536,),
+    "r": (0.1, 0.2, 0.3, 0.5),
+    "p": (0.01, 0.05, 0.2),
+    "iterations": (5,),
+    "samples": (16,),
+    "seed": (0, 1, 2, 3, 4),
+}
+
+RUNS = (
+    Run(
+        name="rug-ladder",
+        feeds="the ladder of decoders on rugs of 65536 features: linear to the fifth iteration",
+        function=_HERE + "ladder",
+        point=LadderPoint,
+        columns=_LADDER,
+        small=(_SMALL,),
+        full=(_FULL,),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+    Run(
+        name="rug-ladder-antipodal",
+        feeds="the same on antipodal rugs, by the decoder of rugs and by the best one",
+        function=_HERE + "antipodal_ladder",
+        point=LadderPoint,
+        columns=_ANTIPODAL,
+        small=(_SMALL,),
+        full=(_FULL | {"ns": (16_384,), "r": (0.2, 0.3, 0.5), "p": (0.05,), "iterations": (8,)},),
+        hours={"small": 0.001, "full": 0.01},
+    ),
+)

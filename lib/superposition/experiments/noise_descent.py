@@ -1,17 +1,20 @@
-"""What the named run on the slope of the expected loss computes at one point.
+"""The same networks twice: trained under noise, and descended on the expected loss, without noise.
 
-The same networks twice: trained under noise, and descended on the expected loss, without noise.
+Source: Incidental Polysemanticity, section 4 and Figure 5; the comparison is ours.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from superposition import checks
 from superposition.experiments import noisy_networks
-from superposition.incidental import noise_loss, noisy_training
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,53 +27,22 @@ RECORDS = 200  # looks at the weights, evenly spaced over the time
 SETTLING, CAREFUL = 10.0, 4  # until this eta t lengths settle, and descent takes steps so many times smaller
 
 
+class DescentPoint(noisy_networks.NoisyPoint):
+    """What `descended_and_trained` takes."""
+
+    m: Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
+    descent_eta: Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
+    until: Annotated[Real, Field(gt=10), Meaning("eta t", "time at which both end")]
+    level: Annotated[Real, Field(gt=0, lt=1), Meaning("0 to 1", "mean fourth norm f to be reached")]
+
+
 def descended_and_trained(
     *, law_name: str, sigma: float, n: int, m: int, eta: float, descent_eta: float, until: float, level: float,
     instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """Time to a mean fourth norm, by descent on the expected loss and by training from the same weights.
+    """Time to a mean fourth norm, by descent on the expected loss and by training from the same weights."""
+    from superposition.incidental import noisy_training
 
-    Parameters
-    ----------
-    law_name : str
-        See `superposition.experiments.noisy_networks.law`.
-    sigma : float
-        Standard deviation of the noise, 0 or more.
-    n, m : int
-        Features and neurons.
-    eta, descent_eta : float
-        Learning rates of training and of descent, above 0.
-    until : float
-        Where both end, in units of eta t: 10, the time in which lengths settle, and at least 200
-        steps of the larger rate.
-    level : float
-        The mean of f over rows and instances to be reached, 0 to 1.
-    instances : int
-        Networks, at least 2: the standard error is over them.
-    seed : int
-        Seed of weights and noise.
-    device : str
-        Where training runs, see `superposition.devices.resolve_device`; descent is on the CPU.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each network.
-
-    Returns
-    -------
-    dict of str to float
-        ``descent`` and ``training``, the times eta t at which the mean f crosses the level (0:
-        never), ``log_ratio``, the logarithm of training over descent, and ``log_ratio_se``, its
-        standard error by leaving out one network at a time *of both*: how fast a start is does
-        not enter. Both are 0 if a time is.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 4 and Figure 5; the comparison is ours.
-    """
     start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise = noisy_networks.law(law_name, sigma)
     until = checks.number("until", until, SETTLING + RECORDS * max(eta, descent_eta), open_high=True)
@@ -87,30 +59,10 @@ def descended_and_trained(
 
 
 def compared(times: ArrayLike, quiet: ArrayLike, noisy: ArrayLike, level: float) -> dict[str, float]:
-    """Times at which two batches of curves reach a level in the mean, and their ratio.
-
-    Parameters
-    ----------
-    times : array_like, shape (records,)
-        When.
-    quiet, noisy : array_like, shape (records, instances)
-        Curves of descent and of training; instance by instance from the same weights, at least 2.
-    level : float
-        The level.
-
-    Returns
-    -------
-    dict of str to float
-        See `descended_and_trained`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not finite or the shapes do not fit.
-    """
+    """Times at which two batches of curves reach a level in the mean, and their ratio."""
     times = checks.array("times", times, "records")
-    quiet = checks.of_shape("quiet", quiet, (times.size, "instances"))
-    noisy = checks.of_shape("noisy", noisy, quiet.shape)
+    quiet = checks.array("quiet", quiet, (times.size, "instances"))
+    noisy = checks.array("noisy", noisy, quiet.shape)
     if quiet.shape[1] < 2:
         raise ValueError("quiet has 1 instance; allowed: at least 2")
     reached = np.array([[noisy_networks.crossing(times, c, level) for c in _means(part)] for part in (quiet, noisy)])
@@ -130,8 +82,52 @@ def _means(curves):
 
 def _descent(W: np.ndarray, noise: Law, rate: float, times: np.ndarray) -> np.ndarray:
     """Mean f at the start and at the times, along descent on the expected loss."""
+    from superposition.incidental import noise_loss
+
     settled = round(CAREFUL * SETTLING / rate)
     first = noise_loss.descend(W, noise, eta=rate / CAREFUL, steps=settled, record=[settled])[0]
     later = [round((t - SETTLING) / rate) for t in times[1:]]
     path = noise_loss.descend(first, noise, eta=rate, steps=later[-1], record=later)
     return np.mean(np.sum(np.concatenate([[W, first], path]) ** 4, axis=2), axis=1)
+
+
+_COLUMNS = {
+    "descent": Meaning(
+        "eta t",
+        "time at which f, mean over rows and networks, crosses level in the descent on the expected loss; 0 if never",
+    ),
+    "training": Meaning("eta t", "the same in the training under noise, from the same weights"),
+    "log_ratio": Meaning("natural logarithm", "ln(training / descent); 0 if one never gets there"),
+    "log_ratio_se": Meaning("natural logarithm", "its standard error, leaving out one network at a time of both"),
+}
+_both = partial(
+    Run,
+    function="superposition.experiments.noise_descent:descended_and_trained",
+    point=DescentPoint,
+    columns=_COLUMNS,
+    hardware="one core of a busy two-core machine",
+)
+_DESCENT = {"law_name": ("bipolar",), "eta": (0.02,), "descent_eta": (0.15,), "level": (0.3,), "seed": (0,)}
+_TINY_HOURS = 0.005
+
+RUNS = (
+    _both(
+        name="noise-descent",
+        feeds="Incidental Polysemanticity, section 4: time to f = 0.3 by descent on the expected loss, and by training",
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
+        full=tuple(
+            {**_DESCENT, "n": (8,), "m": (16,), "sigma": (s,), "eta": (eta,), "until": (until,), "instances": (12,)}
+            for s, eta, until in ((0.2, 0.005, 80.0), (0.2, 0.02, 80.0), (0.15, 0.02, 80.0), (0.1, 0.02, 250.0))
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.04},
+        hardware="one core of a busy two-core machine",
+    ),
+    _both(
+        name="noise-descent-more",
+        feeds="the same at another size of the noise",
+        small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
+        full=({**_DESCENT, "n": (8,), "m": (16,), "sigma": (0.12,), "until": (150.0,), "instances": (12,)},),
+        hours={"small": _TINY_HOURS, "full": 0.02},
+        hardware="one core of a busy two-core machine",
+    ),
+)

@@ -1,52 +1,73 @@
-"""What the named runs of chapter 5 compute at one point: a batch of autoencoders trained under one noise.
+"""Autoencoders trained under one noise, a batch of them at each point.
 
-Plain functions of numbers, which return plain numbers and texts. They know nothing of sweeps,
-files or tables.
+Source: Incidental Polysemanticity, Figures 4 to 6.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from functools import partial
+from typing import TYPE_CHECKING, Annotated
 
-import numpy as np
+from pydantic import Field
 
-from superposition import checks, devices
-from superposition.incidental import noise_laws, noisy_training
+from superposition import checks
+from superposition.experiments.noise_description import COLUMNS, RECORDS, crossing, description
+from superposition.experiments.shared import DEVICE, Seed
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Point, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from numpy.typing import ArrayLike
-
     from superposition.incidental.noise_laws import Law
-    from superposition.incidental.noisy_training import Trajectory
 
+__all__ = ["NoisePoint", "NoisyPoint", "RUNS", "crossing", "law", "trained_under_noise"]
 
 LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with excess kurtosis K of -2 or more",
         "four:K:C with excess kurtosis K and sixth cumulant C")  # fmt: skip
-RECORDS, KEPT_EVERY = 200, 5  # 200 looks at the weights after the start; every fifth goes into the table
+_LAW = r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+|four:-?[0-9.]+:-?[0-9.]+)$"
+
+
+class NoisyPoint(Point):
+    """What all training under noise takes."""
+
+    law_name: Annotated[
+        str,
+        Field(pattern=_LAW),
+        Meaning(
+            "text",
+            "law of the noise: bipolar, uniform, normal, laplace, discrete:K with excess kurtosis K, "
+            "four:K:C with kurtosis K and sixth cumulant C in units of sigma^6",
+        ),
+    ]
+    sigma: Annotated[Real, Field(ge=0), Meaning("units of W", "standard deviation of the noise on one neuron")]
+    n: Annotated[Count, Field(ge=2, le=64), Meaning("features", "number of features")]
+    m: Annotated[Count, Field(ge=1, le=256), Meaning("neurons", "number of neurons")]
+    eta: Annotated[Real, Field(gt=0, lt=1), Meaning("above 0", "learning rate of plain gradient descent")]
+    instances: Annotated[
+        Count, Field(ge=2), Meaning("networks", "networks side by side; all standard errors are over them")
+    ]
+    seed: Seed
+
+
+class NoisePoint(NoisyPoint):
+    """What `trained_under_noise` takes."""
+
+    steps: Annotated[Count, Field(ge=200), Meaning("steps", "training steps")]
+    lambda_: Annotated[Real, Field(ge=0), Meaning("0 or more", "coefficient of the l1 norm in the loss")]
+    noise: Annotated[
+        str,
+        Field(pattern="^(shared|independent)$"),
+        Meaning("shared, independent", "one draw of the noise for all inputs of a step, or a fresh one for each"),
+    ]
+    draws: Annotated[Count, Field(ge=1), Meaning("draws", "noise draws averaged in a step")]
+    relu: Annotated[bool, Meaning("True, False", "whether the output has its ReLU")]
 
 
 def law(name: str, sigma: float) -> Law:
-    """A noise law by its name in a table.
+    """A noise law by its name in a table."""
+    from superposition.incidental import noise_laws
 
-    Parameters
-    ----------
-    name : str
-        "bipolar", "uniform", "normal", "laplace", "discrete:K" with excess kurtosis K, or
-        "four:K:C" with excess kurtosis K and sixth cumulant C.
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    superposition.incidental.noise_laws.Law
-
-    Raises
-    ------
-    ValueError
-        If the name is unknown or a number is out of range.
-    """
     if not isinstance(name, str):
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
     kind, *numbers = name.split(":")
@@ -69,51 +90,10 @@ def trained_under_noise(
     *, law_name: str, sigma: float, n: int, m: int, eta: float, steps: int, lambda_: float, noise: str, draws: int,
     relu: bool, instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float | int | str]:  # fmt: skip
-    """Train some instances and describe how sparse they became.
+    """Train some instances and describe how sparse they became."""
+    from superposition import devices
+    from superposition.incidental import noisy_training
 
-    Parameters
-    ----------
-    law_name : str
-        See `law`.
-    sigma : float
-        Standard deviation of the noise, 0 or more.
-    n, m : int
-        Features, 2 or more, and neurons.
-    eta : float
-        Learning rate.
-    steps : int
-        Training steps, at least 200.
-    lambda_ : float
-        Coefficient of the l1 norm, 0 or more.
-    noise : {"shared", "independent"}
-        See `superposition.incidental.noisy_training.train`.
-    draws : int
-        Noise draws averaged in a step.
-    relu : bool
-        Whether the output has its ReLU.
-    instances : int
-        How many, at least 2: the standard errors are over them.
-    seed : int
-        Seed of weights and noise.
-    device : str
-        See `superposition.devices.resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` now and then.
-
-    Returns
-    -------
-    dict of str to float, int or str
-        See `description`, and the ``device``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, Figures 4 to 6.
-    """
     steps = checks.whole("steps", steps, RECORDS)
     start = noisy_training.initial(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
     record = [round(i * steps / RECORDS) for i in range(RECORDS + 1)]
@@ -124,129 +104,125 @@ def trained_under_noise(
     return {**description(found, sigma), "device": str(devices.resolve_device(device))}
 
 
-def description(found: Trajectory, sigma: float) -> dict[str, float | int | str]:
-    """Numbers and texts for one row of a table, from the trajectory of a batch.
+_noisy = partial(
+    Run,
+    function="superposition.experiments.noisy_networks:trained_under_noise",
+    point=NoisePoint,
+    columns={**COLUMNS, **DEVICE},
+    hardware="one core of a busy two-core machine",
+)
+_BIPOLAR = {
+    "law_name": ("bipolar",),
+    "lambda_": (0.0,),
+    "noise": ("shared",),
+    "draws": (1,),
+    "relu": (True,),
+    "seed": (0,),
+}
+_FIG = {**_BIPOLAR, "n": (8,), "m": (16,), "eta": (0.02,), "steps": (10**5,), "instances": (24,)}  # the public code's
+_QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
+_SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
+_LAMBDAS = (0.001, 0.003, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 1.55)
+_COUNTED = {**_FIG, "sigma": (0.1,)}
+_SIXTH = {
+    **_BIPOLAR,
+    "law_name": ("four:-1:4", "four:-1:28", "four:-0.3:-3.2", "four:-0.3:36", "four:0.3:-8.6"),
+    "noise": ("shared", "independent"),
+    "eta": (0.02,),
+    "steps": (2 * 10**5,),
+    "instances": (32,),
+}
+_TINY_HOURS = 0.005
 
-    Parameters
-    ----------
-    found : superposition.incidental.noisy_training.Trajectory
-        Start first, end last; at least two instances and two rows.
-    sigma : float
-        Standard deviation of the noise.
-
-    Returns
-    -------
-    dict of str to float, int or str
-        Means over rows and instances with standard errors over instances (``_se``):
-        ``f_start`` and ``f``, the fourth norm at start and end; ``direction``, f / S^2;
-        ``S``, the squared length; ``t30`` and ``t50``, the step at which the mean f crosses
-        0.3 and 0.5 (0: never). Per instance: ``stuck``, rows whose f / S^2 ends below 0.2,
-        and ``stuck_direction``, the mean f / S^2 of these; ``shared``, neurons in which two
-        rows have at least 0.8; ``dead``, rows with S below 0.01. ``overlap`` and
-        ``overlap_max``: mean and largest W_i . W_j over pairs. ``open``: share of ordered
-        pairs with W_i . W_j > -sigma ||W_j||_1, through which bounded noise +-sigma can pass
-        the ReLU. ``diverged``: instances, which are left out of all else. Texts: ``curve``
-        and ``curve_rows``, f of the mean and of each row of the `example` instance, at every
-        fifth of the 200 records; ``example``, its final weights.
-    """
-    alive = np.isfinite(found.W[-1]).all(axis=(1, 2))
-    found = noisy_training.Trajectory(found.steps, found.W[:, alive])
-    if alive.sum() < 2:
-        return {name: 0.0 for name in _NUMBERS} | {name: "" for name in _TEXTS} | {"diverged": int((~alive).sum())}
-    W, f, S, direction = found.W[-1], found.f, found.S[-1], found.direction[-1]
-    curves = f.mean(axis=2)
-    overlaps = W @ W.transpose(0, 2, 1)
-    off = ~np.eye(W.shape[1], dtype=bool)
-    reach = overlaps + sigma * np.abs(W).sum(axis=2)[:, None, :]
-    chosen = example(found)
-    return {
-        **_mean_se("f_start", curves[0]),
-        **_mean_se("f", curves[-1]),
-        **_mean_se("direction", direction.mean(axis=1)),
-        "S": float(S.mean()),
-        **_mean_se("t30", _jackknife(found.steps, curves, 0.3), jackknife=True),
-        **_mean_se("t50", _jackknife(found.steps, curves, 0.5), jackknife=True),
-        **_mean_se("stuck", (direction < 0.2).sum(axis=1)),
-        "stuck_direction": float(stuck.mean()) if (stuck := direction[direction < 0.2]).size else 0.0,
-        **_mean_se("shared", ((np.abs(W) >= 0.8).sum(axis=1) >= 2).sum(axis=1)),
-        "dead": float((S < 0.01).sum(axis=1).mean()),
-        "overlap": float(overlaps[:, off].mean()),
-        "overlap_max": float(overlaps[:, off].max()),
-        "open": float((reach[:, off] > 0).mean()),
-        "curve": _text(curves.mean(axis=1)[::KEPT_EVERY]),
-        "curve_rows": _text(f[::KEPT_EVERY, chosen].T),
-        "example": _text(W[chosen]),
-        "diverged": int((~alive).sum()),
-    }
-
-
-def example(found: Trajectory) -> int:
-    """The instance to show: the first with exactly one row whose f / S^2 ends below 0.2, or the first of all.
-
-    Parameters
-    ----------
-    found : superposition.incidental.noisy_training.Trajectory
-        What training recorded.
-
-    Returns
-    -------
-    int
-    """
-    return int(np.argmax((found.direction[-1] < 0.2).sum(axis=1) == 1))
-
-
-def crossing(steps: ArrayLike, curve: ArrayLike, level: float) -> float:
-    """First step at which a recorded curve crosses a level upwards, by straight lines between records.
-
-    Parameters
-    ----------
-    steps, curve : array_like, shape (records,)
-        The curve; the first record below the level.
-    level : float
-        The level.
-
-    Returns
-    -------
-    float
-        0 if it never does or starts above.
-
-    Raises
-    ------
-    ValueError
-        If an argument is not finite or the shapes differ.
-    """
-    steps, curve = checks.array("steps", steps, "records"), checks.array("curve", curve, "records")
-    if steps.shape != curve.shape:
-        raise ValueError(f"steps and curve have shapes {steps.shape} and {curve.shape}; allowed: the same")
-    above = curve >= checks.number("level", level, open_low=True, open_high=True)
-    i = int(np.argmax(above))
-    if not above[i] or i == 0:
-        return 0.0
-    return float(np.interp(level, curve[i - 1 : i + 1], steps[i - 1 : i + 1]))
-
-
-_NUMBERS = (
-    "f_start", "f_start_se", "f", "f_se", "direction", "direction_se", "S", "t30", "t30_se", "t50", "t50_se",
-    "stuck", "stuck_se", "stuck_direction", "shared", "shared_se", "dead", "overlap", "overlap_max", "open",
+RUNS = (
+    _noisy(
+        name="noise-million",
+        feeds="Incidental Polysemanticity, Figure 6: a million steps",
+        small=_QUICK,
+        full=(
+            {**_FIG, "sigma": (0.01, 0.1, 0.05, 0.06, 0.03), "steps": (10**6,)},
+            {**_FIG, "sigma": (0.01,), "steps": (10**6,), "eta": (0.2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.35},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-figures",
+        feeds="Incidental Polysemanticity, Figures 4 and 5",
+        small=_QUICK,
+        full=(
+            {**_FIG, "sigma": _SIGMAS},
+            {**_FIG, "law_name": ("normal",), "sigma": (0.07, 0.1, 0.15)},
+            {**_FIG, "sigma": (0.0,), "lambda_": _LAMBDAS},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-eta",
+        feeds="Incidental Polysemanticity, section 3: learning rates at fixed eta t; Figure 5 at small ones",
+        small=_QUICK,
+        full=(
+            *({**_FIG, "sigma": (0.1,), "eta": (eta,), "steps": (round(800 / eta),)}
+              for eta in (0.0025, 0.005, 0.01, 0.02, 0.04)),
+            {**_FIG, "sigma": (0.1,), "steps": (40_000,), "draws": (16,)},
+            {**_FIG, "sigma": (0.1,), "steps": (40_000,), "noise": ("independent",), "draws": (1, 4)},
+            {**_FIG, "sigma": (0.1,), "relu": (False,)},
+            {**_FIG, "sigma": (0.3, 0.4, 0.5), "eta": (0.005,), "steps": (400_000,)},
+            {**_FIG, "sigma": (0.3,), "eta": (0.0025,), "steps": (800_000,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-laws",
+        feeds="Incidental Polysemanticity, section 3: eight noise laws; near-simplices and counts by size",
+        small=_QUICK,
+        full=(
+            {**_FIG, "law_name": ("bipolar", "uniform", "normal", "laplace", "discrete:-1", "discrete:-0.5",
+                                  "discrete:0", "discrete:3"),
+             "sigma": (0.1,), "noise": ("independent",)},
+            *({**_COUNTED, "n": (n,), "m": (m,)}
+              for n, m in ((4, 8), (6, 12), (8, 8), (12, 24), (16, 32))),
+            *({**_COUNTED, "n": (n,), "m": (m,), "sigma": (0.0,), "lambda_": (0.03,)}
+              for n, m in ((8, 8), (8, 16), (16, 32))),
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-rate",
+        feeds="Incidental Polysemanticity, section 3: what the noise of the steps costs, by learning rate",
+        small=_QUICK,
+        full=tuple(
+            {**_FIG, "sigma": (0.2,), "eta": (eta,), "steps": (round(80 / eta),), "instances": (512,), "seed": seeds}
+            for eta, seeds in ((0.0025, (2,)), (0.005, (1, 2)), (0.01, (1, 2)), (0.02, (1, 2)))
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-rows",
+        feeds="Incidental Polysemanticity, Figure 6: near-simplices at another seed, and a size not seen before",
+        small=_QUICK,
+        full=tuple({**_COUNTED, "n": (n,), "m": (m,), "seed": (1,)} for n, m in ((8, 8), (8, 16), (10, 20), (12, 24))),
+        hours={"small": _TINY_HOURS, "full": 0.03},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
+        name="noise-sixth",
+        feeds="Incidental Polysemanticity, section 3: laws of one kurtosis and different sixth cumulants",
+        small=({**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,), "noise": ("shared",), "steps": (4000,),
+                "instances": (4,)},),
+        full=(
+            {**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,)},
+            {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,)},
+            {**_SIXTH, "n": (6,), "m": (8,), "sigma": (0.09,), "noise": ("shared",), "seed": (1,)},
+            {**_SIXTH, "n": (8,), "m": (16,), "sigma": (0.065,), "noise": ("shared",), "seed": (1,)},
+            {**_SIXTH, "law_name": ("four:-1:28",), "n": (6,), "m": (8,), "sigma": (0.08, 0.1, 0.11, 0.12, 0.14),
+             "noise": ("shared",)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+        hardware="one core of a busy two-core machine",
+    ),
 )  # fmt: skip
-_TEXTS = ("curve", "curve_rows", "example")
-
-
-def _jackknife(steps, curves, level):
-    """The crossing of the mean curve, and of the means that leave one instance out."""
-    total, count = curves.sum(axis=1), curves.shape[1]
-    means = [total / count, *((total - curves[:, i]) / (count - 1) for i in range(count))]
-    return np.array([crossing(steps, mean, level) for mean in means])
-
-
-def _mean_se(name, values, *, jackknife=False):
-    if not jackknife:
-        return {name: float(values.mean()), f"{name}_se": float(values.std(ddof=1) / np.sqrt(len(values)))}
-    whole, parts = values[0], values[1:]
-    spread = np.sqrt((len(parts) - 1) * np.mean((parts - parts.mean()) ** 2)) if (values > 0).all() else 0.0
-    return {name: float(whole), f"{name}_se": float(spread)}
-
-
-def _text(values):
-    """Four digits a number, rows after each other."""
-    return " ".join(f"{value:.4g}" for value in np.ravel(values))

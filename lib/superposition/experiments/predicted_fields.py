@@ -1,18 +1,18 @@
-"""What the named runs on predicted fields compute at one point: plain functions of numbers, which return plain numbers.
+"""Receptive fields beside their predictions: to first order in the fourth cumulant, and by the law of any gain.
 
-Source: the notes on localization, sections 1 to 3. The predictions are those of
-`superposition.receptive.landscape` (first order in the fourth cumulant) and `superposition.receptive.tilings` (any
-gain).
+Source: the notes on localization, sections 1 to 3.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
-from superposition.receptive import landscape, landscape_descent, least_squares, measures, ring, tilings, training
-from superposition.receptive.nlgp import nlgp_sample
+from superposition.experiments.shared import Batch, Gain, Initials, Rate, RatePerNeuron, Ring
+from superposition.inputs import Count
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -21,45 +21,39 @@ if TYPE_CHECKING:
     from superposition.receptive.landscape import Task
 
 
+class _Width(Ring):
+    gain: Gain
+    steps: Annotated[
+        Count, Field(ge=15), Meaning("steps", "training steps; then half as many at an eighth of the rate")
+    ]
+    batch: Batch
+
+
+class OneWidthPoint(_Width):
+    """What `one_width` takes."""
+
+    lr: Rate
+    initials: Initials
+    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which law is computed")]
+
+
+class ManyWidthPoint(_Width):
+    """What `many_width` and `branches` take."""
+
+    lr: RatePerNeuron
+    K: Annotated[Count, Field(ge=2), Meaning("neurons", "hidden neurons of a network")]
+    samples: Annotated[
+        Count, Field(ge=100), Meaning("vectors", "vectors of each label, for the tiling and for the losses")
+    ]
+
+
 def one_width(
-    *,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    initials: int,
-    steps: int,
-    lr: float,
-    batch: int,
-    samples: int,
-    seed: int,
-    device: str = "auto",
-) -> dict[str, float]:
-    """Width of the field of one neuron: to first order, by the law of any gain, and trained.
+    *, n: int, xi1: float, xi2: float, gain: float, initials: int, steps: int, lr: float, batch: int, samples: int,
+    seed: int, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Width of the field of one neuron: to first order, by the law of any gain, and trained."""
+    from superposition.receptive import landscape, landscape_descent, least_squares, measures, ring, tilings, training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    initials, steps, lr, batch : int, int, float, int
-        Training: number of initial weights and so on; then half as many steps at an eighth of the rate.
-    samples : int
-        Vectors of each label for the law of any gain.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        n IPR: ``first`` order, ``law`` of any gain, and of the trained neurons ``median``, ``lowest`` and
-        ``highest``; the median ``cosine`` of trained fields with the law's.
-    """
     bumps = [ring.kernel_row(n, width) + 0.02 for width in (1.5, 5, 15)]
     first = landscape_descent.best_field(bumps, landscape.nlgp_task(n, xi1, xi2, gain))
     law = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=False).field
@@ -74,49 +68,12 @@ def one_width(
 
 
 def many_width(
-    *,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    K: int,
-    steps: int,
-    lr: float,
-    batch: int,
-    samples: int,
-    seed: int,
+    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
     device: str = "auto",
-) -> dict[str, float]:
-    """Fields of a network of many neurons: trained, of the best tiling, and to first order.
+) -> dict[str, float]:  # fmt: skip
+    """Fields of a network of many neurons: trained, of the best tiling, and to first order."""
+    from superposition.receptive import landscape, landscape_descent, tilings, training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    K : int
-        Neurons, at least 2.
-    steps, lr, batch : int, float, int
-        Training: steps at lr K, then half as many at an eighth of it.
-    samples : int
-        Vectors of each label for the tiling, and for the losses.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        For the ``trained`` network, the best ``tile``, and the minimum to ``first`` order next to tiled bumps:
-        NAME_ipr (median n IPR), NAME_width (half energy), NAME_kernel and NAME_ols (median cosine with the
-        correlations of label 1 and with the field of a single-pixel gate) and NAME_loss on the same fresh
-        vectors. ``early``: median cosine, neuron by neuron, of trained fields with those of
-        the first-order flow from the same weights, after a fifteenth of the steps.
-    """
     W = training.initial_weights(1, K, n, seed=seed)
     task, how = landscape.nlgp_task(n, xi1, xi2, gain), {"batch": batch, "seed": seed, "device": device}
     tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True)
@@ -136,48 +93,12 @@ def many_width(
 
 
 def branches(
-    *,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    K: int,
-    steps: int,
-    lr: float,
-    batch: int,
-    samples: int,
-    seed: int,
+    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
     device: str = "auto",
-) -> dict[str, float]:
-    """Ask whether the tiling by bumps is the best network, and where training goes from either branch.
+) -> dict[str, float]:  # fmt: skip
+    """Ask whether the tiling by bumps is the best network, and where training goes from either branch."""
+    from superposition.receptive import landscape_descent, measures, tilings, training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    K : int
-        Neurons, at least 2.
-    steps, lr, batch : int, float, int
-        Training: steps at lr K, then half as many at an eighth of it.
-    samples : int
-        Vectors of each label.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        ``tile_ipr`` and ``tile_loss`` of the best tiling; ``least``, the least slope of its loss as another field is
-        added, and ``least_ipr``, that field's n IPR; for the starts ``small`` (Xavier normal weights of scale
-        0.001), ``spread`` (the first-order minimum reached from random weights) and ``tiled`` (bumps):
-        NAME_ipr, median n IPR after training, and NAME_loss on the same fresh vectors.
-    """
     data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
     tile = tilings.best_tile(data, tiled=True)
     added, least = tilings.least_variation(tile, data, seed=seed)
@@ -197,40 +118,12 @@ def branches(
 
 
 def settle(
-    W: ArrayLike,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    *,
-    steps: int,
-    lr: float,
-    batch: int,
-    seed: int,
-    rest: int | None = None,
-    device: str = "auto",
-) -> Float[np.ndarray, "S K n"]:
-    """Train networks on NLGP data, then half as many steps (or ``rest``) at an eighth of the rate.
+    W: ArrayLike, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
+    rest: int | None = None, device: str = "auto",
+) -> Float[np.ndarray, "S K n"]:  # fmt: skip
+    """Train networks on NLGP data, then half as many steps (or ``rest``) at an eighth of the rate."""
+    from superposition.receptive import training
 
-    Parameters
-    ----------
-    W : array_like, shape (S, K, n)
-        Initial weights.
-    n : int
-        Pixels.
-    xi1, xi2, gain : float
-        The task.
-    steps, lr, batch, seed : int, float, int, int
-        Training.
-    rest : int, optional
-        Steps at the small rate.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (S, K, n)
-    """
     data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     W = training.train(W, data, steps=steps, lr=lr).W
     rest = steps // 2 if rest is None else rest
@@ -238,21 +131,9 @@ def settle(
 
 
 def flow(W: ArrayLike, task: Task, steps: int, lr: float) -> Float[np.ndarray, "K n"]:
-    """Gradient descent on the first-order loss, for comparison with training step by step.
+    """Gradient descent on the first-order loss, for comparison with training step by step."""
+    from superposition.receptive import landscape
 
-    Parameters
-    ----------
-    W : array_like, shape (K, n)
-        Initial weights.
-    task : superposition.receptive.landscape.Task
-        The data.
-    steps, lr : int, float
-        As in the training.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-    """
     W = np.array(W, dtype=np.float64)
     for _ in range(steps):
         W -= lr * landscape.network_loss(W, task)[1]
@@ -260,37 +141,15 @@ def flow(W: ArrayLike, task: Task, steps: int, lr: float) -> Float[np.ndarray, "
 
 
 def copies(w: np.ndarray) -> Float[np.ndarray, "twice_n n"]:
-    """Return a field at all places of the ring, with either sign.
-
-    Parameters
-    ----------
-    w : array_like, shape (n,)
-        Field.
-
-    Returns
-    -------
-    numpy.ndarray, shape (2n, n)
-    """
+    """Return a field at all places of the ring, with either sign."""
     turned = np.stack([np.roll(w, s) for s in range(len(w))])
     return np.concatenate([turned, -turned])
 
 
 def sampled_loss(W: np.ndarray, xi1: float, xi2: float, gain: float, samples: int, seed: int) -> float:
-    """Loss E(yhat - Y)^2 / 2 of a ReLU network on fresh vectors.
+    """Loss E(yhat - Y)^2 / 2 of a ReLU network on fresh vectors."""
+    from superposition.receptive.nlgp import nlgp_sample
 
-    Parameters
-    ----------
-    W : array_like, shape (K, n)
-        Weights.
-    xi1, xi2, gain : float
-        The task.
-    samples, seed : int
-        Vectors of each label, and their seed.
-
-    Returns
-    -------
-    float
-    """
     rng = np.random.default_rng(seed)
     x1, x0 = (nlgp_sample(W.shape[1], xi, gain, samples, seed=rng) for xi in (xi1, xi2))
     parts = [np.mean((np.maximum(x @ W.T, 0).mean(axis=1) - y) ** 2) / 4 for x, y in ((x1, 1), (x0, 0))]
@@ -298,22 +157,9 @@ def sampled_loss(W: np.ndarray, xi1: float, xi2: float, gain: float, samples: in
 
 
 def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
-    """Width and shape of fields, as medians.
+    """Width and shape of fields, as medians."""
+    from superposition.receptive import measures
 
-    Parameters
-    ----------
-    name : str
-        What the keys begin with.
-    W : array_like, shape (K, n)
-        Fields.
-    xi1, xi2, gain : float
-        The task.
-
-    Returns
-    -------
-    dict of str to float
-        See `many_width`.
-    """
     shape = {
         "ipr": float(np.median(W.shape[-1] * measures.ipr(W))),
         "width": float(np.median(measures.half_energy_width(W))),
@@ -323,20 +169,9 @@ def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> d
 
 
 def template_cosines(W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
-    """How much fields look like two templates, at the best shift.
+    """How much fields look like two templates, at the best shift."""
+    from superposition.receptive import least_squares, ring
 
-    Parameters
-    ----------
-    W : array_like, shape (..., n)
-        Fields.
-    xi1, xi2, gain : float
-        The task.
-
-    Returns
-    -------
-    dict of str to float
-        Median cosine with the correlations of label 1, ``kernel``, and with the field of a single-pixel gate, ``ols``.
-    """
     n = W.shape[-1]
     templates = {"kernel": ring.kernel_row(n, xi1), "ols": least_squares.small_bump_field(n, xi1, xi2, gain, 0)}
     return {
@@ -354,3 +189,103 @@ def _spread(prefix, values):
         f"{prefix}lowest": float(values.min()),
         f"{prefix}highest": float(values.max()),
     }
+
+
+_HERE = "superposition.experiments.predicted_fields:"
+_WIDTH = {
+    "first": Meaning("n IPR", "of the best field to first order"),
+    "law": Meaning("n IPR", "of the best field by the law of any gain"),
+    "median": Meaning("n IPR", "median over neurons and networks, of trained fields"),
+    "lowest": Meaning("n IPR", "smallest of them"),
+    "highest": Meaning("n IPR", "largest of them"),
+    "cosine": Meaning("-1 to 1", "cosine of a trained field with the law's at the best shift, median over neurons"),
+}
+_TILE = {
+    "tile_ipr": Meaning("n IPR", "of the field whose copies at all places, with either sign, make the best network"),
+    "tile_loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of that network on fresh vectors"),
+}
+_MANY_COLUMNS = {
+    **_TILE,
+    "trained_ipr": Meaning("n IPR", "median over the neurons of the trained network"),
+    "trained_width": Meaning("pixels", "shortest arc that holds half of sum w^2, median over its neurons"),
+    "trained_kernel": Meaning(
+        "-1 to 1", "cosine of its fields with the correlations of label 1 at the best shift, median"
+    ),
+    "trained_ols": Meaning(
+        "-1 to 1", "cosine of its fields with the least-squares field of a single-pixel gate at the best shift, median"
+    ),
+    "first_ipr": Meaning("n IPR", "as trained_ipr, at the minimum of the first-order loss next to tiled bumps"),
+    "first_width": Meaning("pixels", "as trained_width, at that minimum"),
+    "first_kernel": Meaning("-1 to 1", "as trained_kernel, at that minimum"),
+    "first_ols": Meaning("-1 to 1", "as trained_ols, at that minimum"),
+    "tile_width": Meaning("pixels", "as trained_width, of the best tiling's field"),
+    "tile_kernel": Meaning("-1 to 1", "as trained_kernel, of the best tiling's field"),
+    "tile_ols": Meaning("-1 to 1", "as trained_ols, of the best tiling's field"),
+    "trained_loss": Meaning("squared error", "its loss E (yhat - Y)^2 / 2 on the same fresh vectors"),
+    "first_loss": Meaning("squared error", "as trained_loss, at that minimum"),
+    "early": Meaning(
+        "-1 to 1",
+        "cosine, neuron by neuron, of trained fields with the first-order flow from the same weights after a "
+        "fifteenth of the steps, median",
+    ),
+}
+_BRANCHES = {
+    **_TILE,
+    "least": Meaning(
+        "squared error per unit of pre-activation",
+        "least slope of the tiling's loss as another field is added; below 0 the tiling is not best",
+    ),
+    "least_ipr": Meaning("n IPR", "of that other field"),
+    "small_ipr": Meaning("n IPR", "median after training from Xavier weights of scale 0.001"),
+    "small_loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of that network on fresh vectors"),
+    "spread_ipr": Meaning("n IPR", "median after training from the first-order minimum that random weights reach"),
+    "spread_loss": Meaning("squared error", "its loss on the same vectors"),
+    "tiled_ipr": Meaning("n IPR", "median after training from tiled bumps"),
+    "tiled_loss": Meaning("squared error", "its loss on the same vectors"),
+}
+_RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_ONE = {"initials": (8,), "steps": (2000,), "lr": (0.5,), "batch": (4000,), "samples": (10_000,)}
+_MANY = {"steps": (1500,), "lr": (0.5,), "batch": (4000,), "samples": (10_000,)}
+_BRIEF = {"steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)}
+_OTHER = ((3, 1), (1.5, 0.75))
+
+RUNS = (
+    Run(
+        name="field-one",
+        feeds="width of the field of one neuron against the gain: predicted and trained",
+        function=_HERE + "one_width",
+        point=OneWidthPoint,
+        columns=_WIDTH,
+        small=({**_RING, **_ONE, **_BRIEF, "initials": (2,), "gain": (0.3, 3)},),
+        full=(
+            {**_RING, **_ONE, "gain": (0.2, 0.3, 0.5, 1, 3, 10), "seed": (0, 1)},
+        ),
+        hours={"small": 0.001, "full": 0.08},
+    ),
+    Run(
+        name="field-many",
+        feeds="width, shape and loss of the fields of many neurons: trained, tiled, and to first order",
+        function=_HERE + "many_width",
+        point=ManyWidthPoint,
+        columns=_MANY_COLUMNS,
+        small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
+        full=(
+            {**_RING, **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1, 2, 3, 4)},
+            *(
+                {"n": (40,), "xi1": (a,), "xi2": (b,), **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1)}
+                for a, b in _OTHER
+            ),
+        ),
+        hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
+        name="field-branches",
+        feeds="whether the tiling by bumps is the best network, and where training goes from either branch",
+        function=_HERE + "branches",
+        point=ManyWidthPoint,
+        columns=_BRANCHES,
+        small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
+        full=({**_RING, **_MANY, "K": (24,), "gain": (0.3, 0.7, 1, 3), "seed": (0, 1)},),
+        hours={"small": 0.001, "full": 0.1},
+    ),
+)  # fmt: skip

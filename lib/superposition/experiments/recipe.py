@@ -1,104 +1,71 @@
-"""What the named runs `rug-recipe` and `rug-edge` compute at one point: a protocol, or a rate, tried. Needs torch."""
+"""A protocol, or a rate, tried on autoencoders: does the training collapse, and which features are lost. All ours."""
 
 from __future__ import annotations
 
-from superposition import checks, devices, features
-from superposition.rug import meanfield, protocols, training
+from functools import partial
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from superposition import checks, features
+from superposition.experiments.shared import DEVICE, DIMENSIONS, LOSS, Autoencoder, over_rug
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Run
 
 DROPPED = 0.1  # diagonal of W below which a feature counts as dropped
 FRESH = 2048  # feature vectors that measure the loss after a few steps
 
 
+class TriedPoint(Autoencoder):
+    """What `tried_protocol` takes."""
+
+    protocol: Annotated[
+        Literal["recipe", "earlier", "text"],
+        Meaning("recipe, earlier, text", "how it was trained, as superposition.rug.protocols"),
+    ]
+    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+
+
+class RatePoint(Autoencoder):
+    """What `tried_rate` takes."""
+
+    shift: Annotated[
+        Real,
+        Field(gt=0),
+        Meaning(
+            "largest feature",
+            "what sets the rate: how far two Adam steps of one sign move every output, lr^2 ns nd p / 2",
+        ),
+    ]
+
+
 def tried_protocol(
     *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by a protocol, and say whether it collapsed and which features it lost.
+    """Train one autoencoder by a protocol, and say whether it collapsed and which features it lost."""
+    from superposition import devices
+    from superposition.rug import training
 
-    Parameters
-    ----------
-    ns : int
-        Number of features, 3 to 16384.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    r : float
-        Compression ratio, in (0, 1); nd = max(1, round(r ns)).
-    protocol : {"recipe", "earlier", "text"}
-        As in `superposition.rug.protocols.protocol`.
-    steps : int
-        Training steps, at least 1; under the text's protocol an upper limit.
-    seed : int
-        Seed of weights, data and evaluation.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float, int or str
-        ``nd``; ``collapsed``, 1 where the output went to zero and the training ended in an error; ``ratio``, the loss
-        on fresh feature vectors over the theory at nd / ns (that of an output of zero after a collapse), with its
-        standard error ``ratio_se``; ``dropped``, the features whose diagonal is below 0.1, and the ``device``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours, at the points of The Persian Rug, Figures 2 to 7.
-    """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    theory = float(meanfield.optimum(p, nd / ns).loss)
-    found = {"collapsed": 1, "ratio": float(features.second_moment(p)) / theory, "ratio_se": 0.0, "dropped": ns}
+    found = {"collapsed": 1, "loss": float(features.second_moment(p)), "loss_se": 0.0, "dropped": ns}
     try:
         model = training.train(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
     except FloatingPointError:
         pass
     else:
         dropped = int((model.rows.diagonal < DROPPED).sum())
-        found = {"collapsed": 0, "ratio": model.loss / theory, "ratio_se": model.loss_se / theory, "dropped": dropped}
+        found = {"collapsed": 0, "loss": model.loss, "loss_se": model.loss_se, "dropped": dropped}
     return {"nd": nd, **found, "device": str(devices.resolve_device(device))}
 
 
 def tried_rate(
     *, ns: int, p: float, r: float, shift: float, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Take a few steps at a constant rate from the start of the recipe, and say whether the outputs go to zero.
+    """Take a few steps at a constant rate from the start of the recipe, and say whether the outputs go to zero."""
+    from superposition import devices
+    from superposition.rug import protocols, training
 
-    Parameters
-    ----------
-    ns : int
-        Number of features, 3 to 16384.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    r : float
-        Compression ratio, in (0, 1); nd = max(1, round(r ns)).
-    shift : float
-        What sets the rate, above 0: see `superposition.rug.protocols.rate_at_shift`.
-    steps : int
-        Training steps, at least 1.
-    seed : int
-        Seed of weights, data and evaluation.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float, int or str
-        ``nd``; the rate ``lr``; ``over_zero``, the loss on fresh feature vectors over that of an output of zero, 1
-        where the training ended in an error; ``collapsed``, 1 where it did, or where the loss is no smaller than that
-        of an output of zero; and the ``device``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours.
-    """
     ns = checks.whole("ns", ns, 3, training.LIMIT)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     lr, over_zero = protocols.rate_at_shift(shift, ns, nd, p), 1.0
@@ -115,3 +82,107 @@ def tried_rate(
         "collapsed": collapsed,
         "device": str(devices.resolve_device(device)),
     }
+
+
+_HERE = "superposition.experiments.recipe:"
+_TRIED = {
+    "nd": DIMENSIONS,
+    "collapsed": Meaning("0, 1", "1 where the output went to zero and the training ended in an error"),
+    "loss": Meaning(LOSS["loss"].unit, LOSS["loss"].meaning + "; that of an output of zero after a collapse"),
+    "loss_se": LOSS["loss_se"],
+    "ratio": Meaning("no unit", "loss over the rug's loss at nd / ns"),
+    "ratio_se": Meaning("no unit", "standard error of ratio over feature vectors"),
+    "dropped": Meaning("features", "rows of W whose diagonal is below 0.1"),
+    **DEVICE,
+}
+_RATE = {
+    "nd": DIMENSIONS,
+    "lr": Meaning("above 0", "learning rate, constant"),
+    "over_zero": Meaning(
+        "0 or more",
+        "loss after the steps on fresh feature vectors, over that of an output of zero; 1 where the training "
+        "ended in an error",
+    ),
+    "collapsed": Meaning("0, 1", "1 where over_zero is 1 or more"),
+    **DEVICE,
+}
+_tried = partial(
+    Run,
+    function=_HERE + "tried_protocol",
+    point=TriedPoint,
+    columns=_TRIED,
+    predicted=(over_rug(ratio="loss", ratio_se="loss_se"),),
+)
+
+_RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
+_FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}
+_SHIFTS = (0.15, 0.3, 0.6, 0.85, 1.2, 1.7, 2.4)
+_TWO = {"p": (0.05,), "r": (0.2, 0.5)}
+_TINY_HOURS = 0.005
+
+RUNS = (
+    _tried(
+        name="rug-recipe",
+        feeds="the recipe over sizes and sparsities, beside the protocol of older tables at the same steps",
+        small=({"ns": (32,), "p": (0.05,), "r": (0.2,), **_BOTH, "steps": (50,), "seed": (0,)},),
+        full=(
+            {"ns": (64,), "p": _FROM_RARE, "r": (0.2, 0.9), **_RECIPE, "steps": (1000,), **_FIVE},
+            {"ns": (64,), "p": _FROM_RARE, "r": (0.2, 0.9), **_EARLIER, "steps": (1000,), "seed": (2, 3)},
+            {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_RECIPE, "steps": (400,), **_FIVE},
+            {"ns": (256,), "p": _FROM_RARE, "r": (0.2, 0.9), **_EARLIER, "steps": (400,), "seed": (2, 3)},
+            {"ns": (1024,), "p": _FROM_RARE[::2], "r": (0.2, 0.9), **_RECIPE, "steps": (300,), "seed": (2,)},
+            {"ns": (1024,), "p": (0.002,), "r": (0.2,), **_EARLIER, "steps": (300,), "seed": (2,)},
+            {"ns": (4096,), "p": _FROM_RARE[::2], "r": (0.2,), **_RECIPE, "steps": (60,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.5},
+    ),
+    _tried(
+        name="rug-corners",
+        feeds="the recipe at large sizes and ratios, where its rate is nearest to the edge",
+        small=({"ns": (32,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (40,), "seed": (0,)},),
+        full=(
+            {"ns": (4096,), "p": (0.05,), "r": (0.5,), **_RECIPE, "steps": (30,), "seed": (2, 3)},
+            {"ns": (4096,), "p": (0.05,), "r": (0.9,), **_RECIPE, "steps": (30,), "seed": (2,)},
+            {"ns": (2048,), "p": (0.05,), "r": (0.9,), **_RECIPE, "steps": (30,), "seed": (2, 3)},
+            {"ns": (1024,), "p": (0.2,), "r": (0.5, 0.9), **_RECIPE, "steps": (40,), "seed": (4, 5)},
+            {"ns": (2048,), "p": (0.2,), "r": (0.9,), **_RECIPE, "steps": (40,), "seed": (4, 5)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.2},
+    ),
+    _tried(
+        name="rug-sizes-recipe",
+        feeds="The Persian Rug, Figure 2: trained loss against ns by the recipe",
+        small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
+        full=(
+            {"ns": (64, 128, 256, 512, 1024), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
+            {"ns": (2048,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 1.0},
+    ),
+    _tried(
+        name="rug-sizes-longer",
+        feeds="The Persian Rug, Figure 2: whether the rise with ns is one of the steps, twice as many by the recipe",
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (512, 1024), **_TWO, "r": (0.2,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+            {"ns": (1024,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.5},
+    ),
+    Run(
+        name="rug-edge",
+        feeds="from which learning rate on the outputs of an autoencoder go to zero within a few steps",
+        function=_HERE + "tried_rate",
+        point=RatePoint,
+        columns=_RATE,
+        small=({"ns": (32,), "p": (0.05,), "r": (0.5,), "shift": (0.6, 2.4), "steps": (20,), "seed": (0,)},),
+        full=(
+            {"ns": (128, 512), "p": (0.01, 0.05, 0.2), "r": (0.1, 0.5, 0.9), "shift": _SHIFTS, "steps": (20,),
+             "seed": (2, 3)},
+            {"ns": (1024,), "p": (0.05,), "r": (0.1, 0.5, 0.9), "shift": _SHIFTS, "steps": (20,), "seed": (2, 3)},
+            {"ns": (2048,), "p": (0.05,), "r": (0.5, 0.9), "shift": _SHIFTS[2::2], "steps": (20,), "seed": (2,)},
+            {"ns": (4096,), "p": (0.05,), "r": (0.5,), "shift": _SHIFTS[2:5:2], "steps": (20,), "seed": (2,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.2},
+    ),
+)  # fmt: skip

@@ -1,58 +1,68 @@
-"""What the named runs of the toy models compute at one point: plain functions of numbers.
+"""Toy models: the phase of one extra feature, the dimensionality of features, and few training vectors.
 
-They take the fields of the point and ``device`` as keywords, and know nothing of sweeps, files
-or tables.
+Source: Toy Models of Superposition (the full text), the phase diagram and the geometry of superposition; Henighan and
+others (2023), Superposition, Memorization, and Double Descent. There features are normalised to vectors of length one
+and weights decay; here they are those of this book, with no decay.
 """
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated
 
-from superposition import checks
-from superposition.toy import geometry, optima, training
+import numpy as np
+from pydantic import Field
+
+from superposition import checks, features
+from superposition.experiments.shared import Probability, Seed, Steps
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Point, Run
 
 TIE = 1e-4  # relative: minima this close both count as predicted
+TESTED = 20_000  # fresh feature vectors
+
+
+class PhasePoint(Point):
+    """What `phase_cell` takes."""
+
+    p: Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a feature is on, 1 - S")]
+    relative: Annotated[
+        Real, Field(gt=0), Meaning("above 0", "importance of the second feature, in units of the first one's")
+    ]
+    instances: Annotated[Count, Field(ge=1), Meaning("networks", "trained copies")]
+    steps: Steps
+    seed: Seed
+
+
+class _Model(Point):
+    n: Annotated[Count, Field(ge=2, le=4096), Meaning("features", "number of features, all of importance 1")]
+    m: Annotated[Count, Field(ge=1, le=4096), Meaning("dimensions", "number of hidden dimensions")]
+    steps: Steps
+    seed: Seed
+
+
+class GeometryPoint(_Model):
+    """What `dimensionalities` takes."""
+
+    inverse_density: Annotated[Real, Field(ge=1), Meaning("1 or more", "1 / p = 1 / (1 - S)")]
+
+
+class FinitePoint(_Model):
+    """What `trained_on` takes."""
+
+    p: Probability
+    vectors: Annotated[
+        Count,
+        Field(ge=1, le=10**7),
+        Meaning("feature vectors", "size of the training set, used whole in every step"),
+    ]
 
 
 def phase_cell(
     *, p: float, relative: float, instances: int, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | str]:
-    """Two features, one dimension: what becomes of the second one, in theory and in training.
+    """Two features, one dimension: what becomes of the second one, in theory and in training."""
+    from superposition.toy import geometry, optima, training
 
-    Parameters
-    ----------
-    p : float
-        Probability that a feature is on, 1 - S, in (0, 1].
-    relative : float
-        Importance of the second feature, in units of that of the first, positive.
-    instances : int
-        Trained copies.
-    steps : int
-        Training steps, with batches of 1024.
-    seed : int
-        Seed of training, and of the random starts of the theory.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``theory``, the lowest exact loss, and ``trained``, that of the best copy, with
-        ``ratio`` = trained / theory and the ``ratio_median`` and ``ratio_worst`` of all
-        copies; ``theory_phase`` and ``trained_phase`` of the second feature, see
-        `superposition.toy.geometry.phase` (theory joins several by "or" if their losses tie), and the
-        share of copies in the phase of the theory, ``agree``; and the strength |W_2|^2 of the second
-        feature, ``theory_second`` and ``trained_second``, of which the phases are a coarse reading.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Toy Models of Superposition (the full text), the phase diagram.
-    """
     p = checks.number("p", p, 0, 1, open_low=True)
     importance = np.array([1.0, checks.number("relative", relative, 0, open_low=True, open_high=True)])
     structured = [np.array([pair]) for pair in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0), (-1.0, 1.0))]
@@ -83,39 +93,9 @@ def phase_cell(
 def dimensionalities(
     *, n: int, m: int, inverse_density: float, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | str]:
-    """Train one model with features of equal importance and list the dimensionality of each feature.
+    """Train one model with features of equal importance and list the dimensionality of each feature."""
+    from superposition.toy import geometry, training
 
-    Parameters
-    ----------
-    n : int
-        Number of features.
-    m : int
-        Number of hidden dimensions, from 1 to n.
-    inverse_density : float
-        1 / (1 - S) = 1 / p, at least 1.
-    steps : int
-        Training steps, with batches of 512.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``loss`` and its standard error ``loss_se``; ``per_feature``, m / |W|^2, the dimensions
-        for each represented feature; ``norms`` |W_i|^2 and ``dimensionalities`` D_i as texts of
-        n numbers, in the same order, that of rising D_i.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: Toy Models of Superposition (the full text), on the geometry of superposition.
-    """
     inverse_density = checks.number("inverse_density", inverse_density, 1, open_high=True)
     done = training.train(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
     W = done.best_W[0]
@@ -128,3 +108,111 @@ def dimensionalities(
         "norms": " ".join(f"{value:.3f}" for value in norms[order]),
         "dimensionalities": " ".join(f"{value:.4f}" for value in D[order]),
     }
+
+
+def trained_on(
+    *, n: int, m: int, p: float, vectors: int, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float]:
+    """Train ReLU(W^T W x + b) on a fixed set of feature vectors, all of them in every step."""
+    from superposition import optimise
+    from superposition.devices import resolve_device, torch
+
+    n = checks.whole("n", n, 1)
+    m, p = checks.whole("m", m, 1, n), features.one_probability(p)
+    vectors, steps = checks.whole("vectors", vectors, 1), checks.whole("steps", steps, 1)
+    rng, on = np.random.default_rng(checks.whole("seed", seed, 0)), resolve_device(device)
+    known, fresh = (
+        torch.from_numpy(features.sample(n, p, size, seed=rng)).float().to(on) for size in (vectors, TESTED)
+    )
+    W = torch.from_numpy(rng.standard_normal((m, n)) * np.sqrt(2 / (m + n))).float().to(on).requires_grad_()
+    b = torch.zeros(n, device=on, requires_grad=True)
+
+    def errors(x):
+        return ((x - torch.relu(x @ W.T @ W + b)) ** 2).sum(1)
+
+    for _ in optimise.adam([W, b], optimise.by_autograd([W, b], lambda: errors(known).mean()), steps=steps, lr=0.02):
+        pass
+    with torch.no_grad():
+        train, test = ((errors(x).double() / (n * float(features.variance(p)))).cpu().numpy() for x in (known, fresh))
+        norms = W.norm(dim=0) ** 2
+    return {
+        "train": float(train.mean()),
+        "test": float(test.mean()),
+        "test_se": float(test.std(ddof=1) / np.sqrt(TESTED)),
+        "represented": float((norms > norms.max() / 4).sum()),
+    }
+
+
+_HERE = "superposition.experiments.toy:"
+_PHASE = {
+    "theory": Meaning(
+        "squared error, importance-weighted sum",
+        "lowest exact population loss of two features in one dimension that was found",
+    ),
+    "trained": Meaning("squared error, importance-weighted sum", "exact population loss of the best trained copy"),
+    "ratio": Meaning("no unit", "trained / theory"),
+    "ratio_median": Meaning("no unit", "median of the copies' losses over theory"),
+    "ratio_worst": Meaning("no unit", "largest of the copies' losses over theory"),
+    "theory_phase": Meaning(
+        "text", "phase of the second feature at the minimum; several joined by or where losses tie within 1e-4"
+    ),
+    "trained_phase": Meaning("text", "phase of the second feature in the best copy"),
+    "agree": Meaning("0 to 1", "share of copies in a phase of the theory"),
+    "theory_second": Meaning("0 or more", "strength |W_2|^2 of the second feature at the minimum"),
+    "trained_second": Meaning("0 or more", "strength |W_2|^2 of the second feature in the best copy"),
+}
+_GEOMETRY = {
+    "loss": Meaning("squared error, sum over features", "population loss, by Monte Carlo"),
+    "loss_se": Meaning("squared error, sum over features", "standard error of loss over feature vectors"),
+    "per_feature": Meaning("dimensions", "m / sum_i |W_i|^2: hidden dimensions for each represented feature"),
+    "norms": Meaning("n numbers in a text", "strengths |W_i|^2, in the order of rising dimensionality"),
+    "dimensionalities": Meaning("n numbers in a text, 0 to 1", "feature dimensionalities D_i, rising"),
+}
+_FINITE = {
+    "train": Meaning(
+        "no unit", "squared error on the training vectors over that of the best constant answer, n Var[x]"
+    ),
+    "test": Meaning("no unit", "the same on fresh feature vectors"),
+    "test_se": Meaning("no unit", "standard error of test over fresh feature vectors"),
+    "represented": Meaning("features", "features with |W_i|^2 above a quarter of the largest"),
+}
+_PHASE_P = (0.01, 0.02, 0.03, 0.06, 0.1, 0.2, 0.3, 0.6, 0.7, 0.8, 0.9, 0.95, 1.0)
+_PHASE_I = (0.1, 0.16, 0.28, 0.46, 0.77, 0.9, 0.97, 1.0, 1.3, 2.2, 3.6, 6.0, 10.0)
+_CROWDING = (1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 1.7, 1.9, 2.2, 2.5, 2.8, 3.2, 3.6, 4.0, 4.5, 5.0, 5.5, 6.0, 7.0, 8.0, 10.0)
+_VECTORS = (10, 20, 40, 80, 160, 320, 640, 1280, 2560)
+_TINY_HOURS = 0.005
+
+RUNS = (
+    Run(
+        name="toy-phase",
+        feeds="Toy Models of Superposition, the phase diagram of one extra feature",
+        function=_HERE + "phase_cell",
+        point=PhasePoint,
+        columns=_PHASE,
+        small=({"p": (0.1, 1.0), "relative": (0.1, 10.0), "instances": (4,), "steps": (300,), "seed": (0,)},),
+        full=({"p": _PHASE_P, "relative": _PHASE_I, "instances": (16,), "steps": (1500,), "seed": (0,)},),
+        hours={"small": _TINY_HOURS, "full": 0.12},
+    ),
+    Run(
+        name="toy-geometry",
+        feeds="Toy Models of Superposition, the dimensionality of features over sparsity",
+        function=_HERE + "dimensionalities",
+        point=GeometryPoint,
+        columns=_GEOMETRY,
+        small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
+        full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1, 2)},),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+    ),
+    Run(
+        name="toy-finite",
+        feeds="Henighan and others (2023), loss against the number of training vectors",
+        function=_HERE + "trained_on",
+        point=FinitePoint,
+        columns=_FINITE,
+        small=({"n": (30,), "m": (3,), "p": (0.05,), "vectors": (10, 100), "steps": (200,), "seed": (0,)},),
+        full=(
+            {"n": (100,), "m": (5,), "p": (0.03,), "vectors": _VECTORS, "steps": (1500,), "seed": (10, 11, 12, 13, 14)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+    ),
+)  # fmt: skip

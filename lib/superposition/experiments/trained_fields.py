@@ -1,21 +1,20 @@
-"""What the named runs of chapter 6 compute at one point: plain functions of numbers, which return plain numbers.
+"""Receptive fields of trained networks: how localized they are, what the hidden bias decides, how often gates change.
 
-Source: the notes on localization, sections 1 to 3. Networks are trained as in
-`superposition.receptive.training`, several initial weights at a time. ``law`` is "nlgp", or "clone" for
-Gaussian data with the covariances of the NLGP: the control that knows nothing of higher moments.
+Source: the notes on localization, sections 1 to 3. ``law`` is "nlgp", or "clone" for Gaussian data with the covariances
+of the NLGP: the control that knows nothing of higher moments.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from scipy.stats import kurtosis
+from pydantic import Field
 
 from superposition import checks
-from superposition.receptive import flat_field, measures, relu_flow, training
-from superposition.receptive.nlgp import nlgp_covariance
-from superposition.receptive.ring import lengths
+from superposition.experiments.shared import NETWORK_LOSS, Batch, Gain, Initials, Neurons, Rate, Ring, Steps
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,38 +25,51 @@ if TYPE_CHECKING:
 
 
 LAWS = ("nlgp", "clone")
+Law = Annotated[str, Meaning("nlgp, clone", "the data: NLGP, or Gaussian with the same covariances")]
+
+
+class TrainedField(Ring):
+    """Networks to train, several initial weights side by side."""
+
+    initials: Initials
+    steps: Steps
+    lr: Rate
+    batch: Batch
+
+
+class LocalizationPoint(TrainedField):
+    """What `localization` takes."""
+
+    gain: Gain
+    law: Law
+    K: Neurons
+
+
+class BiasPoint(TrainedField):
+    """What `bias_sign` takes."""
+
+    gain: Gain
+    activation: Annotated[str, Meaning("erf, sigmoid", "activation of the hidden neurons")]
+    bias: Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
+    K: Neurons
+
+
+class FlipsPoint(TrainedField):
+    """What `sign_flips` takes."""
+
+    gain: Gain
+    K: Neurons
+    keep_every: Annotated[Count, Field(ge=1), Meaning("steps", "steps between looks at the weights")]
 
 
 def batches(
     law: str, n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of NLGP data or of its Gaussian clone.
+    """Endless batches of NLGP data or of its Gaussian clone."""
+    from superposition.receptive import training
+    from superposition.receptive.nlgp import nlgp_covariance
+    from superposition.receptive.ring import lengths
 
-    Parameters
-    ----------
-    law : {"nlgp", "clone"}
-        Which of the two.
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    batch : int
-        Vectors in a batch, at least 2.
-    seed, device : int, str
-        Seed of the stream; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    iterator
-        As `superposition.receptive.training.nlgp_batches`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
     if checks.one_of("law", law, LAWS) == "nlgp":
         return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     clone = [nlgp_covariance(n, xi, gain) for xi in lengths(n, xi1, xi2)]
@@ -68,221 +80,27 @@ def localization(
     *, n: int, xi1: float, xi2: float, gain: float, law: str, K: int, initials: int, steps: int, lr: float, batch: int,
     seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train ReLU networks and measure how localized every receptive field is.
+    """Train ReLU networks and measure how localized every receptive field is."""
+    from superposition.receptive import training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    law : {"nlgp", "clone"}
-        Data.
-    K : int
-        Neurons, at least 1.
-    initials : int
-        Initial weights, at least 1.
-    steps, lr, batch : int, float, int
-        Training.
-    seed, device : int, str
-        Seed of weights and data; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``median``, ``lowest`` and ``highest`` of n IPR over all neurons; median ``width`` (half
-        energy) and ``frequency``; mean ``loss``; and ``values``, every n IPR in one text.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
     W = training.initial_weights(initials, K, n, seed=seed)
     data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
     found = training.train(W, data, steps=steps, lr=lr)
-    return {**_describe(found.W), "loss": float(found.loss.mean())}
-
-
-def location(
-    *, n: int, xi1: float, xi2: float, gain: float, scale: float, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
-) -> dict[str, float]:  # fmt: skip
-    """Train single neurons and compare where they peak with what the initial weights foretell.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    scale : float
-        Scale of the initial weights, above 0.
-    initials : int
-        Initial weights, at least 1.
-    steps, lr, batch : int, float, int
-        Training.
-    seed, device : int, str
-        Seed of weights and data; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        For each predictor the share of networks whose peak it names, ``NAME_exact``, and to
-        within one pixel, ``NAME_near``. "raw" is the peak of |w0|; "smooth" that of |C1 w0|, the
-        first step of the flow from small weights; "twice" that of |C1 C1 w0|; "flow" that of the
-        Gaussian flow after a time of 1; "again" that of a second training from the same weights on other data, the
-        ceiling. Further the median ``n_ipr``, the share ``positive`` of positive peaks and the
-        share ``same_sign`` of peaks with the sign of (C1 w0) there.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    W = training.initial_weights(initials, 1, n, scale=scale, seed=seed)
-    first, second = (
-        training.train(W, batches("nlgp", n, xi1, xi2, gain, batch, seed=s, device=device), steps=steps, lr=lr).W[:, 0]
-        for s in (2 * seed, 2 * seed + 1)
-    )
-    w0 = W[:, 0]
-    C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    after_flow = np.concatenate([relu_flow.single_neuron(w, C0, C1, [1.0]) for w in w0])
-    predictors = {"raw": w0, "smooth": w0 @ C1, "twice": w0 @ C1 @ C1, "flow": after_flow, "again": second}
-    at = measures.peak(first)
-    top = first[np.arange(len(first)), at]
-    return {
-        **{
-            f"{name}_{how}": float(measures.same_place(forecast, first, within).mean())
-            for name, forecast in predictors.items()
-            for how, within in (("exact", 0), ("near", 1))
-        },
-        "n_ipr": float(np.median(n * measures.ipr(first))),
-        "positive": float((top > 0).mean()),
-        "same_sign": float((top * (w0 @ C1)[np.arange(len(first)), at] > 0).mean()),
-    }
-
-
-def onset(
-    *, n: int, xi1: float, xi2: float, fraction: float, law: str, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
-) -> dict[str, float | str]:  # fmt: skip
-    """Train single neurons at a multiple of the predicted critical gain.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths, with a finite `superposition.receptive.flat_field.critical_gain`.
-    fraction : float
-        Gain in units of the predicted critical gain, above 0.
-    law : {"nlgp", "clone"}
-        Data.
-    initials : int
-        Initial weights, at least 1.
-    steps, lr, batch : int, float, int
-        Training.
-    seed, device : int, str
-        Seed of weights and data; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        As `localization`, and the ``gain`` and the median ``wave``, the share of energy that is
-        not in the flat mode.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    gain = checks.number("fraction", fraction, 0, 1e6, open_low=True) * flat_field.critical_gain(n, xi1, xi2)
-    W = training.initial_weights(initials, 1, n, seed=seed)
-    data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr).W
-    return {"gain": gain, "wave": float(np.median(1 - measures.power(found)[..., 0])), **_describe(found)}
-
-
-def critical_point(
-    *, n: int, xi1: float, xi2: float, samples: int, seed: int, device: str = "auto"
-) -> dict[str, float]:
-    """Critical gain by formula and by Monte Carlo.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths, xi1 > xi2 > 0.
-    samples : int
-        Vectors, at least 100.
-    seed : int
-        Seed of the vectors.
-    device : str
-        Not used: this is a computation in numpy.
-
-    Returns
-    -------
-    dict of str to float
-        ``predicted``, ``measured`` and its standard error ``se``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    measured, se = flat_field.measured_critical_gain(n, xi1, xi2, samples=samples, seed=seed)
-    return {"predicted": flat_field.critical_gain(n, xi1, xi2), "measured": measured, "se": se}
+    return {**describe(found.W), "loss": float(found.loss.mean())}
 
 
 def bias_sign(
     *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, K: int, initials: int, steps: int,
     lr: float, batch: int, seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train networks with erf or sigmoid neurons whose hidden biases start on one side.
+    """Train networks with erf or sigmoid neurons whose hidden biases start on one side."""
+    from superposition.receptive import training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    activation : {"relu", "erf", "sigmoid"}
-        Of the hidden neurons.
-    bias : float
-        Where the hidden biases start.
-    K : int
-        Neurons, at least 1.
-    initials : int
-        Initial weights, at least 1.
-    steps, lr, batch : int, float, int
-        Training.
-    seed, device : int, str
-        Seed of weights and data; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        As `localization`, and mean and extremes of the final hidden biases: ``bias_mean``,
-        ``bias_lowest`` and ``bias_highest``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
     W = training.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
     found = training.train(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
     return {
-        **_describe(found.W),
+        **describe(found.W),
         "loss": float(found.loss.mean()),
         "bias_mean": float(found.bias.mean()),
         "bias_lowest": float(found.bias.min()),
@@ -294,42 +112,9 @@ def sign_flips(
     *, n: int, xi1: float, xi2: float, gain: float, K: int, initials: int, steps: int, lr: float, batch: int,
     keep_every: int, seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train ReLU networks and count how often their gates change.
+    """Train ReLU networks and count how often their gates change."""
+    from superposition.receptive import training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    K : int
-        Neurons, at least 1.
-    initials : int
-        Initial weights, at least 1.
-    steps, lr, batch : int, float, int
-        Training.
-    keep_every : int
-        Steps between looks.
-    seed, device : int, str
-        Seed of weights and data; see `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        As `localization`; flips between looks in the first and the last tenth of the training,
-        ``early`` and ``late``, per neuron and vector; ``total``, the share of gates that differ
-        between start and end; ``cosine``, the mean cosine between a neuron's weights at start
-        and end; mean excess kurtosis of the pre-activations at the end over both labels,
-        ``kurtosis_pooled``, and over label 1 alone, ``kurtosis_1``; and the mean
-        ``kurtosis_mixture`` that Gaussian pre-activations of the same two variances would have.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
     W = training.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
     found = training.train(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
@@ -339,7 +124,7 @@ def sign_flips(
     tenth = max(1, len(step) // 10)
     cosine = np.sum(W * found.W, axis=-1) / np.linalg.norm(W, axis=-1) / np.linalg.norm(found.W, axis=-1)
     return {
-        **_describe(found.W),
+        **describe(found.W),
         "early": float(step[:tenth].mean()),
         "late": float(step[-tenth:].mean()),
         "total": float(final[0].mean()),
@@ -349,26 +134,9 @@ def sign_flips(
 
 
 def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[str, float]:
-    """Excess kurtosis of pre-activations, over both labels and over one.
+    """Excess kurtosis of pre-activations, over both labels and over one."""
+    from scipy.stats import kurtosis
 
-    Parameters
-    ----------
-    W : array_like, shape (m, n)
-        Weights.
-    x1, x0 : array_like, shape (B, n)
-        As many vectors with label 1 as with label 0.
-
-    Returns
-    -------
-    dict of str to float
-        Means over the m neurons: ``kurtosis_pooled``, ``kurtosis_1``, and ``kurtosis_mixture`` =
-        3 ((v1 - v0) / (v1 + v0))^2, that of an even mixture of Gaussians of the same variances.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-    """
     W, x1, x0 = (checks.array(name, v, "m n") for name, v in (("W", W), ("x1", x1), ("x0", x0)))
     if not W.shape[1] == x1.shape[1] == x0.shape[1]:
         raise ValueError(f"W, x1 and x0 have shapes {W.shape}, {x1.shape} and {x0.shape}; allowed: one n")
@@ -381,7 +149,10 @@ def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[s
     }
 
 
-def _describe(W):
+def describe(W: np.ndarray) -> dict[str, float | str]:
+    """How localized the fields are, over all neurons of all networks."""
+    from superposition.receptive import measures
+
     n = W.shape[-1]
     values = n * measures.ipr(W).ravel()
     return {
@@ -392,3 +163,95 @@ def _describe(W):
         "frequency": float(np.median(measures.mean_frequency(W))),
         "values": " ".join(f"{value:.2f}" for value in values),
     }
+
+
+DESCRIBED = {
+    "median": Meaning("n IPR", "median over neurons and networks, of trained fields"),
+    "lowest": Meaning("n IPR", "smallest of them"),
+    "highest": Meaning("n IPR", "largest of them"),
+    "width": Meaning("pixels", "shortest arc that holds half of sum w^2, median over neurons and networks"),
+    "frequency": Meaning(
+        "waves round the ring", "mean frequency of a field, weighted with energy, median over neurons and networks"
+    ),
+    "values": Meaning("n IPR, numbers in a text", "of each neuron, network after network"),
+}
+_BIASES = {
+    **DESCRIBED,
+    **NETWORK_LOSS,
+    "bias_mean": Meaning(
+        "units of the pre-activation", "hidden bias at the end, mean over neurons and networks; 0 where there is none"
+    ),
+    "bias_lowest": Meaning("units of the pre-activation", "smallest hidden bias at the end"),
+    "bias_highest": Meaning("units of the pre-activation", "largest hidden bias at the end"),
+}
+_FLIPS = {
+    **DESCRIBED,
+    "early": Meaning(
+        "0 to 1",
+        "gates that differ between two looks, per neuron and vector, mean over the first tenth of the training",
+    ),
+    "late": Meaning("0 to 1", "the same over the last tenth"),
+    "total": Meaning("0 to 1", "share of gates that differ between start and end"),
+    "cosine": Meaning("-1 to 1", "cosine of a neuron's weights at start and end, mean over neurons"),
+    "kurtosis_pooled": Meaning(
+        "no unit", "excess kurtosis of pre-activations at the end over vectors of both labels, mean over neurons"
+    ),
+    "kurtosis_1": Meaning("no unit", "the same over vectors with label 1"),
+    "kurtosis_mixture": Meaning(
+        "0 to 3", "the same for an even mixture of Gaussians with the variances of the two labels"
+    ),
+}
+_RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_GAINS = (0.01, 0.3, 1, 3, 10)
+_SEEDS = (0, 1, 2)
+_K1 = {"K": (1,), "initials": (16,), "steps": (1000,), "lr": (0.5,), "batch": (4000,)}
+_K12 = {"K": (12,), "initials": (4,), "steps": (1500,), "lr": (6,), "batch": (2000,)}
+_BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,), "batch": (2000,), "seed": (0,)}
+_CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
+_TRAINS = {**_CAPTION, "steps": (4000,), "lr": (2,), "batch": (4000,)}
+_BRIEF = {"initials": (2,), "steps": (60,), "batch": (200,), "seed": (0,)}
+_HERE = "superposition.experiments.trained_fields:"
+
+RUNS = (
+    Run(
+        name="field-gain",
+        feeds="localization of ReLU networks with 1 and 12 neurons against the gain, beside Gaussian clones",
+        function=_HERE + "localization",
+        point=LocalizationPoint,
+        columns=DESCRIBED | NETWORK_LOSS,
+        small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": LAWS},),
+        full=(
+            {**_RING, **_K1, "gain": _GAINS, "law": ("nlgp",), "seed": _SEEDS},
+            {**_RING, **_K12, "gain": _GAINS, "law": ("nlgp",), "seed": _SEEDS},
+            {**_RING, **_K1, "gain": (3,), "law": ("clone",), "seed": _SEEDS},
+            {**_RING, **_K12, "gain": (3,), "law": ("clone",), "seed": _SEEDS},
+        ),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+    Run(
+        name="field-bias",
+        feeds="the sign of the hidden bias decides what erf and sigmoid networks localize on",
+        function=_HERE + "bias_sign",
+        point=BiasPoint,
+        columns=_BIASES,
+        small=({**_RING, **_BIAS, **_BRIEF, "activation": ("erf",), "bias": (-1, 1)},),
+        full=(
+            {**_RING, **_BIAS, "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
+            {**_RING, **_BIAS, "xi1": (1,), "xi2": (2,), "activation": ("erf", "sigmoid"), "bias": (-1, 1)},
+        ),
+        hours={"small": 0.001, "full": 0.03},
+    ),
+    Run(
+        name="field-flips",
+        feeds="the notes on localization, Figure 3, at its caption's settings and at settings that train",
+        function=_HERE + "sign_flips",
+        point=FlipsPoint,
+        columns=_FLIPS,
+        small=({**_RING, **_CAPTION, **_BRIEF, "gain": (3,)},),
+        full=(
+            {**_RING, **_CAPTION, "gain": (0.01, 3), "seed": (0, 1)},
+            {**_RING, **_TRAINS, "gain": (0.01, 3), "seed": (0, 1)},
+        ),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+)  # fmt: skip

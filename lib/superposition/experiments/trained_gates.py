@@ -1,69 +1,80 @@
-"""What the named runs of the chapter on gates compute at one point."""
+"""Gates of trained networks: fields against those of fixed gates, other marginals, basins, minima of a whole sample.
+
+Source: the notes on localization, sections 4.2, 5 and 6.1.
+"""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
+from pydantic import Field
 
 from superposition import checks
-from superposition.receptive import gated_networks, gated_training, gates, least_squares, marginals
-from superposition.receptive import gates as receptive_gates
-from superposition.receptive.gates import centres, directions
-from superposition.receptive.measures import ipr, peak
-from superposition.receptive.nlgp import nlgp_covariance
-from superposition.receptive.ring import gaussian_covariance, kernel_row, lengths
-from superposition.receptive.training import initial_weights
+from superposition.experiments.shared import DEVICE, GAIN, Neurons, Ring, Steps
+from superposition.inputs import Count, Real
+from superposition.runs.point import Columns, Meaning, Run
 
 if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-RELU = gated_training.leaky(0)
 LARGE_BATCH = 6000  # near the critical gain waves decay at 0.01 / tau: small batches would keep them alive
+_SAMPLES = Meaning("vectors", "vectors of each label; mirror images double them")
+
+
+class _Gated(Ring):
+    n: Annotated[Count, Field(ge=3), Meaning("pixels", "pixels of the ring")]
+    samples: Annotated[Count, Field(ge=1), _SAMPLES]
+
+
+class FieldPoint(_Gated):
+    """What `trained_fields` takes."""
+
+    gain: Annotated[Real, Field(gt=0, le=100), GAIN]
+    K: Neurons
+    steps: Steps
+
+
+class MarginalPoint(_Gated):
+    """What `other_marginal` takes."""
+
+    law: Annotated[
+        str,
+        Meaning(
+            "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
+            "marginal of the data, as superposition.receptive.marginals.draw",
+        ),
+    ]
+    strength: Annotated[Real, Meaning("number", "parameter of the marginal; for erf the gain")]
+    samples: Annotated[Count, Field(ge=2), _SAMPLES]
+    steps: Steps
+    starts: Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from random weights of its own")]
+
+
+class BasinPoint(_Gated):
+    """What `basin` takes."""
+
+    gain: Annotated[Real, Field(gt=0), GAIN]
+    noise: Annotated[
+        Real, Field(ge=0), Meaning("norm of the field", "norm of the push in units of the norm of the trained field")
+    ]
+    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps before the push, and as many after it")]
+    trials: Annotated[Count, Field(ge=1), Meaning("pushes", "number of pushes")]
 
 
 def trained_fields(
     *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, steps: int, seed: int, device: str = "cpu"
 ) -> dict[str, float | str]:
-    """Train a ReLU network and compare its fields with those that fixed gates would give.
+    """Train a ReLU network and compare its fields with those that fixed gates would give."""
+    from superposition.receptive import gated_training, least_squares
+    from superposition.receptive import gates as receptive_gates
+    from superposition.receptive.gated_training import RELU
+    from superposition.receptive.gates import centres, directions
+    from superposition.receptive.measures import ipr
+    from superposition.receptive.ring import kernel_row
+    from superposition.receptive.training import initial_weights
 
-    Parameters
-    ----------
-    n : int
-        Number of pixels.
-    xi1, xi2 : float
-        Correlation lengths of the classes Y = 1 and Y = 0.
-    gain : float
-        Gain of the data, from 1e-6 to 100.
-    K : int
-        Number of neurons, 1 to n.
-    samples : int
-        Independent inputs of each class; the mirror images double them.
-    steps : int
-        Training steps.
-    seed : int
-        Seed of the weights, the data and the batches.
-    device : str
-        Ignored: the training is done by numpy on the CPU.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``n_ipr``, the median of n IPR over neurons. Medians over neurons of the best-shift cosine
-        with four templates: ``cos_ols`` (the closed-form field of a single-pixel gate),
-        ``cos_pixel``, ``cos_kernel`` (the correlation of class Y = 1) and ``cos_flat``. ``cos_own``
-        with the least-squares fields of the network's own gates, all neurons together, and
-        ``same_outputs``, the cosine of what both predict on fresh inputs. Losses
-        E(yhat - Y)^2 on fresh inputs: ``loss_relu``, ``loss_own`` (own gates), ``loss_random``
-        (random gates), and exact ``loss_tiling`` (evenly spaced single-pixel gates).
-        ``agree_tiling``: how often a field of the tiling agrees in sign with its own gate.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
     n = checks.whole("n", n, 3)
     x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[0])
@@ -97,29 +108,10 @@ def trained_fields(
 
 
 def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np.ndarray, "K n"], float]:
-    """Fields and limiting loss of K evenly spaced single-pixel gates, exact.
+    """Fields and limiting loss of K evenly spaced single-pixel gates, exact."""
+    from superposition.receptive import gated_networks, gates, least_squares
+    from superposition.receptive.ring import gaussian_covariance, lengths
 
-    Parameters
-    ----------
-    n : int
-        Number of pixels, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the classes Y = 1 and Y = 0.
-    gain : float
-        Gain of the data, from 1e-6 to 100.
-    K : int
-        Number of gates, 1 to n.
-
-    Returns
-    -------
-    fields : numpy.ndarray, shape (K, n)
-    loss : float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     pixels = gates.centres(n, K)
     A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in lengths(n, xi1, xi2))  # pyrefly: ignore[bad-argument-type]: whole numbers
     b = np.stack([least_squares.small_bump_covariance(n, xi1, gain, i) for i in pixels])
@@ -130,40 +122,13 @@ def other_marginal(
     *, n: int, xi1: float, xi2: float, law: str, strength: float, samples: int, steps: int, starts: int, seed: int,
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train single ReLU neurons on inputs with another marginal.
+    """Train single ReLU neurons on inputs with another marginal."""
+    from superposition.receptive import gated_training, marginals
+    from superposition.receptive.gated_training import RELU
+    from superposition.receptive.measures import ipr
+    from superposition.receptive.ring import lengths
+    from superposition.receptive.training import initial_weights
 
-    Parameters
-    ----------
-    n : int
-        Number of pixels.
-    xi1, xi2 : float
-        Correlation lengths of the classes Y = 1 and Y = 0.
-    law : str
-        See `superposition.receptive.marginals.draw`.
-    strength : float
-        See `superposition.receptive.marginals.draw`.
-    samples : int
-        Independent inputs of each class; the mirror images double them.
-    steps : int
-        Training steps.
-    starts : int
-        Number of neurons, each from its own random weights.
-    seed : int
-        Seed of the weights, the data and the batches.
-    device : str
-        Ignored: the training is done by numpy on the CPU.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``n_ipr`` (median), ``n_ipr_low`` and ``n_ipr_high`` over the neurons; excess
-        ``kurtosis`` of class Y = 1; ``c3_over_c1`` of the marginal.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
     xi1, xi2 = lengths(n, xi1, xi2)
     one = marginals.draw(law, strength, n, xi1, samples, seed=streams[0])
@@ -178,51 +143,30 @@ def other_marginal(
         "n_ipr_low": float(found.min()),
         "n_ipr_high": float(found.max()),
         "kurtosis": float(np.mean(one**4) / np.mean(one**2) ** 2 - 3),
-        "c3_over_c1": marginals.hermite_ratio(law, strength),
         "device": "cpu",
     }
+
+
+def hermite_ratios(columns: Columns) -> Columns:
+    """The ratio of the third to the first Hermite coefficient of each marginal."""
+    from superposition.receptive.marginals import hermite_ratio
+
+    rows = list(zip(columns["law"].tolist(), columns["strength"].tolist(), strict=True))
+    known = {row: hermite_ratio(*row) for row in set(rows)}
+    return {"c3_over_c1": np.array([known[row] for row in rows])}
 
 
 def basin(
     *, n: int, xi1: float, xi2: float, gain: float, noise: float, samples: int, steps: int, trials: int, seed: int,
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Push a localised field off with noise, train on, and see where it ends.
+    """Push a localised field off with noise, train on, and see where it ends."""
+    from superposition.receptive import gated_training
+    from superposition.receptive.gated_training import RELU
+    from superposition.receptive.measures import ipr, peak
+    from superposition.receptive.nlgp import nlgp_covariance
+    from superposition.receptive.training import initial_weights
 
-    Parameters
-    ----------
-    n : int
-        Number of pixels.
-    xi1, xi2 : float
-        Correlation lengths of the classes Y = 1 and Y = 0.
-    gain : float
-        Gain of the data, from 1e-6 to 1e6.
-    noise : float
-        Norm of the noise in units of the norm of the field, 0 or more.
-    samples : int
-        Independent inputs of each class; the mirror images double them.
-    steps : int
-        Training steps, before and after the push.
-    trials : int
-        Number of pushes.
-    seed : int
-        Seed of everything random.
-    device : str
-        Ignored: the training is done by numpy on the CPU.
-
-    Returns
-    -------
-    dict of str to float or str
-        ``stays``, the share of fields that end at the pixel they were pushed from;
-        ``predicted``, the share for which that pixel is the largest of ``|C1 w|`` right after the
-        push; ``agrees``, how often these two say the same of one field; ``silent``, how often the
-        field's own largest pixel says the same. ``n_ipr`` before the push.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     n, trials = checks.whole("n", n, 3), checks.whole("trials", trials, 1)
     noise = checks.number("noise", noise, 0, open_high=True)
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(5)
@@ -247,5 +191,106 @@ def basin(
 
 def _least_squares(directions, x, y, fresh):
     """Least-squares fields of half-space gates on one sample, and what they predict on another."""
+    from superposition.receptive import gated_networks, gates
+
     fields = gated_networks.limiting_weights(*gated_networks.moments(gates.opened(directions, x), x, y))
     return fields, np.mean(gates.opened(directions, fresh) * (fresh @ fields.T), axis=1)
+
+
+_HERE = "superposition.experiments.trained_gates:"
+_FIELD_COLUMNS = {
+    "n_ipr": Meaning("n IPR", "median over neurons"),
+    "cos_ols": Meaning(
+        "-1 to 1",
+        "cosine of a field with the closed-form field of a single-pixel gate at the best shift, median over neurons",
+    ),
+    "cos_pixel": Meaning("-1 to 1", "the same with a single pixel"),
+    "cos_kernel": Meaning("-1 to 1", "the same with the correlations of label 1"),
+    "cos_flat": Meaning("-1 to 1", "the same with a flat field"),
+    "cos_own": Meaning(
+        "-1 to 1",
+        "cosine of the weights with the least-squares fields of the network's own gates, all neurons together",
+    ),
+    "same_outputs": Meaning("-1 to 1", "cosine of what these two predict on fresh vectors"),
+    "loss_relu": Meaning("squared error", "E (yhat - Y)^2 of the ReLU network on fresh vectors, without a factor 1/2"),
+    "loss_own": Meaning("squared error", "the same of the least-squares fields of its own gates"),
+    "loss_random": Meaning("squared error", "the same of the least-squares fields of random gates"),
+    "loss_tiling": Meaning("squared error", "the same, exact, of evenly spaced single-pixel gates"),
+    "agree_tiling": Meaning("0 to 1", "how often a field of that tiling agrees in sign with its own gate"),
+    **DEVICE,
+}
+_MARGINAL_COLUMNS = {
+    "n_ipr": Meaning("n IPR", "median over neurons"),
+    "n_ipr_low": Meaning("n IPR", "smallest of them"),
+    "n_ipr_high": Meaning("n IPR", "largest of them"),
+    "kurtosis": Meaning("no unit", "excess kurtosis of the pixels with label 1, in the sample"),
+    "c3_over_c1": Meaning("no unit", "ratio of the third to the first Hermite coefficient of the marginal"),
+    **DEVICE,
+}
+_BASIN_COLUMNS = {
+    "stays": Meaning("0 to 1", "share of fields that end at the pixel from which they were pushed"),
+    "predicted": Meaning("0 to 1", "share for which that pixel is the largest of |C1 w| right after the push"),
+    "agrees": Meaning("0 to 1", "how often these two say the same of one field"),
+    "silent": Meaning("0 to 1", "how often the field's own largest pixel after the push says the same as its end"),
+    "n_ipr": Meaning("n IPR", "of the field before the pushes"),
+    **DEVICE,
+}
+_RING = {"n": (40,), "xi1": (2.0,), "xi2": (1.0,)}
+_FIVE = (0, 1, 2, 3, 4)
+_FIELDS = {**_RING, "samples": (20000,), "steps": (6000,)}
+_MARGINALS = {**_RING, "samples": (250000,), "steps": (2500,), "starts": (4,), "seed": (0, 1, 2)}
+_TINY_HOURS = 0.005
+
+RUNS = (
+    Run(
+        name="gated-fields",
+        feeds="Localization, section 4.2: trained ReLU networks against the fields of fixed gates",
+        function=_HERE + "trained_fields",
+        point=FieldPoint,
+        columns=_FIELD_COLUMNS,
+        small=({**_RING, "samples": (1000,), "steps": (100,), "gain": (3.0,), "K": (1, 2), "seed": (0,)},),
+        full=(
+            {**_FIELDS, "gain": (0.01, 0.1, 0.3, 1.0, 3.0, 10.0), "K": (1,), "seed": _FIVE},
+            {**_FIELDS, "gain": (0.01, 0.3, 1.0, 3.0, 10.0), "K": (12,), "seed": _FIVE},
+            {**_FIELDS, "gain": (3.0,), "K": (2, 3, 4, 6, 24), "seed": (0, 1, 2)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.15},
+    ),
+    Run(
+        name="gated-marginals",
+        feeds="Localization, section 6.1: which marginals make a neuron localise",
+        function=_HERE + "other_marginal",
+        point=MarginalPoint,
+        columns=_MARGINAL_COLUMNS,
+        predicted=(hermite_ratios,),
+        small=(
+            {**_RING, "law": ("erf",), "strength": (3.0,), "samples": (1000,), "steps": (100,), "starts": (2,),
+             "seed": (0,)},
+        ),
+        full=(
+            {**_MARGINALS, "law": ("erf",), "strength": (0.7, 3.0)},
+            {**_MARGINALS, "law": ("tanh", "sine", "sinh"), "strength": (1.0,)},
+            {**_MARGINALS, "law": ("power",), "strength": (0.001, 0.5, 1.0, 2.0)},
+            {**_MARGINALS, "law": ("shrink",), "strength": (0.7,)},
+            {**_MARGINALS, "law": ("elliptical",), "strength": (-1.0, 1.0)},
+            {**_MARGINALS, "law": ("cubic",), "strength": (-0.036, -0.027, -0.018, -0.009, -0.0045, 0.018)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.05},
+    ),
+    Run(
+        name="gated-basin",
+        feeds="Localization, section 5: how far a localised field can be pushed and still come back",
+        function=_HERE + "basin",
+        point=BasinPoint,
+        columns=_BASIN_COLUMNS,
+        small=(
+            {**_RING, "gain": (3.0,), "noise": (1.0,), "samples": (1000,), "steps": (100,), "trials": (5,),
+             "seed": (0,)},
+        ),
+        full=(
+            {**_RING, "gain": (1.0, 3.0, 10.0), "noise": (0.5, 1.0, 1.5, 2.0, 3.0, 5.0), "samples": (20000,),
+             "steps": (2500,), "trials": (40,), "seed": (0, 1)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.1},
+    ),
+)  # fmt: skip

@@ -1,61 +1,56 @@
-"""What the named run on unequal features computes at one point: plain numbers from plain numbers."""
+"""Autoencoders on features that are not equally frequent: how they share the dimensions, and what signs are worth."""
 
 from __future__ import annotations
 
-import numpy as np
+from typing import Annotated, Literal
 
-from superposition import checks, devices, features
-from superposition.frequencies import sharing
-from superposition.frequencies.unequal_training import train_unequal
-from superposition.rug import meanfield, ranges, training
+import numpy as np
+from pydantic import Field
+
+from superposition import checks, features
+from superposition.checks import MOST_FEATURES
+from superposition.experiments.shared import DEVICE, DIMENSIONS, FEATURES, Seed, Steps
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Point, Run
+
+VECTORS = 10_000  # of each half of the simulations with signs drawn anew
+
+
+class SignsPoint(Point):
+    """What `shuffled_signs` takes."""
+
+    ns: Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
+    nd: Annotated[Count, Field(ge=1), DIMENSIONS]
+    exponent: Annotated[
+        Real,
+        Field(ge=0, le=10),
+        Meaning(
+            "0 or more",
+            "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
+        ),
+    ]
+    steps: Steps
+    batch: Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]
+    lr: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate")]
+    seed: Seed
+
+
+class UnequalPoint(SignsPoint):
+    """What `unequal_autoencoder` takes."""
+
+    decoder: Annotated[Literal["tied", "free"], Meaning("tied, free", "whether W_out is the transpose of W_in")]
 
 
 def unequal_autoencoder(
-    *,
-    ns: int,
-    nd: int,
-    exponent: float,
-    decoder: str,
-    steps: int,
-    batch: int,
-    lr: float,
-    seed: int,
+    *, ns: int, nd: int, exponent: float, decoder: str, steps: int, batch: int, lr: float, seed: int,
     device: str = "auto",
-) -> dict[str, float | int | str]:
-    """Train one autoencoder on features whose frequency falls as a power of their rank, and say how they share.
+) -> dict[str, float | int | str]:  # fmt: skip
+    """Train one autoencoder on features whose frequency falls as a power of their rank, and say how they share."""
+    from superposition import devices
+    from superposition.frequencies import sharing
+    from superposition.frequencies.unequal_training import train_unequal
+    from superposition.rug import training
 
-    Parameters
-    ----------
-    ns, nd : int
-        Features (2 to 16384), and hidden dimensions (1 to ns).
-    exponent : float
-        p_i is in proportion to i^-exponent, with one feature on at once on average; 0 to 10.
-    decoder : {"tied", "free"}
-        Whether W_out is the transpose of W_in.
-    steps, batch : int
-        Training steps, and feature vectors a step.
-    lr : float
-        First learning rate, above 0.
-    seed : int
-        Seed of weights, data and evaluation.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float, int or str
-        ``loss``, the sum over features on fresh vectors, with its standard error ``loss_se``; ``gaussian``, what it
-        would be with Gaussian interference of the same means and variances; ``own``, the features with a share above
-        0.9 (`superposition.frequencies.sharing.shares`); ``used``, the part of the dimensions that the decoder uses:
-        the sum of V_i / (V_i + sigma_i^2) over nd; ``negative``, the part of the interference power from weights below
-        0, weighted by frequency; for each octave k of ranks, from 2^k, the mean ``share_k`` and ``lost_k``, the loss
-        over that of an output of zero; and the ``device``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
     p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
     tied = checks.one_of("decoder", decoder, ("tied", "free")) == "tied"
     how = {"tied": tied, "steps": steps, "batch": batch, "lr": lr, "seed": seed, "device": device}
@@ -75,8 +70,35 @@ def unequal_autoencoder(
     }
 
 
+def shuffled_signs(
+    *, ns: int, nd: int, exponent: float, steps: int, batch: int, lr: float, seed: int, device: str = "auto"
+) -> dict[str, float]:
+    """Train a tied autoencoder on unequal features, and draw the signs of its interference anew."""
+    from superposition.frequencies import few_active_features, sharing
+    from superposition.frequencies.unequal_training import train_unequal
+    from superposition.rug import training
+
+    p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
+    model = train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    coins, own, mixed = np.random.default_rng([seed, 1]).spawn(3)
+    W = model.W_out.astype(float) @ model.W_in
+    signs = np.where(np.eye(ns, dtype=bool), 1, coins.choice((-1.0, 1.0), W.shape))
+    tuned, tuned_se = few_active_features.tuned_losses(W, p, samples=VECTORS, seed=own)
+    shuffled, shuffled_se = few_active_features.tuned_losses(W * signs, p, samples=VECTORS, seed=mixed)
+    return {
+        "loss": model.loss,
+        "loss_se": model.loss_se,
+        "tuned": float(tuned.sum()),
+        "tuned_se": tuned_se,
+        "shuffled": float(shuffled.sum()),
+        "shuffled_se": shuffled_se,
+    }
+
+
 def _rows(model, p):
     """The loss if the interference were Gaussian, the part of the dimensions in use, the part below zero."""
+    from superposition.rug import meanfield, ranges
+
     W = model.W_out.astype(float) @ model.W_in
     gain, V = np.maximum(np.diag(W), 1 / ranges.LARGEST), features.variance(p)
     off = W - np.diag(np.diag(W))
@@ -93,3 +115,80 @@ def _rows(model, p):
 
 def _each(name, values):
     return {f"{name}_{k}": float(value) for k, value in enumerate(values)}
+
+
+_HERE = "superposition.experiments.unequal:"
+_RANKS = ["rank 1", *(f"ranks {2**k} to {min(2 ** (k + 1) - 1, 1000)}" for k in range(1, 10))]  # of 1000 features
+_LOSS = {
+    "loss": Meaning(
+        "squared error, sum over features", "loss sum_i E (x_i - f_i)^2, measured on fresh feature vectors"
+    ),
+    "loss_se": Meaning("squared error, sum over features", "standard error of loss over feature vectors"),
+}
+_SHARED = {
+    **_LOSS,
+    "gaussian": Meaning(
+        "squared error, sum over features",
+        "loss by closed form: the network's own gains, biases and variances, with Gaussian interference",
+    ),
+    "used": Meaning(
+        "0 to 1", "sum over features of V_i / (V_i + sigma_i^2) over nd: the part of the dimensions in use"
+    ),
+    "negative": Meaning(
+        "0 to 1", "part of the interference power from negative weights, mean over features weighted by p_i"
+    ),
+    "own": Meaning("features", "features whose share of the dimensions is above 0.9"),
+    **{
+        f"share_{k}": Meaning("0 to 1", f"share of the dimensions of a feature, mean over {ranks}")
+        for k, ranks in enumerate(_RANKS)
+    },
+    **{
+        f"lost_{k}": Meaning("0 or more", f"loss over that of an output of zero, {ranks} together")
+        for k, ranks in enumerate(_RANKS)
+    },
+    **DEVICE,
+}
+_SIGNS = {
+    **_LOSS,
+    "tuned": Meaning(
+        "squared error, sum over features", "loss of the trained weights with the best gain and bias of each output"
+    ),
+    "tuned_se": Meaning("squared error, sum over features", "standard error of tuned over feature vectors"),
+    "shuffled": Meaning(
+        "squared error, sum over features",
+        "the same with signs by the toss of a coin for all weights between different features",
+    ),
+    "shuffled_se": Meaning("squared error, sum over features", "standard error of shuffled over feature vectors"),
+}
+_WIDTHS, _FIVE = (10, 18, 32, 56, 100), (1.0, 1.25, 1.5, 1.75, 2.0)
+_POWER = {"ns": (1000,), "nd": _WIDTHS, "steps": (2000,), "batch": (512,), "lr": (0.01,)}
+_BOTH = {"decoder": ("tied", "free")}
+_TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,)}
+
+RUNS = (
+    Run(
+        name="rug-frequencies-seeds",
+        feeds="loss against width for features whose frequency falls as a power of their rank, tied and free decoders",
+        function=_HERE + "unequal_autoencoder",
+        point=UnequalPoint,
+        columns=_SHARED,
+        small=({**_TINY, **_BOTH, "seed": (0, 1)},),
+        full=(
+            {**_POWER, "exponent": _FIVE, **_BOTH, "seed": (0, 1, 2)},
+            {**_POWER, "nd": (32,), "exponent": (1.0, 2.0), **_BOTH, "steps": (8000,), "seed": (0,)},
+        ),
+        hours={"small": 0.004, "full": 0.5},
+    ),
+    Run(
+        name="rug-frequencies-signs",
+        feeds="what the signs of trained weights are worth, for 300 unequal features",
+        function=_HERE + "shuffled_signs",
+        point=SignsPoint,
+        columns=_SIGNS,
+        small=(
+            {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},
+        ),
+        full=({**_POWER, "ns": (300,), "nd": (6, 12, 24), "exponent": (1.0,), "seed": (0, 1, 2)},),
+        hours={"small": 0.002, "full": 0.1},
+    ),
+)

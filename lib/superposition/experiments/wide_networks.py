@@ -1,91 +1,85 @@
-"""What further runs of chapter 6 compute at one point: wide networks, pulses, frozen gates, the torus.
+"""Networks of many neurons: where fields sit, pulses, and least squares behind the gates of a whole sample.
 
-Source: the notes on localization, sections 1, 3.2 and 4.2. Plain functions of numbers, which return plain numbers.
+Source: the notes on localization, sections 1, 3.2 and 4.2.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from scipy.optimize import minimize
+from pydantic import Field
 
-from superposition.devices import resolve_device, torch
-from superposition.receptive import (
-    gated_networks,
-    gated_training,
-    landscape,
-    landscape_descent,
-    least_squares,
-    measures,
-    ring,
-    single_pulses,
-    training,
+from superposition.experiments.shared import (
+    NETWORK_LOSS,
+    Batch,
+    Gain,
+    Initials,
+    Neurons,
+    RatePerNeuron,
+    Ring,
+    Seed,
+    Steps,
 )
-from superposition.receptive.nlgp import nlgp_covariance, normalization
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Point, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from numpy.typing import ArrayLike
 
 
 FORECASTS = ("raw", "short", "long", "twice")
 
 
+class HundredPoint(Ring):
+    """What `hundred` takes."""
+
+    gain: Gain
+    steps: Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
+    lr: RatePerNeuron
+    batch: Batch
+    activation: Annotated[str, Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons")]
+    bias: Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
+    scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
+    K: Neurons
+    initials: Initials
+
+
+class PulsePoint(Point):
+    """What `pulse_fields` takes."""
+
+    n: Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
+    version: Annotated[
+        str, Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support")
+    ]
+    long_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
+    long_high: Annotated[Count, Field(ge=1), Meaning("pixels", "longest pulse with label 1")]
+    short_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
+    short_high: Annotated[Count, Field(ge=1), Meaning("pixels", "longest pulse with label 0")]
+    K: Neurons
+    initials: Initials
+    steps: Steps
+    lr: RatePerNeuron
+    seed: Seed
+
+
+class FrozenPoint(Ring):
+    """What `frozen_gates` takes."""
+
+    gain: Gain
+    K: Neurons
+    samples: Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each label, each with its mirror image")]
+    iterations: Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
+
+
 def hundred(
-    *,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    activation: str,
-    bias: float,
-    scale: float,
-    K: int,
-    initials: int,
-    steps: int,
-    lr: float,
-    batch: int,
-    seed: int,
-    device: str = "auto",
-) -> dict[str, float]:
-    """Train wide networks, and compare where their neurons peak with what the initial weights foretell.
+    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, scale: float, K: int, initials: int,
+    steps: int, lr: float, batch: int, seed: int, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Train wide networks, and compare where their neurons peak with what the initial weights foretell."""
+    from superposition.receptive import least_squares, measures, ring, training
+    from superposition.receptive.nlgp import nlgp_covariance
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    activation : {"relu", "erf", "sigmoid", "tanh"}
-        Of the hidden neurons.
-    bias : float
-        Where hidden biases start; a ReLU network has none.
-    scale : float
-        Scale of the initial weights, above 0.
-    K, initials : int
-        Neurons and networks, at least 1.
-    steps, lr, batch : int, float, int
-        Training, at the rate lr K, and lr for the output bias.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        Medians over networks of the median over neurons: ``ipr`` (n IPR), with ``ipr_low`` and ``ipr_high`` the extreme
-        networks, ``frequency``, ``kernel`` and ``ols`` (cosines with the correlations of label 1 and with the field
-        of a single-pixel gate); mean ``loss`` and ``bias_mean``. Shares of neurons that peak within a pixel of
-        the peak of |w0| (``raw``), |C0 w0| (``short``), |C1 w0| (``long``) and |C1 C1 w0| (``twice``), and
-        ``same_sign``, the share with the sign of C1 w0 there. ``power_early``, ``power_late``: slope of the logarithm
-        of the linear filter from initial weights to weights, against that of the eigenvalues of C1, after a
-        thirtieth and after a tenth of the steps.
-    """
     W0 = training.initial_weights(initials, K, n, scale=scale, seed=seed)
     data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     learned = None if activation == "relu" else bias
@@ -117,20 +111,9 @@ def hundred(
 
 
 def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
-    """How many powers of C1 the linear filter from initial weights to weights is worth.
+    """How many powers of C1 the linear filter from initial weights to weights is worth."""
+    from superposition.receptive import ring
 
-    Parameters
-    ----------
-    W0, W : array_like, shape (S, K, n)
-        Initial weights, and later ones.
-    C1 : array_like, shape (n, n)
-        Circulant covariance.
-
-    Returns
-    -------
-    float
-        Slope of log |filter| against the logarithm of the eigenvalues, over those above a third of the largest.
-    """
     before, after = (np.fft.rfft(w, axis=-1) for w in (W0, W))
     filtered = np.abs(np.sum(after * np.conj(before), axis=(0, 1)).real) / np.sum(np.abs(before) ** 2, axis=(0, 1))
     lam = ring.eigenvalues(C1)
@@ -139,45 +122,12 @@ def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
 
 
 def pulse_fields(
-    *,
-    n: int,
-    version: str,
-    long_low: int,
-    long_high: int,
-    short_low: int,
-    short_high: int,
-    K: int,
-    initials: int,
-    steps: int,
-    lr: float,
-    seed: int,
-    device: str = "auto",
-) -> dict[str, float]:
-    """Train on all pulses at once: long ones against short ones.
+    *, n: int, version: str, long_low: int, long_high: int, short_low: int, short_high: int, K: int, initials: int,
+    steps: int, lr: float, seed: int, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Train on all pulses at once: long ones against short ones."""
+    from superposition.receptive import measures, single_pulses, training
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    version : {"raw", "complemented", "signed"}
-        See `superposition.single_pulses.pulse_support`.
-    long_low, long_high, short_low, short_high : int
-        Shortest and longest pulse with label 1, and with label 0.
-    K, initials : int
-        Neurons and networks, at least 1.
-    steps, lr : int, float
-        Training, at the rate lr K.
-    seed : int
-        Seed of the weights.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float
-        Over all neurons: median, least and largest half-energy ``width``, median ``ipr`` (n IPR), median ``flat``, the
-        share of energy in the flat mode; mean ``loss``.
-    """
     spans = range(long_low, long_high + 1), range(short_low, short_high + 1)
     data = training.fixed_batches(
         *(single_pulses.pulse_support(n, list(span), version) for span in spans), device=device
@@ -195,45 +145,14 @@ def pulse_fields(
 
 
 def frozen_gates(
-    *,
-    n: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    K: int,
-    samples: int,
-    iterations: int,
-    seed: int,
+    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, iterations: int, seed: int,
     device: str = "cpu",
-) -> dict[str, float]:
-    """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates.
+) -> dict[str, float]:  # fmt: skip
+    """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates."""
+    from scipy.optimize import minimize
 
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    K : int
-        Neurons, at least 1.
-    samples : int
-        Vectors of each label, each with its mirror image.
-    iterations : int
-        Of L-BFGS, at least 1.
-    seed : int
-        Seed of weights and data.
-    device : str
-        Not used: this is a computation in numpy.
+    from superposition.receptive import gated_networks, gated_training, training
 
-    Returns
-    -------
-    dict of str to float
-        ``gradient``, its norm; ``cos_own``, the cosine of W and K A^-1 b; ``distance`` of both over the norm of
-        W and its ``bound``, K^2 times the norm of the gradient over the least eigenvalue of A and the norm of W;
-        ``condition``, of A; and the ``loss``.
-    """
     x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=seed)
 
     def objective(flat):
@@ -258,113 +177,99 @@ def frozen_gates(
     }
 
 
-def torus_field(
-    *,
-    side: int,
-    xi1: float,
-    xi2: float,
-    gain: float,
-    initials: int,
-    steps: int,
-    lr: float,
-    batch: int,
-    seed: int,
-    device: str = "auto",
-) -> dict[str, float | str]:
-    """Train single neurons on a torus of pixels, beside the first-order prediction.
+_HERE = "superposition.experiments.wide_networks:"
+_HUNDRED_COLUMNS = {
+    **NETWORK_LOSS,
+    "ipr": Meaning("n IPR", "median over networks of the median over neurons"),
+    "ipr_low": Meaning("n IPR", "smallest of the networks' medians"),
+    "ipr_high": Meaning("n IPR", "largest of the networks' medians"),
+    "frequency": Meaning(
+        "waves round the ring", "mean frequency of a field, weighted with energy, median over neurons and networks"
+    ),
+    "kernel": Meaning("-1 to 1", "cosine of a field with the correlations of label 1 at the best shift, median"),
+    "ols": Meaning(
+        "-1 to 1", "cosine of a field with the least-squares field of a single-pixel gate at the best shift, median"
+    ),
+    "bias_mean": Meaning(
+        "units of the pre-activation", "hidden bias at the end, mean over neurons and networks; 0 where there is none"
+    ),
+    "raw": Meaning("0 to 1", "share of neurons that peak within a pixel of the peak of |w0|, the initial weights"),
+    "short": Meaning("0 to 1", "the same for |C0 w0|, C0 the covariance of label 0"),
+    "long": Meaning("0 to 1", "the same for |C1 w0|, C1 the covariance of label 1"),
+    "twice": Meaning("0 to 1", "the same for |C1 C1 w0|"),
+    "same_sign": Meaning("0 to 1", "share of neurons whose weight at the peak has the sign of C1 w0 there"),
+    "power_early": Meaning(
+        "no unit",
+        "slope of the log of the linear filter from initial to present weights against the log of C1's "
+        "eigenvalues, after a thirtieth of the steps",
+    ),
+    "power_late": Meaning("no unit", "the same after a tenth of the steps"),
+}
+_PULSE_COLUMNS = {
+    **NETWORK_LOSS,
+    "width": Meaning("pixels", "shortest arc that holds half of sum w^2, median over neurons and networks"),
+    "width_low": Meaning("pixels", "smallest of them"),
+    "width_high": Meaning("pixels", "largest of them"),
+    "ipr": Meaning("n IPR", "median over neurons and networks"),
+    "flat": Meaning("0 to 1", "share of a field's energy in the flat mode, median over neurons and networks"),
+}
+_RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_HUNDRED = {"K": (100,), "initials": (8,), "steps": (1500,), "lr": (0.5,), "batch": (500,), "gain": (3,), "seed": (0,)}
+_SIGNS = {"activation": ("sigmoid", "tanh"), "bias": (-1, 1), "steps": (4000,), "lr": (0.5,)}
+_RELU = {"activation": ("relu",), "bias": (0,)}
+_FEW = {"steps": (60,), "batch": (50,)}
+_LONG = {"long_low": (16,), "long_high": (19,), "short_low": (1,), "short_high": (4,)}
+_AUTHORS = {"long_low": (9,), "long_high": (10,), "short_low": (3,), "short_high": (4,)}
+_PULSES = {"n": (40,), "version": ("raw", "signed"), "initials": (2,), "steps": (4000,), "lr": (0.15,)}
+_FROZEN_COLUMNS = {
+    "gradient": Meaning("per unit of W", "norm of the gradient of the loss at the end"),
+    "cos_own": Meaning(
+        "-1 to 1",
+        "cosine of the network's weights and the least-squares weights behind its own gates, all neurons together",
+    ),
+    "distance": Meaning("no unit", "distance of these two over the norm of the weights"),
+    "bound": Meaning(
+        "no unit",
+        "bound on distance: K^2 times gradient over the least eigenvalue of A and over the norm of the "
+        "weights, A the second moments behind the gates",
+    ),
+    "condition": Meaning("1 or more", "largest over least eigenvalue of A"),
+    "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 on the sample itself, at the end"),
+}
+_FROZEN = {"n": (40,), "xi1": (2,), "xi2": (1,), "gain": (3,), "iterations": (300,), "seed": (0, 1)}
 
-    Parameters
-    ----------
-    side : int
-        Pixels along each direction, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    initials, steps, lr, batch : int, int, float, int
-        Training.
-    seed : int
-        Seed of weights and data.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Returns
-    -------
-    dict of str to float or str
-        Median over neurons of ``ipr`` (pixels times IPR) and of the pixels that take part along the direction with
-        fewer, ``narrow``, and with more, ``wide`` (1 over the sum of squares of the shares of energy);
-        ``first_narrow`` and ``first_wide`` of the best field to first order; ``field``, one trained field in one text,
-        row by row.
-    """
-    n = side**2
-    W = training.initial_weights(initials, 1, n, seed=seed)
-    data = torus_batches(side, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr).W[:, 0]
-    row = ring.kernel_row(side, 2 * xi1)
-    starts = [np.outer(row, row), np.outer(row, np.ones(side)), np.ones((side, side)) + np.outer(row, row) / 5]
-    starts = np.reshape(starts, (3, n)) + 1e-3 * np.random.default_rng(seed).standard_normal((3, n))
-    first = landscape_descent.best_field(starts, landscape.torus_task(side, xi1, xi2, gain))
-    narrow, wide = extents(found, side)
-    return {
-        "ipr": float(np.median(n * measures.ipr(found))),
-        "narrow": float(np.median(narrow)),
-        "wide": float(np.median(wide)),
-        **dict(zip(("first_narrow", "first_wide"), (float(e[0]) for e in extents(first[None], side)), strict=True)),
-        "field": " ".join(f"{value:.3g}" for value in found[0]),
-    }
-
-
-def torus_batches(
-    side: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "auto"
-) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of NLGP data on a torus: z is A Z A with A the square root of a ring's correlations.
-
-    Parameters
-    ----------
-    side : int
-        Pixels along each direction.
-    xi1, xi2, gain : float
-        The task.
-    batch, seed : int
-        Vectors in a batch, half of each label, and the seed of the stream.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Yields
-    ------
-    (torch.Tensor, torch.Tensor)
-        The vectors with label 1 and those with label 0, each (half, side^2) in float32.
-    """
-    on, scale, gain = resolve_device(device), float(normalization(gain)), float(gain)
-    roots = [
-        torch.tensor(ring.square_root(ring.gaussian_covariance(side, xi)), dtype=torch.float32, device=on)
-        for xi in (xi1, xi2)
-    ]
-    generator = torch.Generator().manual_seed(seed)
-    while True:
-        drawn = (torch.randn(batch // 2, side, side, generator=generator).to(on) for _ in roots)
-        one, zero = (
-            torch.erf(gain * (A @ Z @ A)).reshape(-1, side**2) / scale for A, Z in zip(roots, drawn, strict=True)
-        )
-        yield one, zero
-
-
-def extents(w: ArrayLike, side: int) -> tuple[np.ndarray, np.ndarray]:
-    """Pixels that take part along either direction of a torus.
-
-    Parameters
-    ----------
-    w : array_like, shape (m, side^2)
-        Fields.
-    side : int
-        Pixels along each direction.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        Shape (m,): the smaller and the larger of both, from 1 to side.
-    """
-    energy = np.reshape(w, (-1, side, side)) ** 2
-    shares = (energy.sum(axis=axis) / energy.sum(axis=(1, 2))[:, None] for axis in (1, 2))
-    both = np.sort([1 / np.sum(share**2, axis=1) for share in shares], axis=0)
-    return both[0], both[1]
+RUNS = (
+    Run(
+        name="field-hundred",
+        feeds="width, frequency and place of the fields of a hundred neurons: three activations, both signs of bias",
+        function=_HERE + "hundred",
+        point=HundredPoint,
+        columns=_HUNDRED_COLUMNS,
+        small=({**_RING, **_HUNDRED, **_RELU, **_FEW, "K": (4,), "initials": (2,), "scale": (1,)},),
+        full=(
+            {**_RING, **_HUNDRED, **_RELU, "scale": (1, 0.001)},
+            {**_RING, **_HUNDRED, **_SIGNS, "scale": (1, 0.001)},
+        ),
+        hours={"small": 0.001, "full": 0.1},
+    ),
+    Run(
+        name="field-pulses",
+        feeds="do pulses localize: form, lengths, neurons, seeds",
+        function=_HERE + "pulse_fields",
+        point=PulsePoint,
+        columns=_PULSE_COLUMNS,
+        small=({**_PULSES, **_LONG, "K": (1,), "initials": (1,), "steps": (20,), "seed": (0,)},),
+        full=tuple({**_PULSES, **span, "K": (1, 8, 100), "seed": (0, 1, 2)} for span in (_LONG, _AUTHORS)),
+        hours={"small": 0.001, "full": 0.03},
+    ),
+    Run(
+        name="field-frozen",
+        feeds="a ReLU network minimized on a whole sample, beside least squares behind its own gates",
+        function=_HERE + "frozen_gates",
+        point=FrozenPoint,
+        columns=_FROZEN_COLUMNS,
+        small=({**_FROZEN, "K": (2,), "samples": (200,), "iterations": (20,), "seed": (0,)},),
+        full=({**_FROZEN, "K": (4, 12, 24), "samples": (1000, 4000, 16_000)},),
+        hours={"small": 0.001, "full": 0.1},
+    ),
+)  # fmt: skip

@@ -6,17 +6,17 @@ a fan, half of a digon, or a dimension of its own. The price is then set so that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache, lru_cache
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
+from superposition import features
 from superposition.codes import partners
 from superposition.codes.fans import fan_loss
-from superposition.rug import meanfield, ranges
+from superposition.rug import meanfield
 
 KNOTS = 12  # probabilities at which the theory is solved; between them it is interpolated
 NOISES = np.geomspace(1e-8, 30, 100)  # interference in a rug: its choices of share
@@ -39,44 +39,12 @@ class Allocation(NamedTuple):
 def allocate(
     p: ArrayLike, nds: Sequence[int], *, importance: ArrayLike = 1.0, phases: Sequence[str] = ("rug", "fan", "digon")
 ) -> list[Allocation]:
-    """The best allocations of several numbers of dimensions to features of any frequency and importance.
-
-    Parameters
-    ----------
-    p : array_like, shape (ns,)
-        Probability that each feature is on, in (0, 1].
-    nds : sequence of int
-        Dimensions, each 1 to ns.
-    importance : array_like
-        Weight of each feature's squared error, 1e-30 to 1e30: one number, or shape (ns,).
-    phases : sequence of str
-        What there is beside dropped features and own dimensions, of "rug", "fan" and "digon".
-
-    Returns
-    -------
-    list of Allocation
-        One for each number. The shares add up to it, or fall short of it by less than one feature's share.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. The rug counts with Gaussian interference; blocks count as if their features were equally frequent,
-    as neighbours in rank nearly are.
-
-    Examples
-    --------
-    >>> [best] = allocate([0.5, 0.01, 0.01, 0.01, 0.01], [3])
-    >>> best.phase[:2].tolist(), float(best.share.sum())
-    (['own', 'digon'], 3.0)
-    """
-    p = checks.of_shape("p", features.probability(p), ("ns",))
-    nds = checks.wholes("nds", nds, 1, len(p))
-    weight = np.broadcast_to(_weights(importance, p), p.shape)
-    names, share, loss = _choices(p, _checked_phases(phases))
+    """The best allocations of several numbers of dimensions to features of any frequency and importance (ours)."""
+    # the rug counts with Gaussian interference; blocks count as if their features were equally frequent, as neighbours
+    # in rank nearly are
+    p = np.asarray(p, float)
+    weight = np.broadcast_to(np.asarray(importance, float), p.shape)
+    names, share, loss = _choices(p, phases)
     return [_allocated(names, share, loss, weight, weight * p, nd) for nd in nds]
 
 
@@ -92,18 +60,6 @@ def _allocated(names, share, loss, weight, worth, nd):
     return Allocation(names[at], _taken(share, at), _taken(loss, at), float(np.exp(high)))
 
 
-def _weights(importance, p):
-    importance = checks.real("importance", importance, 1 / ranges.LARGEST, ranges.LARGEST)
-    if importance.shape not in ((), p.shape):
-        raise ValueError(f"importance has shape {importance.shape}; allowed: one number, or one for each p: {p.shape}")
-    return importance
-
-
-def _checked_phases(phases):
-    phases = list(phases) if isinstance(phases, Collection) and not isinstance(phases, str) else [phases]
-    return [checks.one_of("phases", name, tuple(_PHASES)) for name in phases]
-
-
 def _choices(p, phases):
     """Names of the choices; their shares and losses, a row for each feature."""
     V = features.variance(p)[:, None]
@@ -116,7 +72,7 @@ def _choices(p, phases):
 @lru_cache(maxsize=8)
 def _phase(name, p):
     """Shares and losses of a phase for features of given probabilities, the bytes of an array."""
-    return _PHASES[name](np.frombuffer(p))
+    return PHASES[name](np.frombuffer(p))
 
 
 def _rug(p):
@@ -145,7 +101,7 @@ def _digon_curve():
     return PchipInterpolator(np.log(DIGONS), partners.best_digon(DIGONS)[1] / DIGONS**2)
 
 
-_PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}
+PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}
 
 
 def _interpolated(function, p):

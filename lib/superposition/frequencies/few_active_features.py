@@ -10,8 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
-from superposition.rug import ranges
+from superposition import features
 from superposition.rug.moments import moment, ramp_moment
 
 BIASES = np.r_[-np.geomspace(1.2, 1e-3, 60), 0, np.geomspace(1e-3, 0.3, 8)]  # b / a: where the best one is sought
@@ -22,18 +21,7 @@ KNOTS = 14  # probabilities at which the loss is computed; between them it is in
 def crowd(
     p: ArrayLike, share: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
 ) -> NDArray[np.float64]:
-    """Values of T, the interference power of a feature vector over its mean, as means of equally likely bins.
-
-    Parameters
-    ----------
-    p : array_like, shape (ns,)
-        Probability that each feature is on, in (0, 1].
-    share : array_like, shape (ns,)
-        Share of each feature, in [0, 1], not all 0 or 1.
-    samples : int
-        Feature vectors drawn, rounded up to a multiple of 80.
-    seed : int or numpy.random.Generator
-        A seed, or a generator to draw from.
+    """Values of T, the interference power of a feature vector over its mean, as means of equally likely bins (80,).
 
     Returns
     -------
@@ -43,12 +31,7 @@ def crowd(
     Raises
     ------
     ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. Squared weights from j to i are taken as r_j (1 - r_j) V_i / V_j up to a factor that depends on i:
-    the mean of a random projector with diagonal r.
+        If all shares are 0 or 1.
 
     Examples
     --------
@@ -56,11 +39,13 @@ def crowd(
     >>> round(float(T.mean()), 1), round(float((T < 0.1).mean()), 1)  # often nobody is on
     (1.0, 0.4)
     """
-    p, share = _law(p, share)
+    # squared weights from j to i are taken as r_j (1 - r_j) V_i / V_j up to a factor that depends on i: the mean of a
+    # random projector with diagonal r
+    p, share = np.asarray(p, float), np.asarray(share, float)
     weight = share * (1 - share)
     if not weight.sum() > 0:
         raise ValueError("share has only 0 and 1: nobody interferes; allowed: shares between them too")
-    samples = BINS * -(-checks.whole("samples", samples, 1) // BINS)
+    samples = BINS * -(-samples // BINS)
     x = features.sample_each(p, samples, seed=seed) - features.mean(p)
     power = np.sort(x**2 @ (weight / weight.sum() / features.variance(p)))
     return power.reshape(BINS, -1).mean(axis=1)
@@ -69,41 +54,8 @@ def crowd(
 def few_active_losses(
     p: ArrayLike, share: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
 ) -> NDArray[np.float64]:
-    """Loss of each feature in a random rug with given shares, when few features may be on at once.
-
-    Parameters
-    ----------
-    p : array_like, shape (ns,)
-        Probability that each feature is on, in (0, 1].
-    share : array_like, shape (ns,)
-        Share of each feature, in [0, 1]; equal features have equal shares.
-    samples : int
-        Feature vectors drawn for the law of T.
-    seed : int or numpy.random.Generator
-        A seed, or a generator to draw from.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ns,)
-        With the best gain and bias of each feature. With many features on at once,
-        `superposition.frequencies.sharing.rug_losses`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 16, with both moments averaged over T.
-
-    Examples
-    --------
-    >>> losses = few_active_losses([0.01] * 100, [0.2] * 100)
-    >>> round(float(losses.sum()), 2)
-    0.09
-    """
-    p, share = _law(p, share)
+    """Loss of each feature in a random rug with given shares, few features on at once: eq. 16, averaged over T."""
+    p, share = np.asarray(p, float), np.asarray(share, float)
     alone, never = share > 1 - 1e-9, share < 1e-12
     losses = np.where(alone, 0.0, features.variance(p))
     inner = np.flatnonzero(~alone & ~never)
@@ -116,47 +68,10 @@ def few_active_losses(
 def tuned_losses(
     W: ArrayLike, p: ArrayLike, *, samples: int = 4000, seed: int | np.random.Generator = 0
 ) -> tuple[NDArray[np.float64], float]:
-    """Loss of each output of any code at its best gain and bias, by simulation.
-
-    Gain and bias are found on one half of the feature vectors and the loss is measured on the other. Only the other
-    features of an output are drawn: its own is averaged exactly, so that rare features need no more vectors.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        The product of decoder and encoder.
-    p : array_like, shape (ns,)
-        Probability that each feature is on, in (0, 1].
-    samples : int
-        Feature vectors of each half, at least 2.
-    seed : int or numpy.random.Generator
-        A seed, or a generator to draw from.
-
-    Returns
-    -------
-    losses : numpy.ndarray, shape (ns,)
-        The variance of the feature where nothing better was found, or the diagonal is not positive.
-    se : float
-        Standard error of their sum, over feature vectors.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range or the shapes do not fit.
-
-    Notes
-    -----
-    Source: ours; The Persian Rug, eq. 16, for the gain.
-
-    Examples
-    --------
-    >>> losses, se = tuned_losses([[1, -1], [-1, 1]], [0.1, 0.1], samples=100_000)
-    >>> round(float(losses.mean() / 0.1**2), 2)  # a digon: 1/6
-    0.17
-    """
-    p = checks.of_shape("p", features.probability(p), ("ns",))
-    W = checks.real("W", checks.of_shape("W", W, (len(p), len(p))), -ranges.LARGEST, ranges.LARGEST)
-    samples = checks.whole("samples", samples, 2)
+    """Loss of each output of any code W (ns, ns) at its best gain and bias, simulated; and the error of their sum."""
+    # Gain and bias are found on one half of the feature vectors and the loss is measured on the other. Only the other
+    # features of an output are drawn: its own is averaged exactly, so that rare features need no more vectors.
+    p, W = np.asarray(p, float), np.asarray(W, float)
     losses, heard = features.variance(p), np.diag(W) > 0
     off = W[heard] / np.diag(W)[heard, None]
     off[:, heard] -= np.eye(heard.sum())
@@ -165,12 +80,7 @@ def tuned_losses(
     overlap, power = _overlap_and_power(p[heard], others[samples:], z)
     each = np.where(better, p[heard] / 3 - 2 * gain * overlap + gain**2 * power, losses[heard])
     losses[heard] = each.mean(axis=0)
-    return losses, float(each.sum(axis=1).std(ddof=1) / np.sqrt(samples))
-
-
-def _law(p, share):
-    p = checks.of_shape("p", features.probability(p), ("ns",))
-    return p, checks.real("share", checks.of_shape("share", share, p.shape), 0, 1)
+    return losses, features.Estimate.of(each.sum(axis=1)).se
 
 
 def _interpolated(p, noise, T):

@@ -12,9 +12,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superposition import checks, features, optimise
+from superposition import features, optimise
 from superposition.devices import resolve_device, torch
-from superposition.rug import ranges
 
 AT_ONCE = 64  # batches drawn at once
 EVALUATED = 64  # batches of the evaluation, from whose spread the standard error comes
@@ -50,79 +49,22 @@ def train_unequal(
     eval_samples: int = 2**18,
     progress: Callable[[int, int], None] | None = None,
 ) -> UnequalModel:
-    """Train one autoencoder on features with probabilities and importances of their own.
-
-    Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero. Adam, with a cosine
-    to zero.
-
-    Parameters
-    ----------
-    p : array_like, shape (ns,)
-        Probability that each feature is on, in (0, 1].
-    nd : int
-        Hidden dimensions, 1 to ns.
-    importance : array_like
-        Weight of each feature's squared error, above 0: one number, or shape (ns,).
-    tied : bool
-        Whether W_out is the transpose of W_in.
-    steps : int
-        Adam steps.
-    batch : int
-        Feature vectors a step.
-    lr : float
-        First learning rate, above 0.
-    seed : int
-        Seed of the initial weights, the training data and the evaluation, in streams of its own each.
-    device : str
-        See `superposition.devices.resolve_device`.
-    eval_samples : int
-        Fresh feature vectors for the evaluated loss, rounded up to a multiple of 64.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    UnequalModel
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: the tied model is that of Liu, Liu and Gore (arXiv 2505.10465), without their weight decay.
-
-    Examples
-    --------
-    >>> model = train_unequal([0.5, 0.2, 0.1, 0.1], 2, steps=300, batch=64, eval_samples=640)
-    >>> model.W_in.shape, model.losses.shape
-    ((2, 4), (4,))
-    """
-    p, weight = _laws(p, importance)
-    nd, on = checks.whole("nd", nd, 1, len(p)), resolve_device(device)
-    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1)
-    samples, lr = checks.whole("eval_samples", eval_samples, 1), ranges.rate(lr)
-    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(3)
-    init_rng, data_rng, eval_rng = (np.random.default_rng(stream) for stream in streams)
-    weights = _start(len(p), nd, checks.flag("tied", tied), init_rng, on)
+    """Train one autoencoder on features with probabilities p (ns,) and importances (1 or ns) of their own."""
+    # Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero. Adam, with a cosine
+    # to zero. The tied model is that of Liu, Liu and Gore (arXiv 2505.10465), without their weight decay.
+    p, on = np.asarray(p, float), resolve_device(device)
+    weight = np.broadcast_to(np.asarray(importance, float), p.shape)
+    init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+    weights = _start(len(p), nd, tied, init_rng, on)
     gradient, history = _gradient(weights, p, weight, batch, data_rng), torch.zeros(steps)
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
         if progress is not None:
             progress(done, steps)
     encoder, decoder, bias = (w.detach() for w in _three(weights))
-    losses, totals = _evaluated((encoder, decoder, bias), p, weight, -(-samples // EVALUATED), eval_rng)
+    losses, totals = _evaluated((encoder, decoder, bias), p, weight, -(-eval_samples // EVALUATED), eval_rng)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
     return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())  # pyrefly: ignore[bad-argument-count]: three
-
-
-def _laws(p, importance):
-    p = checks.of_shape("p", features.probability(p), ("ns",))
-    importance = checks.real("importance", importance, 0, ranges.LARGEST, open_low=True)
-    if importance.shape not in ((), p.shape):
-        raise ValueError(f"importance has shape {importance.shape}; allowed: one number, or one for each p: {p.shape}")
-    return p, np.broadcast_to(importance, p.shape)
 
 
 def _start(ns, nd, tied, rng, on):

@@ -13,71 +13,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-from superposition.incidental import many_networks
-
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
 
-FAST = 25.0  # time after which positive overlaps have settled, without the l1 term
-EARLY, FINER = 5.0, 8  # until then steps are so many times shorter: long ones push positive overlaps below zero
-END = 6.0  # lambda t at which the flow is stopped, as in the runs of Figure 3
 GRID = 400  # quantiles of each largest weight in `opposite_tops_at`
-
-
-def measured(
-    *, n: int, m: int, networks: int, lambda_: float, step: float, seed: int, device: str = "auto"
-) -> dict[str, float]:
-    """Count shared neurons of many networks, and pairs of opposite tops along the way.
-
-    Parameters
-    ----------
-    n, m : int
-        Features, at least 2, and neurons.
-    networks : int
-        How many, at least 2.
-    lambda_ : float
-        Strength of the l1 term in the simplified convention, above 0.
-    step : float
-        Largest step of `superposition.incidental.many_networks.flow`.
-    seed : int
-        Seed of the weights at the start.
-    device : str
-        Not used: NumPy on the CPU.
-
-    Returns
-    -------
-    dict of str to float
-        In units of n (n - 1) / m, so that independent choice is 1/4: ``plain``, polysemantic
-        neurons at lambda t = 6; ``constant``, the same less the pairs of opposite tops at the start
-        above their exact mean 1/4, which removes most of the noise; ``fast``, pairs of
-        opposite tops after the fast stage, corrected in the same way; ``isotropic``, the same from
-        the overlaps after the fast stage alone, by `opposite_tops_at`; ``slow`` = ``constant`` -
-        ``fast``. Each with its standard error (``_se``). ``overlap``, the mean of W_i . W_j
-        sqrt(m) after the fast stage. ``unfinished``, rows with several weights per network.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    n, networks = checks.whole("n", n, 2), checks.whole("networks", networks, 2)
-    lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
-    step = checks.number("step", step, 1e-6, 0.5)
-    w0 = many_networks.start(networks, n, m, seed=seed)
-    settled, end = _flow(w0, 0.0, FAST, step), _flow(w0, lambda_, END / lambda_, step)
-    unit = n * (n - 1) / m
-    start, fast = (many_networks.opposite_tops(W) / unit for W in (w0, settled))
-    plain = many_networks.count_polysemantic(end) / unit
-    values = {"plain": plain, "constant": plain - start + 0.25, "fast": fast - start + 0.25, "slow": plain - fast}
-    values["isotropic"] = isotropic(settled) / 4
-    found = {}
-    for name, value in values.items():
-        found |= {name: float(value.mean()), f"{name}_se": float(value.std(ddof=1) / np.sqrt(networks))}
-    several = ((np.abs(end) > 0.1).sum(axis=2) > 1).sum(axis=1)
-    return {**found, "overlap": mean_overlap(settled), "unfinished": float(several.mean())}
 
 
 def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
@@ -136,12 +77,6 @@ def several_features(n: int, m: int) -> float:
     z = 4 + 4 * nodes  # a normal number's size, up to 8
     shifted = np.minimum((n - 2) / (4 * np.pi * np.sqrt(m)) - z, 0)
     return float(opposite_tops_at(0.0, m) / 2 + 4 * (weights * _bell(z)) @ opposite_tops_at(shifted, m))
-
-
-def _flow(w0, lambda_, t, step):
-    """The flow with shorter steps while lengths and overlaps settle."""
-    early = many_networks.flow(w0, lambda_, min(EARLY, t), step=step / FINER)
-    return many_networks.flow(early, lambda_, max(t - EARLY, 0.0), step=step)
 
 
 def _bell(z):

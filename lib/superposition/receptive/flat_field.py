@@ -12,9 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from superposition import checks
 from superposition.receptive.nlgp import nlgp_covariance, normalization
-from superposition.receptive.ring import eigenvalues, gaussian_covariance, lengths
+from superposition.receptive.ring import eigenvalues, gaussian_covariance
 from superposition.receptive.wave_growth import FewVectors, Law, growth
 
 LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
@@ -22,42 +21,9 @@ VALID = 0.3  # largest q to which the first order is trusted: measured 3 % to 7 
 
 
 def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> float:
-    """Gain above which the flat receptive field of one neuron is unstable, to first order in q.
-
-    The growth rate of frequency k is
-    lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r = lam0 / lam1 of
-    the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
-    kernel : {"periodic", "wrapped"}
-        See `superposition.receptive.ring.gaussian_covariance`.
-
-    Returns
-    -------
-    float
-        The critical gain. Infinite where xi1 <= xi2: the flat field is then unstable or neutral
-        already at small gain, and what replaces it oscillates. NaN where q would have to be above
-        0.3, as on small rings: the first order says nothing there, `measured_critical_gain` may.
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If the kernel is no covariance.
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> from superposition import receptive
-    >>> print(f"{receptive.critical_gain(40, 2.0, 1.0):.4f}")
-    0.1685
-    """
-    xi1, xi2 = lengths(n, xi1, xi2)
+    """Gain above which the flat field of one neuron is unstable, to first order in q; NaN for q above 0.3."""
+    # The growth rate of frequency k is lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r =
+    # lam0 / lam1 of the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
     lam1 = eigenvalues(gaussian_covariance(n, xi1, kernel))
     lam0 = eigenvalues(gaussian_covariance(n, xi2, kernel))
     if xi1 <= xi2:
@@ -75,54 +41,7 @@ def flat_growth(
     n: int, xi1: float, xi2: float, gain: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel:
     str = "periodic",
 ) -> tuple[float, float]:  # fmt: skip
-    """Growth rate of a wave on the flat receptive field at any gain, by conditional Monte Carlo.
-
-    Given everything but its mean, a Gaussian vector z has exactly one mean at which the sum of
-    erf(gain z_i) vanishes, so the delta function in the rate becomes an average without any
-    smoothing. Gaussian data, where rate and averages are known, serve as control variate.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    frequency : int
-        Frequency of the wave, from 1 to n // 2.
-    samples : int
-        Number of vectors, at least 100.
-    seed : int
-        Seed of the vectors; the same seed gives the same vectors at every gain.
-    kernel : {"periodic", "wrapped"}
-        See `superposition.receptive.ring.gaussian_covariance`.
-
-    Returns
-    -------
-    rate : float
-        In units of 1 / tau.
-    se : float
-        Its standard error.
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If the kernel is no covariance.
-    FewVectors
-        If few vectors carry the average, as on small rings at large gain; it is a ValueError.
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> from superposition import receptive
-    >>> rate, se = receptive.flat_growth(40, 2.0, 1.0, 0.1, samples=2000)
-    >>> bool(rate < -4 * se)  # below the critical gain the flat field is stable
-    True
-    """
-    n = checks.whole("n", n, 3)
-    xi1, xi2 = lengths(n, xi1, xi2)
+    """Growth rate of a wave on the flat field at any gain, by conditional Monte Carlo, and its standard error."""
     S = eigenvalues(nlgp_covariance(n, xi1, gain, kernel) + nlgp_covariance(n, xi2, gain, kernel))
     return growth(gaussian_covariance(n, xi1, kernel), S, _squash(gain), frequency, samples, seed)
 
@@ -131,45 +50,7 @@ def measured_critical_gain(
     n: int, xi1: float, xi2: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel: str =
     "periodic",
 ) -> tuple[float, float]:  # fmt: skip
-    """Gain at which `flat_growth` changes sign.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, xi1 > xi2 > 0.
-    frequency : int
-        Frequency of the wave, from 1 to n // 2.
-    samples : int
-        Number of vectors, at least 100.
-    seed : int
-        Seed of the vectors.
-    kernel : {"periodic", "wrapped"}
-        See `superposition.receptive.ring.gaussian_covariance`.
-
-    Returns
-    -------
-    gain : float
-        To 0.1 %; infinite if the wave does not grow at gain 3 either, or, on small rings, at the largest gain
-        below it at which `flat_growth` has an error.
-    se : float
-        Its standard error, from that of the rate and the slope of the rate.
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If the kernel is no covariance.
-    ValueError
-        If an argument is out of range, or the wave already grows at gain 0.001.
-
-    Examples
-    --------
-    >>> from superposition import receptive
-    >>> gain, se = receptive.measured_critical_gain(40, 2.0, 1.0, samples=2000)
-    >>> bool(abs(gain - receptive.critical_gain(40, 2.0, 1.0)) < 4 * se + 0.02)
-    True
-    """
+    """Gain at which `flat_growth` changes sign, to 0.1 %, and its standard error."""
     from scipy.optimize import brentq
 
     def rate(log_gain):

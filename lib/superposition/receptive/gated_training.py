@@ -13,10 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_sample
-from superposition.receptive.ring import lengths
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,40 +22,11 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-LARGEST = 1e30  # of numbers that go into float32
-
-
 def task(
     n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
-    """Labelled inputs of the nonlinear Gaussian process, each with its mirror image.
-
-    Parameters
-    ----------
-    n : int
-        Number of pixels, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the classes Y = 1 and Y = 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    samples : int
-        Independent inputs of each class, at least 1.
-    seed : int or numpy.random.Generator
-        Where the numbers come from.
-
-    Returns
-    -------
-    x : numpy.ndarray, shape (4 samples, n)
-        Shuffled; x and -x both occur, with the same label, so the sample is exactly symmetric.
-    y : numpy.ndarray, shape (4 samples,)
-        Labels 0 and 1, equally many.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    rng, (xi1, xi2) = checks.generator("seed", seed), lengths(n, xi1, xi2)
+    """Shuffled NLGP inputs (4 samples, n), each with its mirror image, and their labels 0 and 1, equally many."""
+    rng = np.random.default_rng(seed)
     one = nlgp_sample(n, xi1, gain, samples, seed=rng)
     return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
 
@@ -66,99 +34,32 @@ def task(
 def labelled(
     one: ArrayLike, zero: ArrayLike, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
-    """Join the inputs of two classes and their mirror images, shuffled.
-
-    Parameters
-    ----------
-    one, zero : array_like, shape (N, n)
-        Inputs of the classes Y = 1 and Y = 0, equally many.
-    seed : int or numpy.random.Generator
-        Seed of the order.
-
-    Returns
-    -------
-    x : numpy.ndarray, shape (4 N, n)
-    y : numpy.ndarray, shape (4 N,)
-
-    Raises
-    ------
-    ValueError
-        If the shapes differ.
-    """
-    one, zero = checks.real("one", one), checks.real("zero", zero)
-    if one.shape != zero.shape or one.ndim != 2:
-        raise ValueError(f"one and zero have shapes {one.shape} and {zero.shape}; allowed: the same (N, n)")
+    """Join the inputs (N, n) of the classes Y = 1 and Y = 0 and their mirror images, shuffled."""
+    one, zero = np.asarray(one, float), np.asarray(zero, float)
     x = np.concatenate([one, -one, zero, -zero])
     y = np.repeat([1.0, 0.0], 2 * len(one))
-    order = checks.generator("seed", seed).permutation(len(x))
+    order = np.random.default_rng(seed).permutation(len(x))
     return x[order], y[order]
 
 
 def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Slope of a ReLU neuron that lets a part of the negative side through.
-
-    Parameters
-    ----------
-    slope : float
-        Slope on the negative side: 0 is a ReLU, 1 a linear neuron, -1 the absolute value.
-
-    Returns
-    -------
-    callable
-        ``slopes(h, x)``, for `train`.
-
-    Raises
-    ------
-    ValueError
-        If the slope is not a finite number.
-
-    Notes
-    -----
-    Source: the localization notes, eq. 37: with slope 0 a ReLU is its own gate times a linear neuron.
-    """
-    slope = checks.number("slope", slope, open_low=True, open_high=True)
+    """Slope of a ReLU neuron (eq. 37: its gate times a linear neuron) that lets a part of the negative side through."""
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
 
 
+RELU = leaky(0)
+
+
 def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
-    """Slopes of ReLU neurons of which the last of each network is linear.
-
-    Parameters
-    ----------
-    h : numpy.ndarray, shape (B, R, K)
-        Pre-activations.
-    x : numpy.ndarray, shape (B, n)
-        Inputs.
-
-    Returns
-    -------
-    numpy.ndarray, shape (B, R, K)
-    """
+    """Slopes (B, R, K) of ReLU neurons of which the last of each network is linear, for inputs (B, n)."""
     slopes = (h > 0).astype(h.dtype)
     slopes[..., -1] = 1
     return slopes
 
 
 def half_spaces(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Slopes of neurons with fixed half-space gates.
-
-    Parameters
-    ----------
-    directions : array_like, shape (K, n)
-        Gate k is open where directions[k] . x > 0; the same for all networks.
-
-    Returns
-    -------
-    callable
-        ``slopes(h, x)``, for `train`.
-
-    Raises
-    ------
-    ValueError
-        If a direction is zero.
-    """
-    gates.opened(directions, directions)  # refuses zero vectors
-    directions = checks.array("directions", directions, "K n").astype(np.float32)
+    """Slopes of neurons with fixed half-space gates, open where directions[k] . x > 0; the same for all networks."""
+    directions = np.asarray(directions, np.float32)
     return lambda h, x: (x @ directions.T > 0).astype(np.float32)[:, None, :]
 
 
@@ -167,66 +68,17 @@ def train(
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
     Callable[[int, np.ndarray], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
-    """Train networks ``yhat = readout sum_k slope_k (w_k·x)`` by gradient descent on E(yhat - Y)^2 / 2.
-
-    The learning rate is constant for the first half and then falls linearly to zero, so that the
-    noise of the batches dies out.
-
-    Parameters
-    ----------
-    w0 : array_like, shape (R, K, n)
-        Initial weights of R networks with K neurons.
-    x : array_like, shape (N, n)
-        Inputs; batches are slices of them, so they must be shuffled.
-    y : array_like, shape (N,) or (N, R)
-        Labels, for each network its own if there is a second axis.
-    slopes : callable
-        ``slopes(h, x)`` gives the slopes for pre-activations h of shape (B, R, K), in a shape that
-        broadcasts to it.
-    steps : int
-        Number of steps, at least 1.
-    lr : float
-        Learning rate, above 0: the time of one step in units of tau.
-    batch : int
-        Size of a batch, 1 to N; N makes it full-batch descent.
-    readout : float, optional
-        Weight of each neuron in the output; 1/K (the mean) if not given.
-    turn : bool
-        Whether each batch is turned round the ring by a random number of pixels. Where no label
-        depends on the place this makes the sample as translation-invariant as the law.
-    seed : int
-        Seed of the batches.
-    record : callable, optional
-        Called as ``record(step, w)`` before each step and after the last one.
-    progress : callable, optional
-        Called as ``progress(done, total)`` every 100 steps.
-
-    Returns
-    -------
-    numpy.ndarray, shape (R, K, n)
-        Final weights.
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    FloatingPointError
-        If the weights grow without bound.
-
-    Notes
-    -----
-    Source: the localization notes: the loss of eq. 3, with gates of the network's own eq. 2, with
-    fixed ones eq. 39.
-    """
-    w, x, y = (
-        checks.real(name, value, -LARGEST, LARGEST).astype(np.float32)
-        for name, value in (("w0", w0), ("x", x), ("y", y))
-    )
-    R, K, n = _shape_of(w, x, y)
-    steps, batch = checks.whole("steps", steps, 1), checks.whole("batch", batch, 1, len(x))
-    lr = checks.number("lr", lr, 0, LARGEST, open_low=True)
-    readout = 1 / K if readout is None else checks.number("readout", readout, -LARGEST, LARGEST)
-    y, rng = y.reshape(len(x), -1), checks.generator("seed", seed)
+    """Train R networks yhat = readout sum_k slope_k (w_k·x) side by side by gradient descent on E(yhat - Y)^2 / 2."""
+    # The loss is that of eq. 3, with gates of the network's own eq. 2, with fixed ones eq. 39. The learning rate falls
+    # linearly to zero from half-way on, so that the noise of the batches dies out. Batches are slices of x (N, n),
+    # which must be shuffled; y is (N,), or (N, R) for labels of each network's own. ``slopes(h, x)`` takes
+    # pre-activations (B, R, K). ``readout`` is 1/K if not given. ``turn`` turns each batch round the ring by a random
+    # number of pixels: where no label depends on the place, that makes the sample as translation-invariant as the law.
+    # ``record(step, w)`` is called before each step and after the last, ``progress(done, total)`` every 100 steps.
+    w, x, y = (np.array(value, np.float32) for value in (w0, x, y))
+    _, K, n = w.shape
+    readout = 1 / K if readout is None else readout
+    y, rng = y.reshape(len(x), -1), np.random.default_rng(seed)
     for step in range(steps):
         if record is not None:
             record(step, w)
@@ -248,32 +100,9 @@ def train(
 def outputs(
     w: ArrayLike, x: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, readout: float | None = None
 ) -> Float[np.ndarray, "N R"]:
-    """What networks predict.
-
-    Parameters
-    ----------
-    w : array_like, shape (R, K, n)
-        Weights.
-    x : array_like, shape (N, n)
-        Inputs.
-    slopes : callable
-        See `train`.
-    readout : float, optional
-        See `train`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, R)
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit or a number is not finite.
-    """
-    w, x = checks.array("w", w, "R K n"), checks.array("x", x, "N n")
-    if w.shape[-1] != x.shape[1]:
-        raise ValueError(f"w and x have shapes {w.shape} and {x.shape}; allowed: (R, K, n) and (N, n)")
-    readout = 1 / w.shape[1] if readout is None else checks.number("readout", readout, -LARGEST, LARGEST)
+    """What networks (R, K, n) predict for inputs (N, n), shape (N, R); slopes and readout as in `train`."""
+    w, x = np.asarray(w, float), np.asarray(x, float)
+    readout = 1 / w.shape[1] if readout is None else readout
     h = np.einsum("bn,rkn->brk", x, w, optimize=True)
     return (slopes(h, x) * h).sum(axis=-1) * readout
 
@@ -286,13 +115,3 @@ def _gradient(w, x, y, slopes, readout):
     error = readout * (slope * h).sum(axis=-1) - y
     pull = (readout * slope) * error[..., None]
     return (pull.reshape(len(x), R * K).T @ x).reshape(R, K, n) / np.float32(len(x))
-
-
-def _shape_of(w, x, y):
-    if w.ndim != 3 or x.ndim != 2 or y.ndim == 0 or w.shape[-1] != x.shape[1] or len(y) != len(x) or w.size == 0:
-        raise ValueError(
-            f"w0, x and y have shapes {w.shape}, {x.shape}, {y.shape}; allowed: (R, K, n), (N, n) and (N,) or (N, R)"
-        )
-    if y.ndim > 2 or (y.ndim == 2 and y.shape[1] not in (1, w.shape[0])):
-        raise ValueError(f"y has shape {y.shape}; allowed: (N,) or (N, {w.shape[0]})")
-    return w.shape

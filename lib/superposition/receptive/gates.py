@@ -23,49 +23,22 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-NODES = 48  # Gauss-Legendre nodes of the orthant integral
-LARGEST_GAIN = 100  # beyond, the four signs are too strongly correlated for so few nodes
+NODES = 48  # Gauss-Legendre nodes of the orthant integral; beyond gain 100 the signs are too strongly correlated
 
 
 def directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarray, "K n"]:
-    """Directions a_k of K half-space gates.
-
-    Parameters
-    ----------
-    family : str
-        "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps":
-        Gaussian bumps with standard deviation 2 pixels. "Mexican hats": the negative second
-        derivative of such a bump with standard deviation 1.5. "waves": cosines and sines of the
-        lowest frequencies, from the constant on. "opposite pairs": random ones, each with its
-        negative.
-    n : int
-        Number of pixels, at least 3.
-    K : int
-        Number of gates, 1 to n; even for "opposite pairs".
-    seed : int
-        Seed of the random ones.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
-    Raises
-    ------
-    ValueError
-        If the family is unknown or a number is out of range.
-    """
-    checks.one_of("family", family, FAMILIES)
-    n = checks.whole("n", n, 3)
-    K = checks.whole("K", K, 1, n)
+    """Directions a_k (K, n) of K half-space gates of a family."""
+    # "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps": Gaussian bumps with
+    # standard deviation 2 pixels. "Mexican hats": the negative second derivative of such a bump with standard deviation
+    # 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on. "opposite pairs": random ones,
+    # each with its negative, for even K.
     if family == "waves":
         return _waves(n, K)
     if family == "opposite pairs":
-        if K % 2:
-            raise ValueError(f"K = {K} is out of range for opposite pairs; allowed: even numbers")
-        half = checks.generator("seed", seed).standard_normal((K // 2, n))
+        half = np.random.default_rng(seed).standard_normal((K // 2, n))
         return np.concatenate([half, -half])
     if family == "random":
-        return checks.generator("seed", seed).standard_normal((K, n))
+        return np.random.default_rng(seed).standard_normal((K, n))
     profile = {"small bumps": _pixel, "wide bumps": _bump, "Mexican hats": _hat}[family]
     return np.stack([np.roll(profile(n), centre) for centre in centres(n, K)])
 
@@ -74,84 +47,22 @@ FAMILIES = ("random", "small bumps", "wide bumps", "Mexican hats", "waves", "opp
 
 
 def centres(n: int, K: int) -> Int[np.ndarray, " K"]:
-    """Pixels of K evenly spaced gates on a ring.
-
-    Parameters
-    ----------
-    n : int
-        Number of pixels, at least 1.
-    K : int
-        Number of gates, 1 to n.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (K,)
-        Different pixels, starting at 0.
-
-    Raises
-    ------
-    ValueError
-        If a number is out of range.
-    """
-    n = checks.whole("n", n, 1)
-    K = checks.whole("K", K, 1, n)
+    """Pixels of K evenly spaced gates on a ring, starting at 0."""
     return np.arange(K) * n // K
 
 
 def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
-    """Which half-space gates are open for which inputs.
-
-    Parameters
-    ----------
-    directions : array_like, shape (K, n)
-        Directions a_k, none of them zero.
-    x : array_like, shape (N, n)
-        Inputs.
-
-    Returns
-    -------
-    numpy.ndarray of bool, shape (N, K)
-
-    Raises
-    ------
-    ValueError
-        If a direction is zero: a . x > 0 never happens, and a . x >= 0 always.
-    """
-    directions, x = _nonzero(directions), checks.array("x", x, "N n")
-    if x.shape[1] != directions.shape[1]:
-        raise ValueError(f"x has shape {x.shape}; allowed: (N, {directions.shape[1]})")
+    """Which half-space gates are open for which inputs, a . x > 0; a zero direction never is."""
+    directions, x = np.atleast_2d(np.asarray(directions, float)), np.asarray(x, float)
     return x @ directions.T > 0
 
 
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
-    """``E[1(a_k·x > 0) 1(a_l·x > 0) x x']`` for Gaussian x and all pairs of half-space gates.
-
-    Parameters
-    ----------
-    directions : array_like, shape (K, n)
-        Directions a_k, none of them zero.
-    C : array_like, shape (n, n)
-        Covariance of x.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K n, K n)
-        In blocks. For a mixture of classes take the average of both.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, a direction is zero, or there is no variance along it.
-
-    Notes
-    -----
-    With a = C a_k/sqrt(rho_kk), b = C a_l/sqrt(rho_ll) and their correlation gamma the block is
-    1/4 (C (1 + (2/pi) arcsin gamma) + (2/pi)(1 - gamma^2)^(-1/2) (ab' + ba' - gamma (aa' + bb'))).
-    """
-    directions, C = _nonzero(directions), checks.real("C", C, open_low=True, open_high=True)
-    K, n = directions.shape
-    if C.shape != (n, n):
-        raise ValueError(f"C has shape {C.shape}; allowed: ({n}, {n})")
+    """E[1(a_k·x > 0) 1(a_l·x > 0) x x'] (K n, K n) in blocks, for Gaussian x and all pairs of half-space gates."""
+    # With a = C a_k/sqrt(rho_kk), b = C a_l/sqrt(rho_ll) and their correlation gamma the block is 1/4 (C (1 + (2/pi)
+    # arcsin gamma) + (2/pi)(1 - gamma^2)^(-1/2) (ab' + ba' - gamma (aa' + bb'))).
+    directions, C = np.atleast_2d(np.asarray(directions, float)), np.asarray(C, float)
+    K = len(directions)
     image = directions @ C
     variance = np.sum(image * directions, axis=1)
     scale = np.sqrt(checks.real("variance along a direction", variance, 0, open_low=True, open_high=True))
@@ -163,43 +74,14 @@ def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndar
 
 
 def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "Kn Kn"]:
-    """``E[1(x_i > 0) 1(x_k > 0) x x']`` for x = erf(gain z)/Z and single-pixel gates i, k.
-
-    Parameters
-    ----------
-    pixels : sequence of int, shape (K,)
-        The gates' pixels, different from each other.
-    latent : array_like, shape (n, n)
-        Correlation matrix of the Gaussian z, with ones on its diagonal.
-    gain : float
-        Gain, from 1e-6 to 100.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K n, K n)
-        In blocks, to about 1e-14 at gains up to 10 and 1e-6 at 100.
-
-    Raises
-    ------
-    ValueError
-        If a pixel is repeated or outside the ring, or the gain is out of range.
-
-    Notes
-    -----
-    erf(gain z) is the mean of sign(sqrt(2) gain z + noise), so the moment is one of four signs of
-    Gaussians. It is integrated along the path from uncorrelated to correlated ones (Plackett).
-    """
-    latent = checks.array("latent", checks.real("latent", latent, -1, 1), "n n")
-    if latent.shape[0] != latent.shape[1]:
-        raise ValueError(f"latent has shape {latent.shape}; allowed: (n, n)")
-    gain = checks.number("gain", gain, 1e-6, LARGEST_GAIN)
-    n = len(latent)
-    pixels = checks.wholes("pixels", pixels, 0, n - 1)
-    if len(set(pixels)) != len(pixels) or not pixels:
-        raise ValueError(f"pixels = {checks.shown(pixels)} has repetitions or is empty; allowed: different pixels")
+    """E[1(x_i > 0) 1(x_k > 0) x x'] (K n, K n) for x = erf(gain z)/Z and single-pixel gates i, k, different."""
+    # erf(gain z) is the mean of sign(sqrt(2) gain z + noise), so the moment is one of four signs of Gaussians,
+    # integrated along the path from uncorrelated to correlated ones (Plackett): to about 1e-14 at gains up to 10, 1e-6
+    # at 100.
+    latent = np.asarray(latent, float)
     q, variance = saturation(gain), normalization(gain) ** 2
     signs = 2 / np.pi * np.arcsin(q * latent) / variance
-    K = len(pixels)
+    K, n = len(pixels), len(latent)
     A = np.empty((K, n, K, n))
     for k, i in enumerate(pixels):
         A[k, :, k] = signs / 2
@@ -251,13 +133,6 @@ def _gaussian_block(C, a, b, gamma):
         cross = np.outer(a, d) + np.outer(d, a)
         block = block + 2 / np.pi * side * (gamma * (np.outer(a, a) - np.outer(d, d)) + side * cross)
     return block / 4
-
-
-def _nonzero(directions):
-    array = checks.array("directions", np.atleast_2d(checks.real("directions", directions, -1e100, 1e100)), "K n")
-    if not array.any(axis=1).all():
-        raise ValueError("directions holds a zero vector: its gate never opens; allowed: vectors other than zero")
-    return array
 
 
 def _offset(n):

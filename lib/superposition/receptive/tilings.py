@@ -20,9 +20,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import minimize
 
-from superposition import checks
 from superposition.receptive.nlgp import nlgp_sample
-from superposition.receptive.ring import lengths
 
 
 class Tile(NamedTuple):
@@ -41,70 +39,18 @@ class Waves(NamedTuple):
 
 
 def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int = 0) -> Waves:
-    """Draw NLGP data of both labels, in the form the functions below take.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 3.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, above 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    samples : int
-        Vectors of each label, at least 100; every one counts with all its turns round the ring.
-    seed : int
-        Seed of the vectors.
-
-    Returns
-    -------
-    Waves
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If a length gives no covariance.
-    ValueError
-        If an argument is out of range.
-
-    Examples
-    --------
-    >>> data = sample_waves(40, 2, 1, 3, 100, seed=0)
-    >>> data.label1.shape, data.n
-    ((100, 21), 40)
-    """
-    n, samples = checks.whole("n", n, 3), checks.whole("samples", samples, 100)
-    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(2)
+    """Draw NLGP data of both labels; every vector counts with all its turns round the ring."""
+    streams = np.random.SeedSequence(seed).spawn(2)
     x1, x0 = (
         nlgp_sample(n, xi, gain, samples, seed=np.random.default_rng(stream))
-        for xi, stream in zip(lengths(n, xi1, xi2), streams, strict=True)
+        for xi, stream in zip((xi1, xi2), streams, strict=True)
     )
     return Waves(np.fft.rfft(x1, axis=1), np.fft.rfft(x0, axis=1), n)
 
 
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
-    """The best field of a single neuron, or the best one whose copies of either sign tile the ring.
-
-    Parameters
-    ----------
-    data : Waves
-        From `sample_waves`.
-    tiled : bool
-        Many neurons (True) or one (False).
-    widths : tuple of float
-        The search starts from Gaussian bumps of these widths, in pixels, and the best end counts.
-
-    Returns
-    -------
-    Tile
-
-    Examples
-    --------
-    >>> data = sample_waves(40, 2, 1, 3, 500, seed=0)
-    >>> one, many = (best_tile(data, tiled=tiled) for tiled in (False, True))
-    >>> bool(abs(one.field[2] / one.field[0]) < abs(many.field[2] / many.field[0]))  # many: wider
-    True
-    """
+    """The best field of a single neuron, or the best one whose copies of either sign tile the ring."""
+    # The search starts from Gaussian bumps of the given widths, in pixels, and the best end counts.
     d = np.arange(data.n // 2 + 1)
     starts = [np.exp(-((d / width) ** 2)) + 0.02 for width in widths]
     ends = [minimize(_minus_log_score, start, (data, tiled), jac=True, method="L-BFGS-B") for start in starts]
@@ -115,67 +61,24 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
 
 
 def network_outputs(tile: Tile, data: Waves) -> tuple[np.ndarray, np.ndarray]:
-    """Prediction of the tiling, half the mean of |u_s| over the ring, for every vector.
-
-    Parameters
-    ----------
-    tile : Tile
-        From `best_tile`, tiled.
-    data : Waves
-        From `sample_waves`.
-
-    Returns
-    -------
-    tuple of numpy.ndarray
-        For the vectors with label 1 and with label 0.
-    """
+    """Prediction of the tiling, half the mean of |u_s| over the ring, for the vectors with label 1 and with label 0."""
     y1, y0 = (np.abs(_preactivations(tile.field, f, data.n)).mean(axis=1) / 2 for f in data[:2])
     return y1, y0
 
 
 def variation(w: np.ndarray, tile: Tile, data: Waves) -> float:
-    """Slope of the loss of a tiling as copies of another field are added to it, all places, either sign.
-
-    Parameters
-    ----------
-    w : array_like, shape (n,)
-        The field to add, not zero. The slope is per unit of its root mean square pre-activation.
-    tile : Tile
-        From `best_tile`, tiled; its own field has slope 0.
-    data : Waves
-        From `sample_waves`, the same as the tile's.
-
-    Returns
-    -------
-    float
-        E[(yhat - Y) |<w, x>|] / 2 over the root mean square of <w, x>.
-    """
+    """Slope of the loss of a tiling as copies of a field w (n,) are added to it, all places, either sign."""
+    # It is E[(yhat - Y) |<w, x>|] / 2 over the root mean square of <w, x>: 0 for the tile's own field.
     return _variation(np.asarray(w, dtype=np.float64), _errors(tile, data), data)[0]
 
 
 def least_variation(tile: Tile, data: Waves, *, starts: int = 8, seed: int = 0) -> tuple[np.ndarray, float]:
-    """The field whose addition to a tiling would lower the loss most steeply.
-
-    Parameters
-    ----------
-    tile : Tile
-        From `best_tile`, tiled.
-    data : Waves
-        From `sample_waves`, the same as the tile's.
-    starts : int
-        Random starts of the search, at least 1, beside the waves of the six lowest frequencies.
-    seed : int
-        Seed of the random starts.
-
-    Returns
-    -------
-    field : numpy.ndarray, shape (n,)
-    slope : float
-        Its `variation`: below 0 the tiling is not the best network, at 0 (up to the search and the sample) it is.
-    """
-    rng = np.random.default_rng(checks.whole("seed", seed, 0))
+    """The field whose addition to a tiling would lower the loss most steeply, and its `variation`."""
+    # Below 0 the tiling is not the best network, at 0 (up to the search and the sample) it is. The search starts from
+    # the waves of the six lowest frequencies and from as many random fields as asked for.
+    rng = np.random.default_rng(seed)
     waves = [np.cos(2 * np.pi * k * np.arange(data.n) / data.n) for k in range(6)]
-    tried = [*waves, *rng.standard_normal((checks.whole("starts", starts, 1), data.n))]
+    tried = [*waves, *rng.standard_normal((starts, data.n))]
     tried = [w + 1e-3 * rng.standard_normal(data.n) for w in tried]
     errors = _errors(tile, data)
     ends = [minimize(_variation, w, (errors, data), jac=True, method="L-BFGS-B") for w in tried]

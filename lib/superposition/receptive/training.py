@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
 from superposition.devices import resolve_device, torch
 from superposition.receptive.nlgp import normalization
-from superposition.receptive.ring import gaussian_covariance, lengths, spectrum, square_root
+from superposition.receptive.ring import gaussian_covariance, square_root
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -51,69 +50,19 @@ class Trained:
 
 
 def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: int = 0) -> Float[np.ndarray, "S K n"]:
-    """Xavier normal weights: standard deviation scale sqrt(2 / (K + n)).
-
-    Parameters
-    ----------
-    initials, K, n : int
-        Number S of networks, neurons in each, pixels; at least 1.
-    scale : float
-        Above 0.
-    seed : int
-        Network s draws from a stream of its own, so more networks leave the first ones as they are.
-
-    Returns
-    -------
-    numpy.ndarray, shape (S, K, n)
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    """
-    initials, K, n = (checks.whole(*pair, 1) for pair in (("initials", initials), ("K", K), ("n", n)))
-    scale = checks.number("scale", scale, 0, open_low=True, open_high=True) * np.sqrt(2 / (K + n))
-    streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).spawn(initials)
+    """Xavier normal weights (S, K, n): standard deviation scale sqrt(2 / (K + n))."""
+    # Every network draws from a stream of its own, so more networks leave the first ones as they are.
+    scale = scale * np.sqrt(2 / (K + n))
+    streams = np.random.SeedSequence(seed).spawn(initials)
     return scale * np.stack([np.random.default_rng(stream).standard_normal((K, n)) for stream in streams])
 
 
 def nlgp_batches(
     n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, kernel: str = "periodic", device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of NLGP data.
-
-    Parameters
-    ----------
-    n : int
-        Pixels of the ring, at least 2.
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0.
-    gain : float
-        Gain, from 1e-6 to 1e6.
-    batch : int
-        Vectors in a batch, at least 2; half of them, rounded up, of each label.
-    seed : int
-        Seed of the stream.
-    kernel : {"periodic", "wrapped"}
-        See `superposition.receptive.ring.gaussian_covariance`.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Yields
-    ------
-    (torch.Tensor, torch.Tensor)
-        The vectors with label 1 and those with label 0, each (half, n) in float32.
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If the kernel is no covariance.
-    ValueError
-        If an argument is out of range.
-    """
-    gain = checks.number("gain", gain)
-    scale = float(normalization(gain))
-    covariances = [gaussian_covariance(n, xi, kernel) for xi in lengths(n, xi1, xi2)]
+    """Endless batches of NLGP data: the vectors with label 1 and those with label 0, each (half, n) in float32."""
+    gain, scale = float(gain), float(normalization(gain))
+    covariances = [gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2)]
     for pair in gaussian_batches(*covariances, batch, seed=seed, device=device):  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
         yield tuple(torch.erf(gain * z) / scale for z in pair)  # pyrefly: ignore[invalid-yield]: two
 
@@ -121,57 +70,18 @@ def nlgp_batches(
 def gaussian_batches(
     C1: ArrayLike, C0: ArrayLike, batch: int, *, seed: int, device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """Endless batches of Gaussian data.
-
-    Parameters
-    ----------
-    C1, C0 : array_like, shape (n, n)
-        Circulant covariances of the data with label 1 and 0; those of the NLGP make its clone.
-    batch : int
-        Vectors in a batch, at least 2; half of them, rounded up, of each label.
-    seed : int
-        Seed of the stream.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Yields
-    ------
-    (torch.Tensor, torch.Tensor)
-        The vectors with label 1 and those with label 0, each (half, n) in float32.
-
-    Raises
-    ------
-    superposition.receptive.ring.NotACovariance
-        If a matrix is no covariance.
-    ValueError
-        If an argument is out of range.
-    """
-    half = (checks.whole("batch", batch, 2) + 1) // 2
-    on = resolve_device(device)
-    spectrum("C1", C1), spectrum("C0", C0)  # refuse what is no circulant matrix under its name
+    """Endless batches of Gaussian data with circulant covariances; those of the NLGP make its clone."""
+    half, on = (batch + 1) // 2, resolve_device(device)
     roots = [torch.tensor(square_root(C), dtype=torch.float32, device=on) for C in (C1, C0)]
-    generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
+    generator = torch.Generator().manual_seed(seed)
     while True:
         yield tuple(torch.randn(half, len(root), generator=generator).to(on) @ root for root in roots)  # pyrefly: ignore[invalid-yield]: two
 
 
 def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
-    """The same data at every step: gradient descent on the whole of a finite data set.
-
-    Parameters
-    ----------
-    x1, x0 : array_like, shape (m, n)
-        Vectors with label 1 and with label 0; each label has total weight 1/2.
-    device : str
-        See `superposition.devices.resolve_device`.
-
-    Yields
-    ------
-    (torch.Tensor, torch.Tensor)
-        The same two in float32.
-    """
-    both = checks.array("x1", x1, "m n"), checks.array("x0", x0, "m n")
-    pair = tuple(torch.tensor(x, dtype=torch.float32, device=resolve_device(device)) for x in both)
+    """The same data at every step: gradient descent on a whole finite data set, each label with total weight 1/2."""
+    on = resolve_device(device)
+    pair = tuple(torch.tensor(np.asarray(x, float), dtype=torch.float32, device=on) for x in (x1, x0))
     while True:
         yield pair  # pyrefly: ignore[invalid-yield]: two
 
@@ -181,50 +91,14 @@ def train(
     None, activation: str = "relu", bias: float | None = None, keep_every: int | None = None, progress:
     Callable[[int, int], object] | None = None,
 ) -> Trained:  # fmt: skip
-    """Gradient descent on the mean squared error, for several initial weights side by side.
-
-    Parameters
-    ----------
-    W : array_like, shape (S, K, n)
-        Initial weights.
-    batches : iterator
-        Of pairs of tensors, as `nlgp_batches`, `gaussian_batches` and `fixed_batches` give them.
-    steps : int
-        At least 1.
-    lr : float
-        Learning rate, above 0.
-    lr_out : float, optional
-        That of the output bias, which no mean over neurons slows down: with many neurons it needs a smaller one.
-    activation : {"relu", "erf", "sigmoid", "tanh"}
-        "erf" is erf(h / sqrt(2)).
-    bias : float, optional
-        Where the hidden biases start; without it the network has no biases and learns none.
-    keep_every : int, optional
-        Keep the weights at step 0 and after every so many steps.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    Trained
-
-    Raises
-    ------
-    ValueError
-        If an argument is out of range.
-    FloatingPointError
-        If the loss is not finite at the end.
-
-    Notes
-    -----
-    Source: the notes on localization. The network is that of eq. 1 with W_2 = (1, ..., 1) / K;
-    "relu" without bias is eq. 2; the loss is eq. 3; and small steps follow eq. 4.
-    """
-    steps = checks.whole("steps", steps, 1)
-    lr = checks.number("lr", lr, 0, open_low=True, open_high=True)
-    rates = (lr, lr, lr if lr_out is None else checks.number("lr_out", lr_out, 0, open_low=True, open_high=True))
-    act = ACTIVATIONS[checks.one_of("activation", activation, tuple(ACTIVATIONS))]
-    pair = next(batches)
+    """Gradient descent on the mean squared error (eq. 1, 2, 3 and 4), for initial weights (S, K, n) side by side."""
+    # The network is that of eq. 1 with W_2 = (1, ..., 1) / K; "relu" without bias is eq. 2; the loss is eq. 3; and
+    # small steps follow eq. 4. "erf" is erf(h / sqrt(2)). Hidden biases start at ``bias``; without it there are none.
+    # ``lr_out`` is the rate of the output bias, which no mean over neurons slows down: with many neurons it needs a
+    # smaller one. The weights are kept at step 0 and after every ``keep_every`` steps; ``progress(done, total)`` is
+    # called after each step.
+    rates = (float(lr), float(lr), float(lr if lr_out is None else lr_out))
+    act, pair = ACTIVATIONS[activation], next(batches)
     weights = [w.to(pair[0].device) for w in _start(W, bias)]
     learned = [w.requires_grad_() for w in (weights[:1] if bias is None else weights)]
     kept, last = _Kept(steps, keep_every), 0.0
@@ -249,36 +123,9 @@ def train(
 
 
 def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "intervals ..."], Float[np.ndarray, "m ..."]]:
-    """How often gates change between kept weights, on given data.
-
-    Parameters
-    ----------
-    kept : array_like, shape (m, ..., n)
-        Weights at m times.
-    x : array_like, shape (B, n)
-        Vectors.
-
-    Returns
-    -------
-    step : numpy.ndarray, shape (m - 1, ...)
-        Share of vectors whose gate 1(<w, x> >= 0) differs from that at the time before.
-    final : numpy.ndarray, shape (m, ...)
-        Share whose gate differs from that at the last time.
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit.
-
-    Notes
-    -----
-    Source: the notes on localization, p(t) of eq. 38. It depends on the time between looks; the
-    second does not.
-    """
-    kept, x = checks.array("kept", kept, "... n"), checks.array("x", x, "B n")
-    if kept.ndim < 2 or kept.shape[-1] != x.shape[1]:
-        raise ValueError(f"kept and x have shapes {kept.shape} and {x.shape}; allowed: (m, ..., n) and (B, n)")
-    gates = kept @ x.T >= 0
+    """Share of vectors (B, n) whose gate 1(<w, x> >= 0) differs from the time before, and from the last one."""
+    # p(t) of eq. 38 of the notes on localization depends on the time between looks; the second does not.
+    gates = np.asarray(kept, float) @ np.asarray(x, float).T >= 0
     return (gates[1:] != gates[:-1]).mean(axis=-1), (gates != gates[-1]).mean(axis=-1)
 
 
@@ -286,8 +133,7 @@ class _Kept:
     """Weights at the steps that are kept."""
 
     def __init__(self, steps, every):
-        self.every = None if every is None else checks.whole("keep_every", every, 1)
-        self.tail = max(1, steps // 10)
+        self.every, self.tail = every, max(1, steps // 10)
         self.steps, self.found = [], []
 
     def look(self, step, W):
@@ -297,11 +143,8 @@ class _Kept:
 
 
 def _start(W, bias):
-    W = torch.tensor(checks.real("W", W, open_low=True, open_high=True), dtype=torch.float32)
-    if W.ndim != 3:
-        raise ValueError(f"W has shape {tuple(W.shape)}; allowed: (S, K, n)")
-    start = 0.0 if bias is None else checks.number("bias", bias, -1e30, 1e30)
-    b1, b2 = torch.full(W.shape[:2], start), torch.zeros(len(W))
+    W = torch.tensor(np.asarray(W, float), dtype=torch.float32)
+    b1, b2 = torch.full(W.shape[:2], 0.0 if bias is None else float(bias)), torch.zeros(len(W))
     return W, b1, b2
 
 

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from superposition import checks
 from superposition.receptive.ring import eigenvalues, square_root
 
 if TYPE_CHECKING:
@@ -47,38 +46,10 @@ class Law(NamedTuple):
 
 
 def growth(C1: np.ndarray, S: np.ndarray, law: Law, frequency: int, samples: int, seed: int) -> tuple[float, float]:
-    """Growth rate of a wave on the flat field, and its standard error.
-
-    Parameters
-    ----------
-    C1 : numpy.ndarray, shape (n, n)
-        Correlations of z with label 1.
-    S : numpy.ndarray, shape (n // 2 + 1,)
-        Eigenvalues of the sum of both labels' covariances of x.
-    law : Law
-        How z becomes x.
-    frequency, samples, seed : int
-        The wave, from 1 to n // 2; vectors, at least 100; and their seed.
-
-    Returns
-    -------
-    tuple of float
-        Rate in units of 1 / tau, and error.
-
-    Raises
-    ------
-    FewVectors
-        If few vectors carry the average; it is a ValueError.
-    ValueError
-        If an argument is out of range.
-    """
+    """Growth rate of a wave on the flat field, and its standard error; S: eigenvalues, summed over both labels."""
     n, lam = len(C1), eigenvalues(C1)
-    frequency = checks.whole("frequency", frequency, 1, n // 2)
-    samples = checks.whole("samples", samples, 100)
-    parts = [
-        _flat_averages(rng, n, C1, lam, law, frequency, size)
-        for rng, size in _chunks(samples, checks.generator("seed", seed))
-    ]
+    chunks = _chunks(samples, np.random.default_rng(seed))
+    parts = [_flat_averages(rng, n, C1, lam, law, frequency, size) for rng, size in chunks]
     crossing, crossing_gauss, size, size_gauss = (np.concatenate(part) for part in zip(*parts, strict=True))
     _refuse_few(crossing)
     b, c = _slope(crossing, crossing_gauss), _slope(size, size_gauss)

@@ -10,9 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from superposition import checks, features
 from superposition.rug import ranges
-from superposition.rug.moments import REACH, gauss_legendre
+from superposition.rug.moments import REACH, floats, gauss_legendre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,40 +23,10 @@ LARGEST = 1e100  # of pre-activations: over the least sigma their squares are st
 
 
 def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Loss of the best element-wise decoder, E[Var(x | x + nu)].
-
-    No function of the pre-activation alone does better while the interference is Gaussian.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    sigma : array_like
-        Standard deviation of the interference, sigma >= 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        The loss per feature, shape of the broadcast arguments.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 23, eq. 24, eq. 25 (Bayes' rule, with the density of y given u in its
-    numerator) and eq. 26, without the text's restriction to features that are on. The posterior
-    variance is a sum of positive terms, integrated over the pre-activation
-    by Gauss-Legendre quadrature; tested against 30-digit quadrature.
-
-    Examples
-    --------
-    >>> float(round(bayes_loss(p=0.05, sigma=0.25), 6))
-    0.00694
-    """
-    p, sigma = np.broadcast_arrays(features.probability(p), ranges.spreads(sigma))
+    """Loss of the best element-wise decoder, E[Var(x | x + nu)] (The Persian Rug, eq. 23 to eq. 26)."""
+    # the posterior variance is a sum of positive terms, so its quadrature over the pre-activation does not cancel
+    p, sigma = floats(p, sigma)
+    sigma = ranges.heard(sigma)
     s = np.where(sigma > 0, sigma, 1.0)[..., None]
     edge = np.minimum(REACH * s, 0.5)
     total, (nodes, weights) = np.zeros(p.shape), gauss_legendre(300)
@@ -83,41 +52,8 @@ def _posterior_error(y, sigma, p):
 
 
 def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
-    """What a pre-activation says of its feature: posterior mean and variance of x given y = x + nu.
-
-    Parameters
-    ----------
-    y : array_like
-        Pre-activation in units of the gain, without the mean of the interference.
-    sigma : array_like
-        Standard deviation of the interference, sigma > 0.
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    mean : numpy.ndarray
-        E[x | y], in [0, 1], shape of the broadcast arguments.
-    variance : numpy.ndarray
-        Var[x | y]; its mean over y is `bayes_loss`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 26, without the text's restriction to features that are on.
-
-    Examples
-    --------
-    >>> mean, variance = bayes_decoder([0.1, 0.4, 0.9], sigma=0.1, p=0.05)
-    >>> mean.round(3)
-    array([0.002, 0.39 , 0.871])
-    """
-    sigma = checks.real("sigma", sigma, 1 / ranges.LARGEST, ranges.LARGEST)
-    y, sigma, p = np.broadcast_arrays(checks.real("y", y, -LARGEST, LARGEST), sigma, features.probability(p))
+    """Posterior mean and variance of x given y = x + nu (The Persian Rug, eq. 26, also for features that are off)."""
+    y, sigma, p = floats(y, sigma, p)
     density, centre, spread = uniform_posterior(y, sigma)
     off = (1 - p) * np.exp(-((y / sigma) ** 2) / 2) / np.sqrt(2 * np.pi) / sigma
     seen = p * density + off

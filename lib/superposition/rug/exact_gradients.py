@@ -14,7 +14,7 @@ import numpy as np
 
 from superposition.devices import torch  # isort: skip - first, since it says what is missing
 from torch.nn.functional import embedding_bag  # isort: skip
-from superposition import checks, features
+from superposition import features
 from superposition.rug.model import Settings
 
 PRODUCTS = {"float32": torch.float32, "bfloat16": torch.bfloat16}
@@ -24,44 +24,10 @@ SPARSE = {torch.float32: 0.1, torch.bfloat16: 0.02}  # p up to which gathering b
 def batch_gradient(
     weights: Sequence[torch.Tensor], settings: Settings, rng: np.random.Generator, *, products: str = "float32"
 ) -> Callable[[], torch.Tensor]:
-    """Exact gradients of the batch loss of an autoencoder, as `superposition.optimise.adam` wants them.
-
-    Parameters
-    ----------
-    weights : sequence of torch.Tensor
-        The encoder transposed, (ns, nd), decoder (ns, nd) and bias (ns,), in float32 on one device.
-    settings : superposition.rug.model.Settings
-        Gives ns, p and batch.
-    rng : numpy.random.Generator
-        Where the feature vectors come from; the same ones as those of `superposition.rug.training.draw`.
-    products : {"float32", "bfloat16"}
-        What the three large products are rounded to; sums are taken in float32 in any case.
-
-    Returns
-    -------
-    callable
-        ``gradient()``: draws a batch, writes ``weight.grad`` of each weight and returns the loss.
-
-    Raises
-    ------
-    ValueError
-        If `products` is unknown.
-
-    Notes
-    -----
-    Source: the derivative of The Persian Rug, eq. 2, per feature, for the model of eq. 1.
-
-    Examples
-    --------
-    >>> from superposition.rug.training import checked_settings
-    >>> settings = checked_settings(8, 3, 0.2, 10, 64, None, None, "recipe", 0, "cpu")
-    >>> weights = [torch.full(shape, 0.1) for shape in ((8, 3), (8, 3), (8,))]
-    >>> gradient = batch_gradient(weights, settings, np.random.default_rng(0))
-    >>> loss = gradient()
-    >>> weights[0].grad.shape
-    torch.Size([8, 3])
-    """
-    kind = PRODUCTS[checks.one_of("products", products, tuple(PRODUCTS))]
+    """Exact gradients of the batch loss, as `optimise.adam` wants them (derivative of The Persian Rug, eq. 2)."""
+    # The weights are the encoder transposed (ns, nd), decoder (ns, nd) and bias (ns,), in float32. Products
+    # may be rounded, sums are taken in float32 in any case. The vectors are those of `superposition.rug.training.draw`.
+    kind = PRODUCTS[products]
     device, shape = weights[0].device, (settings.batch, settings.ns)
     sparse = settings.p <= SPARSE[kind] and device.type == "cpu"
     encoder = _gathered(settings) if sparse else _dense(shape, kind, device)
@@ -82,26 +48,7 @@ def batch_gradient(
 def prepared(
     weights: Sequence[torch.Tensor], settings: Settings, rng: np.random.Generator, *, products: str = "float32"
 ) -> tuple[list[torch.Tensor], Callable[[], torch.Tensor]]:
-    """Weights with the encoder transposed, and their `batch_gradient`.
-
-    Parameters
-    ----------
-    weights : sequence of torch.Tensor
-        W_in (nd, ns), W_out (ns, nd) and bias (ns,).
-    settings : superposition.rug.model.Settings
-        Gives ns, p and batch.
-    rng : numpy.random.Generator
-        Where the feature vectors come from.
-    products : {"float32", "bfloat16"}
-        As in `batch_gradient`.
-
-    Returns
-    -------
-    weights : list of torch.Tensor
-        Encoder (ns, nd), decoder and bias.
-    gradient : callable
-        As `batch_gradient` gives it.
-    """
+    """Weights with the encoder transposed, and their `batch_gradient`, from W_in (nd, ns), W_out and bias."""
     W_in, W_out, bias = (weight.detach() for weight in weights)
     turned = [weight.requires_grad_() for weight in (W_in.T.contiguous(), W_out, bias)]
     return turned, batch_gradient(turned, settings, rng, products=products)

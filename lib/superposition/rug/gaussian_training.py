@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features, optimise
+from superposition import features, optimise
 from superposition.devices import torch
-from superposition.rug import exact_gradients, ranges, training
+from superposition.rug import exact_gradients, training
 from superposition.rug.model import Settings, TrainedModel
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.moments import floats, moment, ramp_moment
 from superposition.rug.training import checked_settings
 
 if TYPE_CHECKING:
@@ -31,41 +31,10 @@ SMALLEST = 1e-24  # variance below which a row counts as free of interference
 
 
 def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tuple[Floats, Floats, Floats, Floats]:
-    """Closed-form loss of rows, and its derivatives, for any real gain.
-
-    Parameters
-    ----------
-    a : array_like
-        Gain (diagonal of W), any real number.
-    b : array_like
-        Effective bias, any real number.
-    variance : array_like
-        Variance of the interference after the gain, above 0: Var[x] times the row's sum of
-        squared off-diagonal weights.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    loss, by_a, by_b, by_variance : numpy.ndarray
-        Each of the broadcast shape.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 5, with d/dm M_k = k M_{k-1} and d/ds^2 M_k = k (k-1)/2 M_{k-2}.
-    `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p.
-    """
-    p = features.one_probability(p)
-    a, b, variance = np.broadcast_arrays(
-        checks.real("a", a, -ranges.LARGEST, ranges.LARGEST),
-        ranges.biases(b),
-        checks.real("variance", variance, 0, ranges.LARGEST**2, open_low=True),
-    )
+    """Closed-form loss of rows and its derivatives by a, b and variance, for any real gain (The Persian Rug, eq. 5)."""
+    # `superposition.rug.meanfield.loss` is the same for a > 0, and keeps its relative accuracy at small p; the variance
+    # is that of the interference after the gain: Var[x] times the row's sum of squared off-diagonal weights
+    a, b, variance = floats(a, b, variance)
     s = np.sqrt(variance)
 
     def ramp(j, k):
@@ -81,22 +50,7 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tup
 
 
 def closed_form_loss(model: TrainedModel) -> float:
-    """Mean over the rows of the closed-form loss of a model's weights.
-
-    Parameters
-    ----------
-    model : superposition.rug.model.TrainedModel
-        Anybody's autoencoder.
-
-    Returns
-    -------
-    float
-        What its loss per feature would be if every interference were Gaussian.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 4 and eq. 5.
-    """
+    """What a model's loss per feature would be if every interference were Gaussian (eq. 4 and eq. 5)."""
     with torch.no_grad():
         rows = _rows(*(torch.from_numpy(w.astype(np.float64)) for w in (model.W_in, model.W_out)), model.settings.p)  # pyrefly: ignore[bad-argument-count]: two
         b = torch.from_numpy(model.bias.astype(np.float64)) + float(features.mean(model.settings.p)) * rows[1]
@@ -104,25 +58,7 @@ def closed_form_loss(model: TrainedModel) -> float:
 
 
 def train(settings: Settings, progress: Callable[[int, int], None] | None = None) -> TrainedModel:
-    """Minimise the closed-form loss of the weights: no samples, O(ns nd^2) a step.
-
-    Parameters
-    ----------
-    settings : superposition.rug.model.Settings
-        What to train; ``batch`` and ``schedule`` are not used.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    superposition.rug.model.TrainedModel
-        ``loss`` is the closed-form loss of the weights, ``loss_se`` 0.
-
-    Raises
-    ------
-    FloatingPointError
-        If the loss is no longer finite.
-    """
+    """Minimise the closed-form loss of the weights: no samples, O(ns nd^2) a step."""
     W_in, W_out, bias = _start(settings, torch.float64)
     weights = [W_in.detach().T.contiguous().requires_grad_(), W_out, bias]
     history = _adam(weights, _closed_gradient(weights, settings.p), settings, progress, fused=True)
@@ -130,25 +66,7 @@ def train(settings: Settings, progress: Callable[[int, int], None] | None = None
 
 
 def train_on_samples(settings: Settings, progress: Callable[[int, int], None] | None = None) -> TrainedModel:
-    """The same from samples: batches of feature vectors, and a fresh Gaussian for every interference.
-
-    Parameters
-    ----------
-    settings : superposition.rug.model.Settings
-        What to train, and how.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    superposition.rug.model.TrainedModel
-        ``loss`` is the closed-form loss of the weights, ``loss_se`` 0.
-
-    Raises
-    ------
-    FloatingPointError
-        If the loss is no longer finite.
-    """
+    """The same from samples: batches of feature vectors, and a fresh Gaussian for every interference."""
     on = torch.device(settings.device)
     data_rng, noise_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([settings.seed, 1]).spawn(2))
 
@@ -174,38 +92,12 @@ def continue_training(
     eval_samples: int | None = None,
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
-    """Hand weights to ordinary training: batches of feature vectors, the recipe's cosine.
-
-    Parameters
-    ----------
-    model : superposition.rug.model.TrainedModel
-        Where to start.
-    steps : int
-        Adam steps, 0 or more; with 0 the weights stay and are only evaluated.
-    lr : float
-        First learning rate, above 0.
-    seed : int
-        Seed of the training data and the evaluation.
-    eval_samples : int, optional
-        Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    superposition.rug.model.TrainedModel
-        ``loss`` on fresh feature vectors with its standard error.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
+    """Hand weights to ordinary training, with the recipe's cosine; with 0 steps they are only evaluated."""
     settings = replace(
         model.settings,
-        steps=checks.whole("steps", steps, 0),
-        lr=ranges.rate(lr),
-        seed=checks.whole("seed", seed, 0),
+        steps=steps,
+        lr=lr,
+        seed=seed,
         batch=model.settings.batch,
         schedule="cosine",
         protocol="recipe",
@@ -291,20 +183,26 @@ def _model(settings, weights, history):
     shift = float(features.mean(settings.p)) * _rows(W_in, W_out, settings.p)[1]
     arrays = [w.cpu().float().numpy() for w in (W_in, W_out, bias - shift)]
     model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
-    return replace(model, loss=closed_form_loss(model))
+    with np.errstate(over="ignore", invalid="ignore"):  # weights that are too large for float32 are refused here
+        loss = _finite(closed_form_loss(model), settings.steps, settings)
+    return replace(model, loss=loss)
 
 
 def _adam(weights, gradient, settings, progress, *, fused):
     history = np.zeros(settings.steps)
     for done, value in optimise.adam(weights, gradient, steps=settings.steps, lr=settings.lr, fused=fused):
-        history[done - 1] = value
-        if not np.isfinite(history[done - 1]):
-            raise FloatingPointError(
-                f"the loss is not finite at step {done} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
-            )
+        history[done - 1] = _finite(float(value), done, settings)
         if progress is not None:
             progress(done, settings.steps)
     return history
+
+
+def _finite(loss, step, settings):
+    if not np.isfinite(loss):
+        raise FloatingPointError(
+            f"the loss is not finite at step {step} with lr = {settings.lr:g}; try lr = {settings.lr / 4:g}"
+        )
+    return loss
 
 
 def train_meanfield(
@@ -318,44 +216,6 @@ def train_meanfield(
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
-    """Train one autoencoder on the closed-form loss of its weights, without any feature vectors.
-
-    The loss of every row follows from its diagonal entry, the mean and the sum of squares of its
-    off-diagonal entries, as if the interference were Gaussian. A step costs O(ns nd^2).
-
-    Parameters
-    ----------
-    ns, nd : int
-        Features (2 to 16384) and hidden dimensions (1 to ns).
-    p : float
-        Probability that a feature is on, in (0, 1].
-    steps : int
-        Adam steps in float64, at least 1; the rate falls to zero along a cosine.
-    lr : float, optional
-        First learning rate, 1e-2 if not given; at 2e-2 small models drop a feature now and then.
-    seed : int
-        Seed of the initial weights, which are those of `train`.
-    device : str
-        See `resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    TrainedModel
-        ``loss`` is the closed-form loss of the weights and ``loss_se`` is 0; what they do to
-        feature vectors is `superposition.rug.gaussian_training.continue_training` with ``steps=0``.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    FloatingPointError
-        If the loss is no longer finite.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 4.1 and eq. 5, with every weight left free.
-    """
-    lr, steps = 1e-2 if lr is None else lr, checks.whole("steps", steps, 1)
+    """Train one autoencoder on the closed-form loss of its weights, without any feature vectors (section 4.1)."""
+    lr = 1e-2 if lr is None else lr  # at 2e-2 small models drop a feature now and then
     return train(checked_settings(ns, nd, p, steps, 1024, lr, None, "earlier", seed, device), progress)

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import features, minima
-from superposition.rug.meanfield import checked_ratio, loss, noise_std, optimum
-from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.meanfield import loss, noise_std, optimum
+from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -37,41 +37,9 @@ class JumpOptimum:
 
 
 def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
-    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
-
-    The output is the pre-activation ``y = a (x + nu) + b`` where it exceeds ``theta``, and 0 elsewhere;
-    ``theta = 0`` is the ReLU.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on; tested for 1e-12 <= p <= 1.
-    r : array_like
-        Compression ratio nd / ns, in (0, 1]; r = 1 is sigma = 0, solved exactly.
-
-    Returns
-    -------
-    JumpOptimum
-        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump
-        helps, it is the ReLU of `optimum`, with ``theta`` 0.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
-    At a fixed place of the jump gain and height are a linear regression, so the search runs along one line.
-
-    Examples
-    --------
-    >>> best = jumprelu_optimum(p=0.001, r=0.2)
-    >>> round(float(best.a), 3), round(float(best.theta), 4), round(float(best.loss * 1e5), 4)
-    (1.0, 0.1538, 0.2844)
-    """
-    p, r = np.broadcast_arrays(features.probability(p), checked_ratio(r))
+    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference."""
+    # at a fixed place of the jump gain and height are a linear regression, so the search runs along one line
+    p, r = floats(p, r)
     sigma = noise_std(p, r)
     noisy = np.where(sigma > 0, sigma, 1.0)
     jump, _ = minima.lowest(lambda *at: _jump_profile(*at)[2], _JUMPS, (noisy, p))

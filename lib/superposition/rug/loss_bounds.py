@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
-from superposition import checks, features
-from superposition.rug import bayes, meanfield, moments, ranges
+from superposition.rug import bayes, meanfield, moments
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,32 +37,10 @@ class OnTerms:
 
 
 def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
-    """The on term of Appendix B and its parts, at gain 1 and bias -t sigma.
-
-    Parameters
-    ----------
-    t : array_like
-        Threshold in units of the noise, in [0, 30].
-    sigma : array_like
-        Standard deviation of the interference, in [1e-6, 1].
-
-    Returns
-    -------
-    OnTerms
-        ``relu`` is the text's E_r (features cut off), ``noise`` its E_nu, ``mean`` and ``tail`` the
-        parts of E_r with u below and above 2 t sigma.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, Appendix B, without the stray factor sigma^2 of its first line.
-    Integrals over the noise are exact, those over u by Gauss-Legendre quadrature.
-    """
-    t, sigma = _on_arguments(t, sigma)
+    """The on term of Appendix B and its parts, at gain 1 and bias -t sigma, for t in [0, 30], sigma in [1e-6, 1]."""
+    # `relu` is the text's E_r (features cut off), `noise` its E_nu, `mean` and `tail` the parts of E_r with u below and
+    # above 2 t sigma; without the stray factor sigma^2 of the Appendix's first line
+    t, sigma = moments.floats(t, sigma)
     split = np.minimum(2 * t * sigma, 1)
 
     def cut(u):
@@ -80,273 +57,67 @@ def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
 
 
 def on_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
-    """What Appendix B proves about each part, with every O(...) written out.
-
-    Parameters
-    ----------
-    t : array_like
-        Threshold in units of the noise, in [0, 30], with 2 t sigma < 1.
-    sigma : array_like
-        Standard deviation of the interference, in [1e-6, 1].
-
-    Returns
-    -------
-    OnTerms
-        Upper bounds with mu = t sigma: ``noise`` sigma^2 + mu^2, ``mean`` 8 mu^3 / 3, ``tail``
-        (1 - 2 mu) exp(-t^2 / 2) / 2, and their sums.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range; at 2 mu >= 1 the text's interval for the tail is empty.
-
-    Notes
-    -----
-    Source: The Persian Rug, Appendix B. The 1/2 is the best constant in the tail, as Phi(-t) <= exp(-t^2/2) / 2.
-    """
-    t, sigma = _on_arguments(t, sigma)
+    """What Appendix B proves about each part, with every O(...) written out; 2 t sigma < 1."""
+    t, sigma = moments.floats(t, sigma)
     mu = t * sigma
-    checks.real("2 t sigma", 2 * mu, 0, 1, open_high=True)
     noise, mean = sigma**2 + mu**2, (2 * mu) ** 3 / 3
+    # Phi(-t) <= exp(-t^2 / 2) / 2 with the best constant; at 2 mu >= 1 the text's interval for the tail is empty
     tail = (1 - 2 * mu) * np.exp(-(t**2) / 2) / 2
     return OnTerms(noise + mean + tail, mean + tail, noise, mean, tail)
 
 
 def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
-    """The sharp form of E_r: sigma^3 E[ReLU(Z + t)^3] / 3.
-
-    Parameters
-    ----------
-    t : array_like
-        Threshold in units of the noise, in [0, 30].
-    sigma : array_like
-        Standard deviation of the interference, in [1e-6, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        An upper bound that is reached up to exponentially small terms when sigma (t + 4) < 1;
-        sigma^3 (t^3 + 3 t) / 3 for large t.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: ours. The integral of u^2 Phi(t - u / sigma) over all u > 0.
-    """
-    t, sigma = _on_arguments(t, sigma)
+    """The sharp form of E_r: sigma^3 E[ReLU(Z + t)^3] / 3, the integral of u^2 Phi(t - u / sigma) over u > 0 (ours)."""
+    # reached up to exponentially small terms when sigma (t + 4) < 1; sigma^3 (t^3 + 3 t) / 3 for large t
+    t, sigma = moments.floats(t, sigma)
     return sigma**3 * moments.moment(3, t, 1.0) / 3
 
 
 def upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Appendix B put together: an upper bound on the loss at gain 1 and bias -t sigma.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    t : array_like
-        Threshold in units of the noise, in [0, 30], with 2 t sigma < 1.
-    sigma : array_like
-        Standard deviation of the interference, in [1e-6, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        (1 - p) sigma^2 exp(-t^2/2) / 2 + p times the total of `on_bounds`.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 11 and the last but one line of Appendix B.
-    """
-    p = features.probability(p)
-    t, sigma = _on_arguments(t, sigma)
+    """Appendix B put together: (1 - p) sigma^2 exp(-t^2/2) / 2 + p times the total of `on_bounds` (eq. 11)."""
+    p, t, sigma = moments.floats(p, t, sigma)
     return (1 - p) * sigma**2 * np.exp(-(t**2) / 2) / 2 + p * on_bounds(t, sigma).total
 
 
 def mmse(sigma: ArrayLike) -> Floats:
-    """Smallest mean squared error of u ~ U[0, 1] seen through Gaussian noise.
-
-    Parameters
-    ----------
-    sigma : array_like
-        Standard deviation of the noise, sigma >= 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        E Var(u | u + nu); sigma^2 (1 - c sigma) for small sigma with c of `mmse_slope`, 1/12 for large.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 23 and eq. 24. It is the Bayes decoder of features that are always on.
-    """
+    """Smallest mean squared error of u ~ U[0, 1] seen through Gaussian noise, E Var(u | u + nu) (eq. 23, eq. 24)."""
     return bayes.bayes_loss(1.0, sigma)
 
 
 @cache
 def mmse_slope() -> float:
-    """The constant c in mmse = sigma^2 (1 - c sigma), up to exponentially small terms.
-
-    Returns
-    -------
-    float
-        c = 2 * integral of phi(z)^2 / Phi(z) = 1.8064: what the two ends of [0, 1] give away.
-
-    Notes
-    -----
-    Source: ours, from mmse = sigma^2 - sigma^4 J with J the Fisher information of u + nu.
-    """
+    """The c in mmse = sigma^2 (1 - c sigma): 2 times the integral of phi(z)^2 / Phi(z), 1.8064 (ours)."""
+    # from mmse = sigma^2 - sigma^4 J with J the Fisher information of u + nu; it is what the ends of [0, 1] give away
     z, weights = moments.gauss_legendre(200)
     z = -15 + 30 * z
     return float(2 * 30 * np.sum(weights * np.exp(-(z**2) - log_ndtr(z)) / (2 * np.pi)))
 
 
 def lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
-    """Loss per feature below which no function of the pre-activation gets, even told which features are on.
-
-    Parameters
-    ----------
-    p : array_like
-        Probability that a feature is on, in (0, 1].
-    r : array_like
-        Compression ratio nd / ns, in (0, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-        p mmse(sigma) at the smallest sigma.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 31 with its best constant. Gaussian interference only.
-    """
-    return features.probability(p) * mmse(meanfield.noise_std(p, r))
+    """Loss below which no function of the pre-activation gets, p mmse(sigma) (eq. 31 with its best constant)."""
+    return np.asarray(p, float) * mmse(meanfield.noise_std(p, r))
 
 
 def posterior_mean(y: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Mean of u given u + nu = y: what the best decoder says of a feature that is on.
-
-    Parameters
-    ----------
-    y : array_like
-        What is seen, any real number.
-    sigma : array_like
-        Standard deviation of the noise, in [1e-6, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, the f* of Appendix D.
-    """
-    y, sigma = _seen(y, sigma)
-    return bayes.uniform_posterior(y, sigma)[1]
+    """Mean of u given u + nu = y: what the best decoder says of a feature that is on (the f* of Appendix D)."""
+    return bayes.uniform_posterior(*moments.floats(y, sigma))[1]
 
 
 def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Variance of u given u + nu = y: that of a normal variable cut to [0, 1].
-
-    Parameters
-    ----------
-    y : array_like
-        What is seen, any real number.
-    sigma : array_like
-        Standard deviation of the noise, in [1e-6, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 26.
-    """
-    y, sigma = _seen(y, sigma)
-    return bayes.uniform_posterior(y, sigma)[2]
+    """Variance of u given u + nu = y: that of a normal variable cut to [0, 1] (eq. 26)."""
+    return bayes.uniform_posterior(*moments.floats(y, sigma))[2]
 
 
 def inside_probability(y: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Chance that u is within one sigma of y, given u + nu = y.
-
-    Parameters
-    ----------
-    y : array_like
-        What is seen, in [0, 1].
-    sigma : array_like
-        Standard deviation of the noise, in [1e-6, 1].
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, P[R = 1] of eq. 27 and eq. 28.
-    """
-    y, sigma = _seen(y, sigma)
-    checks.real("y", y, 0, 1)
+    """Chance that u is within one sigma of y in [0, 1], given u + nu = y: P[R = 1] of eq. 27 and eq. 28."""
+    y, sigma = moments.floats(y, sigma)
     low, high = np.minimum(y / sigma, 1), np.minimum((1 - y) / sigma, 1)
     return (ndtr(high) - ndtr(-low)) / (ndtr((1 - y) / sigma) - ndtr(-y / sigma))
 
 
 def window_probability(sigma: ArrayLike) -> Floats:
-    """Chance that y = u + nu falls into [sigma, 1 - sigma].
-
-    Parameters
-    ----------
-    sigma : array_like
-        Standard deviation of the noise, in [1e-6, 1/2].
-
-    Returns
-    -------
-    numpy.ndarray
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is out of range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 30; the closed form is ours, by E[ReLU].
-    """
-    sigma = checks.real("sigma", sigma, 1e-6, 0.5)
+    """Chance that y = u + nu falls into [sigma, 1 - sigma], sigma up to 1/2 (eq. 30; the closed form is ours)."""
+    sigma = np.asarray(sigma, float)
 
     def below(y):  # P(u + nu < y): the integral of Phi((y - u) / sigma)
         return moments.moment(1, y, sigma) - moments.moment(1, y - 1, sigma)
@@ -355,38 +126,9 @@ def window_probability(sigma: ArrayLike) -> Floats:
 
 
 def window_constant(sigma: ArrayLike) -> Floats:
-    """The best C in Var[u | y] >= C sigma^2 for y in [sigma, 1 - sigma].
-
-    Parameters
-    ----------
-    sigma : array_like
-        Standard deviation of the noise, in [1e-6, 1/2].
-
-    Returns
-    -------
-    numpy.ndarray
-        Reached at the ends of the window, where the posterior is cut off most.
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is out of range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 29, whose proof gives `PROOF_CONSTANT`.
-    """
-    sigma = checks.real("sigma", sigma, 1e-6, 0.5)
-    return posterior_variance(sigma, sigma) / sigma**2
-
-
-def _on_arguments(t, sigma):
-    return np.broadcast_arrays(checks.real("t", t, 0, 30), checks.real("sigma", sigma, 1e-6, 1))
-
-
-def _seen(y, sigma):
-    y = checks.real("y", y, -ranges.LARGEST, ranges.LARGEST)
-    return np.broadcast_arrays(y, checks.real("sigma", sigma, 1e-6, 1))
+    """The best C in Var[u | y] >= C sigma^2 for y in [sigma, 1 - sigma] (eq. 29; its proof: `PROOF_CONSTANT`)."""
+    # reached at the ends of the window, where the posterior is cut off most
+    return posterior_variance(sigma, sigma) / np.square(sigma)
 
 
 def _integral(function, low, high, t, sigma) -> np.ndarray:

@@ -1,12 +1,12 @@
-"""The autoencoder ReLU(W_out W_in x + b): its weights, the statistics of their rows, and their file.
+"""The autoencoder ReLU(W_out W_in x + b): its weights and the statistics of their rows.
 
 Source: The Persian Rug, sections 2 and 3.
 """
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, get_type_hints
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -14,8 +14,6 @@ from superposition import checks, features
 from superposition.rug import ranges
 
 if TYPE_CHECKING:
-    import os
-
     from numpy.typing import ArrayLike
 
 
@@ -89,35 +87,12 @@ class TrainedModel:
 
 
 def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
-    """Statistics of every row of W that the mean-field theory uses or ignores.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        The matrix W_out W_in of anybody's autoencoder, ns at least 2.
-    b : array_like, shape (ns,)
-        Raw biases.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    RowStatistics
-
-    Raises
-    ------
-    ValueError
-        If the shapes do not fit, an entry is not finite or `p` is outside (0, 1].
-
-    Notes
-    -----
-    Source: The Persian Rug, section 3.2 and eq. 3; the effective bias
-    b + (p/2) sum_{j != i} W_ij absorbs the mean of nu as section 4.1 says.
-    """
-    W = checks.of_shape("W", W, ("ns", "ns"))
+    """Statistics of every row of W (ns, ns) that the mean-field theory uses or ignores (section 3.2 and eq. 3)."""
+    # refuses itself: what it is given is anybody's autoencoder
+    W = checks.array("W", W, "ns ns")
     if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
-    b = checks.of_shape("b", b, (len(W),))
+    b = checks.array("b", b, (len(W),))
     for name, array in (("W", W), ("b", b)):
         checks.real(name, array, -ranges.LARGEST, ranges.LARGEST)
     p = features.one_probability(p)
@@ -129,7 +104,7 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     variance = np.maximum(square / others - off_mean**2, 0)
     third = (off**3).sum(axis=1) / others - 3 * off_mean * square / others + 2 * off_mean**3
     cubes = (np.abs(off) ** 3).sum(axis=1)
-    b_eff = b + features.mean(p) * total
+    b_eff = b + features.mean(p) * total  # absorbs the mean of nu, as section 4.1 says
     return RowStatistics(
         diagonal=diagonal,
         b=b,
@@ -139,46 +114,6 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
         off_skewness=_ratio_or_zero(third, variance**1.5),
         lyapunov=_ratio_or_zero(cubes, square**1.5),
         dead=np.maximum(diagonal, 0) + b_eff + 4 * np.sqrt(features.variance(p) * square) <= 0,
-    )
-
-
-def save(model: TrainedModel, path: str | os.PathLike) -> None:
-    """Write a trained model as safetensors, its settings in the header.
-
-    Parameters
-    ----------
-    model : TrainedModel
-        What to write.
-    path : str or os.PathLike
-        The file.
-    """
-    from safetensors.numpy import save_file
-
-    arrays = {name: np.ascontiguousarray(getattr(model, name)) for name in ("W_in", "W_out", "bias", "loss_history")}
-    numbers = {"loss": model.loss, "loss_se": model.loss_se, "stopped": model.stopped, **asdict(model.settings)}
-    save_file(arrays, path, metadata={name: str(value) for name, value in numbers.items()})
-
-
-def load(path: str | os.PathLike) -> TrainedModel:
-    """Read a model written by `save`.
-
-    Parameters
-    ----------
-    path : str or os.PathLike
-        The file.
-
-    Returns
-    -------
-    TrainedModel
-    """
-    from safetensors import safe_open
-
-    with safe_open(path, framework="numpy") as file:
-        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 - not a mapping
-        text = file.metadata()
-    settings = Settings(**{name: kind(text[name]) for name, kind in get_type_hints(Settings).items()})
-    return TrainedModel(
-        settings, **arrays, loss=float(text["loss"]), loss_se=float(text["loss_se"]), stopped=text["stopped"] == "True"
     )
 
 

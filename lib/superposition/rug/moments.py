@@ -27,6 +27,11 @@ def gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
     return (nodes + 1) / 2, weights / 2
 
 
+def floats(*values: ArrayLike) -> tuple[np.ndarray, ...]:
+    """Return arrays of one shape, in float64."""
+    return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
+
+
 def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
     """M_k(m, s) = E[ReLU(m + s Z)^k] for k = -1 ... 3; M_{-1} = phi(m/s)/s is M_0's derivative."""
     m, s = np.broadcast_arrays(m, s)

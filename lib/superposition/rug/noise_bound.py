@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-from superposition.rug.tight_frames import checked_sizes, unit_vectors
+from superposition.rug.tight_frames import unit_vectors
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -48,55 +47,13 @@ class Descent:
 
 
 def smallest_noise(ns: int, nd: int) -> float:
-    """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix of rank nd with unit diagonal.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 1.
-    nd : int
-        Rank, from 1 to ns.
-
-    Returns
-    -------
-    float
-        ns / nd - 1; times Var[x] it is the smallest sigma^2.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 6 and eq. 21.
-    """
-    ns, nd = checked_sizes(ns, nd)
+    """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix of rank nd with unit diagonal (eq. 6, eq. 21)."""
     return ns / nd - 1
 
 
 def normalised(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
-    """Divide every row by its diagonal entry; rank and pre-activations in units of the gain stay.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        A matrix without a zero on its diagonal.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ns, ns)
-
-    Raises
-    ------
-    ValueError
-        If W is no square matrix of finite numbers, or has a zero on its diagonal.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 4.2.1 ("rescale so that the diagonals are exactly 1").
-    """
-    W = _square(W)
+    """W (ns, ns) with every row divided by its diagonal entry; the rank stays (section 4.2.1)."""
+    W = np.asarray(W, float)
     diagonal = np.diag(W)
     if np.any(diagonal == 0):
         raise ValueError("W has a zero on its diagonal; allowed: no zero there")
@@ -104,61 +61,18 @@ def normalised(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
 
 
 def row_noise(W: ArrayLike) -> Float[np.ndarray, " ns"]:
-    """Noise of every row in units of Var[x]: sum_{j != i} (W_ij / W_ii)^2.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        A matrix without a zero on its diagonal.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ns,)
-        Times Var[x] it is sigma_i^2.
-
-    Raises
-    ------
-    ValueError
-        If W is no square matrix of finite numbers, or has a zero on its diagonal.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 19 (the sum over j).
-    """
+    """Noise of every row in units of Var[x]: sum_{j != i} (W_ij / W_ii)^2, shape (ns,) (The Persian Rug, eq. 19)."""
     return (normalised(W) ** 2).sum(axis=1) - 1
 
 
 def chain(W: ArrayLike, nd: int) -> Chain:
-    """Follow the proof of the bound for one matrix.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        A matrix of rank nd at most, without a zero on its diagonal.
-    nd : int
-        The rank it may have.
-
-    Returns
-    -------
-    Chain
-        Of the matrix with unit diagonal, `normalised`.
-
-    Raises
-    ------
-    ValueError
-        If W is no such matrix, or its rank is above `nd`.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 18 and eq. 20. For complex eigenvalues the text's last step hides a
-    third inequality, |sum lambda| <= sum |lambda|.
-    """
-    W = normalised(W)
-    ns, nd = checked_sizes(len(W), nd)
+    """Follow the proof of the bound for one matrix W of rank nd at most (The Persian Rug, eq. 18 and eq. 20)."""
+    W, ns = normalised(W), len(W)  # pyrefly: ignore[bad-argument-type]: a matrix
     singular = np.linalg.svd(W, compute_uv=False)
     rank = int(np.sum(singular > 1e-6 * singular[0]))  # float32 weights are of rank nd to 1e-7 only
     if rank > nd:
         raise ValueError(f"W has rank {rank}; allowed: up to nd = {nd}")
+    # for complex eigenvalues the text's last step hides a third inequality, |sum lambda| <= sum |lambda|
     sizes = np.abs(np.linalg.eigvals(W))
     return Chain(
         entries=float(np.sum(W**2) / ns),
@@ -169,55 +83,14 @@ def chain(W: ArrayLike, nd: int) -> Chain:
 
 
 def welch(ns: int, nd: int) -> float:
-    """Least coherence: some pair of ns unit vectors in nd dimensions has |cosine| at least this.
-
-    Parameters
-    ----------
-    ns : int
-        Number of vectors, at least 2.
-    nd : int
-        Dimensions, from 1 to ns.
-
-    Returns
-    -------
-    float
-        sqrt((ns / nd - 1) / (ns - 1)).
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 4.2.1 (Welch 1974): the largest entry of a row is at least
-    the root mean square that eq. 6 leaves to it.
-    """
-    return float(np.sqrt(smallest_noise(checks.whole("ns", ns, 2), nd) / (ns - 1)))
+    """Least coherence: some pair of ns unit vectors in nd dimensions has |cosine| at least this (Welch 1974)."""
+    # the largest entry of a row is at least the root mean square that eq. 6 leaves to it
+    return float(np.sqrt(smallest_noise(ns, nd) / (ns - 1)))
 
 
 def symmetrised(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
-    """Nearest symmetric matrix of rank nd without negative eigenvalues, scaled to unit diagonal.
-
-    Parameters
-    ----------
-    W : array_like, shape (ns, ns)
-        Any square matrix, such as W_out W_in of a trained model.
-    nd : int
-        Rank, from 1 to ns.
-
-    Returns
-    -------
-    numpy.ndarray, shape (ns, ns)
-        A Gram matrix of unit vectors.
-
-    Raises
-    ------
-    ValueError
-        If W is no square matrix of finite numbers, or the result has a zero on its diagonal.
-    """
-    W = _square(W)
-    _, nd = checked_sizes(len(W), nd)
+    """Nearest symmetric matrix of rank nd without negative eigenvalues, scaled to unit diagonal."""
+    W = np.asarray(W, float)
     values, vectors = np.linalg.eigh((W + W.T) / 2)
     frame = vectors[:, -nd:] * np.sqrt(np.maximum(values[-nd:], 0))
     length = np.linalg.norm(frame, axis=1, keepdims=True)
@@ -228,37 +101,10 @@ def symmetrised(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
 
 
 def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
-    """Minimise the mean noise over all W = W_out W_in by gradient descent (L-BFGS).
-
-    Parameters
-    ----------
-    ns : int
-        Number of features, at least 1.
-    nd : int
-        Rank, from 1 to ns.
-    seed : int
-        Seed of the start: a random frame and a different decoder.
-    steps : int
-        Largest number of steps, at least 1.
-
-    Returns
-    -------
-    Descent
-        W has unit diagonal.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 6; the minimum is `smallest_noise`.
-    """
+    """Minimise the mean noise over all W = W_out W_in by gradient descent (L-BFGS); the minimum is `smallest_noise`."""
     from scipy.optimize import minimize
 
-    ns, nd = checked_sizes(ns, nd)
-    rng = checks.generator("seed", seed)
+    rng = np.random.default_rng(seed)
     W_in = unit_vectors(ns, nd, seed=rng).T
     start = np.stack([W_in.T + rng.standard_normal((ns, nd)) / np.sqrt(nd), W_in.T])
     start[0] /= np.sum(start[0] * start[1], axis=1, keepdims=True)  # unit diagonal
@@ -269,7 +115,7 @@ def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
         args=(ns, nd),
         jac=True,
         method="L-BFGS-B",
-        options={"maxiter": checks.whole("steps", steps, 1), "ftol": 1e-15, "gtol": 1e-10},
+        options={"maxiter": steps, "ftol": 1e-15, "gtol": 1e-10},
         callback=lambda intermediate_result: history.append(intermediate_result.fun),
     )
     W_out, W_in = found.x.reshape(2, ns, nd)
@@ -285,10 +131,3 @@ def _mean_noise(parameters, ns, nd):
     slope = 2 * W * inverse[:, None] ** 2
     np.fill_diagonal(slope, -2 * noise * inverse)
     return noise.mean(), np.stack([slope @ W_in, slope.T @ W_out]).ravel() / ns
-
-
-def _square(W):
-    W = checks.real("W", W, open_low=True, open_high=True)
-    if W.ndim != 2 or W.shape[0] != W.shape[1]:
-        raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns)")
-    return W

@@ -25,8 +25,12 @@ def biases(b: ArrayLike) -> np.ndarray:
 
 def spreads(sigma: ArrayLike) -> np.ndarray:
     """Return standard deviations ``sigma`` of the interference as a float64 array, or refuse them."""
-    sigma = checks.real("sigma", sigma, 0, LARGEST)
-    return sigma * (sigma >= 1 / LARGEST)  # no inverse overflows
+    return heard(checks.real("sigma", sigma, 0, LARGEST))
+
+
+def heard(sigma: np.ndarray) -> np.ndarray:
+    """Return standard deviations with 0 for those whose inverse would overflow."""
+    return sigma * (sigma >= 1 / LARGEST)
 
 
 def ratios(r: ArrayLike) -> np.ndarray:
@@ -41,7 +45,7 @@ def one_output(a: float, b: float, p: float) -> tuple[float, float, float]:
 
 def off_diagonal(weights: ArrayLike) -> np.ndarray:
     """Return the weights of the other features in one row, shape (n,), or refuse them."""
-    weights = checks.of_shape("off_diagonal", weights, ("n",))
+    weights = checks.array("off_diagonal", weights, "n")
     return checks.real("off_diagonal", weights, -LARGEST, LARGEST)
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from superposition import checks, features
 from superposition.features import Estimate
-from superposition.rug import meanfield, moments, ranges
+from superposition.rug import meanfield, moments
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -124,60 +124,23 @@ class Rug:
         return fft.irfft(spectrum, n=self.ns, axis=-1, overwrite_x=True)
 
     def row(self) -> Float[np.ndarray, " ns"]:
-        """First row; every other row is a permutation of it.
-
-        Returns
-        -------
-        numpy.ndarray, shape (ns,)
-        """
+        """First row, shape (ns,); every other row is a permutation of it."""
         return self.apply(np.eye(1, self.ns)[0])
 
     def power_sums(self) -> Float[np.ndarray, " 4"]:
-        """Exact moments of the row: sum over j != i of R_ij^k for k = 1 to 4, the same for every i.
-
-        Returns
-        -------
-        numpy.ndarray, shape (4,)
-            The first is -1 (or ns / nd - 1 where the index set holds the constant row), the
-            second ns / nd - 1. `superposition.rug.interference` turns them into cumulants.
-        """
+        """Exact moments of the row, shape (4,): sum over j != i of R_ij^k for k = 1 to 4, the same for every i."""
         row = self.row()[1:]
         return np.array([np.sum(row**k) for k in range(1, 5)])
 
     def dense(self) -> Float[np.ndarray, "ns ns"]:
-        """The matrix itself, for small sizes.
-
-        Returns
-        -------
-        numpy.ndarray, shape (ns, ns)
-        """
+        """The matrix itself, shape (ns, ns), for small sizes."""
         return self.apply(np.eye(self.ns))
 
 
 def walsh_hadamard(x: ArrayLike) -> Float[np.ndarray, "... n"]:
-    """Multiply by the Hadamard matrix H_ij = (-1)^popcount(i AND j), in O(n log n).
-
-    Parameters
-    ----------
-    x : array_like, shape (..., n)
-        Vectors; n is a power of two.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n)
-
-    Raises
-    ------
-    ValueError
-        If n is no power of two.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 4.2.2; the printed XOR form has rank one.
-    """
-    x = _vectors(x, np.float64)
-    if not _is_power_of_two(x.shape[-1]):
-        raise ValueError(f"length of x = {x.shape[-1]} is out of range; allowed: powers of two")
+    """Multiply vectors (..., n), n a power of two, by H_ij = (-1)^popcount(i AND j), in O(n log n) (section 4.2.2)."""
+    # the text's printed XOR form has rank one
+    x = np.atleast_1d(np.asarray(x, float))
     return _walsh(x, cycle((np.empty(x.shape), np.empty(x.shape))))
 
 
@@ -230,41 +193,9 @@ def simulated_loss(
     seed: int,
     progress: Callable[[int, int], None] | None = None,
 ) -> Estimate:
-    """Loss per feature of ReLU(a R x + bias), by Monte Carlo.
-
-    Parameters
-    ----------
-    rug : Rug
-        The matrix R.
-    a : float
-        Gain, a > 0.
-    b : float
-        Effective bias: the mean of the interference is taken out of it.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    samples : int
-        Number of feature vectors, at least 2.
-    seed : int
-        Seed of the feature vectors.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each chunk of samples.
-
-    Returns
-    -------
-    Estimate
-        Mean over samples and features, standard error over samples.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 1, eq. 2 (per feature) and eq. 4.
-    """
-    samples, (a, b, p) = checks.whole("samples", samples, 2), ranges.one_output(a, b, p)
-    rng = checks.generator("seed", seed)
+    """Loss per feature of ReLU(a R x + bias), by Monte Carlo (The Persian Rug, eq. 1, eq. 2 per feature and eq. 4)."""
+    rng = np.random.default_rng(seed)
+    # b is the effective bias: the mean of the interference is taken out of it
     bias = b - a * features.mean(p) * (rug.apply(np.ones(rug.ns)) - 1)
     chunk = max(1, 2**21 // rug.ns)
     errors = []
@@ -273,49 +204,16 @@ def simulated_loss(
         errors.append(np.mean((x - np.maximum(a * rug.apply(x) + bias, 0)) ** 2, axis=1))  # pyrefly: ignore  # dense, not sparse
         if progress is not None:
             progress(start + len(x), samples)
-    errors = np.concatenate(errors)
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / np.sqrt(samples)))
+    return Estimate.of(np.concatenate(errors))
 
 
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
-    """Loss of one output for its actual row of weights, with no Gaussian assumption.
-
-    The interference is a sum of independent terms, so its density follows from the product of their characteristic
-    functions. A Gaussian of 1 % of its width makes the density smooth, and one of 2 % tells what that changes: the
-    extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of itself. Only where the ReLU closes exactly at an atom of
-    the law are 1e-3 left.
-
-    Parameters
-    ----------
-    off_diagonal : array_like, shape (n,)
-        Weights of the other features, divided by the gain (rows of W have diagonal a).
-    a : float
-        Gain, a > 0.
-    b : float
-        Effective bias.
-    p : float
-        Probability that a feature is on, in (0, 1].
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range, or `p` so small that the atoms of the law cannot be resolved.
-
-    Notes
-    -----
-    Source: The Persian Rug, eq. 4 and eq. 5, without "because nu becomes Gaussian".
-
-    Examples
-    --------
-    >>> round(row_loss(Rug(8, 3, indices=[3, 5, 6]).row()[1:], a=1.1, b=-0.3, p=0.05), 5)
-    0.01039
-    """
-    weights, (a, b, p) = ranges.off_diagonal(off_diagonal), ranges.one_output(a, b, p)
-    weights, count = np.unique(np.round(weights, 12), return_counts=True)
+    """Loss of one output for its own row of weights (n,), without "because nu becomes Gaussian" (eq. 4 and eq. 5)."""
+    # The interference is a sum of independent terms, so its density follows from the product of their characteristic
+    # functions. A Gaussian of 1 % of its width makes the density smooth, and one of 2 % tells what that changes: the
+    # extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of itself. Only where the ReLU closes exactly at an atom of
+    # the law are 1e-3 left.
+    weights, count = np.unique(np.round(np.asarray(off_diagonal, float), 12), return_counts=True)
     sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
     if sigma == 0:
         return float(meanfield.loss(a, b, 0, p))

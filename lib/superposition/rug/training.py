@@ -1,4 +1,4 @@
-"""The trained autoencoder ReLU(W_out W_in x + b), and the statistics of its weights.
+"""The training of the autoencoder ReLU(W_out W_in x + b).
 
 Source: The Persian Rug, sections 2 and 3. The feature vectors come from
 `superposition.features`, drawn on the CPU and moved, so that a seed means the same run on
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, features, optimise
+from superposition.checks import MOST_FEATURES
 from superposition.devices import resolve_device, torch
 from superposition.rug import exact_gradients, protocols, ranges
 from superposition.rug.model import Settings, TrainedModel
@@ -21,10 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
 SCHEDULES = ("cosine", "constant")
-GRADIENTS = ("exact", "automatic")
 WINDOW = 100  # batches in a window of the text's stopping rule
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
-LIMIT = 16384  # largest ns: beyond, W alone is over a gigabyte
+LIMIT = MOST_FEATURES
 
 
 def train(
@@ -45,7 +45,7 @@ def train(
     gradients: str = "exact",
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
-    """Train one autoencoder on sparse features and evaluate it on fresh ones.
+    """Train one autoencoder on sparse features and evaluate it on fresh ones (section 2; the recipe is ours).
 
     Weights start uniform within 1 / sqrt(fan-in), the bias at zero. What is not given of steps, batch, lr,
     schedule and start is that of `superposition.rug.protocols.protocol`.
@@ -56,12 +56,8 @@ def train(
         Features (2 to 16384) and hidden dimensions (1 to ns).
     p : float
         Probability that a feature is on, in (0, 1].
-    steps : int, optional
-        Adam steps; an upper limit under the text's protocol.
-    batch : int, optional
-        Feature vectors a step.
-    lr : float, optional
-        First learning rate.
+    steps, batch, lr : optional
+        Adam steps, an upper limit under the text's protocol; feature vectors a step; first learning rate.
     schedule : {"cosine", "constant"}, optional
         Cosine to zero, or constant.
     start : {"tied", "independent"}, optional
@@ -89,21 +85,15 @@ def train(
 
     Raises
     ------
-    ValueError
-        If an argument is outside its range.
     FloatingPointError
         If the loss is no longer finite or the output collapses to zero; the message names step,
         learning rate and what to try.
-
-    Notes
-    -----
-    Source: The Persian Rug, section 2; the recipe is ours.
     """
     settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start)
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
-    is_exact = checks.one_of("gradients", gradients, GRADIENTS) == "exact" and settings.protocol != "text"
+    is_exact = gradients == "exact" and settings.protocol != "text"
     weights, gradient = _prepared(weights, settings, data_rng, on, is_exact)
     probe = draw(settings, np.random.default_rng([settings.seed, 3]), on)
     history = torch.zeros(settings.steps, device=on)
@@ -135,62 +125,14 @@ def affordable_steps(
     batch: int = 1024,
     device: str = "auto",
 ) -> tuple[int, float]:
-    """Steps that a time budget allows to every one of several models, the same for each.
-
-    Parameters
-    ----------
-    ns : int
-        Number of features.
-    nds : sequence of int
-        Hidden dimensions of the models that share the budget.
-    seconds : float
-        The budget for all of them together, above 0.
-    steps : int
-        Steps wanted; never exceeded.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    batch : int
-        Feature vectors a step.
-    device : str
-        See `resolve_device`.
-
-    Returns
-    -------
-    steps : int
-        Between 1 and the steps wanted.
-    seconds : float
-        What they will take, measured on a few steps of each model.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    seconds = checks.number("seconds", seconds, 0, open_low=True)
-    nds, steps = checks.wholes("nds", nds, 1), checks.whole("steps", steps, 1)
-    if not nds:
-        raise ValueError("nds = [] is empty; allowed: at least one rank")
+    """Steps, the same for models of several ranks, that a budget of seconds allows; and what they will take."""
     cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost
 
 
 def draw(settings: Settings, rng: np.random.Generator, device: torch.device) -> torch.Tensor:
-    """A batch of feature vectors in float32 on a device.
-
-    Parameters
-    ----------
-    settings : Settings
-        Gives ns, p and batch.
-    rng : numpy.random.Generator
-        Where the numbers come from.
-    device : torch.device
-        Where they go.
-
-    Returns
-    -------
-    torch.Tensor, shape (batch, ns)
-    """
+    """A batch of feature vectors (batch, ns) in float32 on a device."""
     flat, values = features.nonzeros(settings.ns, settings.p, settings.batch, seed=rng)
     x = torch.zeros(settings.batch * settings.ns, device=device)
     x[torch.from_numpy(flat).to(device)] = torch.from_numpy(values).float().to(device)
@@ -198,19 +140,7 @@ def draw(settings: Settings, rng: np.random.Generator, device: torch.device) -> 
 
 
 def forward(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
-    """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1).
-
-    Parameters
-    ----------
-    weights : tuple of torch.Tensor
-        W_in (nd, ns), W_out (ns, nd) and bias (ns,).
-    x : torch.Tensor, shape (batch, ns)
-        Feature vectors.
-
-    Returns
-    -------
-    torch.Tensor, shape (batch, ns)
-    """
+    """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1), for x of shape (batch, ns)."""
     W_in, W_out, bias = weights
     return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
 
@@ -229,10 +159,10 @@ def checked_settings(
     products: str = "float32",
     start: str | None = None,
 ) -> Settings:
-    """Fill in what was not given and refuse what is not allowed, as `train` says."""
+    """Fill in what was not given to `train`, and refuse here, once, what no training takes."""
     ns, p = checks.whole("ns", ns, 2, LIMIT), features.one_probability(p)
     nd = checks.whole("nd", nd, 1, ns)
-    usual = protocols.protocol(protocol, ns, nd, p)
+    usual = protocols.protocol(checks.one_of("protocol", protocol, protocols.PROTOCOLS), ns, nd, p)
     schedule = checks.one_of("schedule", usual.schedule if schedule is None else schedule, SCHEDULES)
     is_text = protocol == "text"
     if is_text and schedule != "constant":
@@ -318,7 +248,7 @@ def evaluate(
     samples: int | None,
 ) -> tuple[float, float]:
     """Loss on fresh feature vectors, and its standard error."""
-    samples = checks.whole("eval_samples", max(4096, 2**24 // settings.ns) if samples is None else samples, 2)
+    samples = max(4096, 2**24 // settings.ns) if samples is None else samples
     errors = [
         torch.mean((forward(weights, x) - x) ** 2, dim=1)
         for x in (draw(settings, rng, device) for _ in range(-(-samples // settings.batch)))

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, devices, features, optimise
+from superposition import devices, features, optimise
 from superposition.devices import torch
-from superposition.rug import ranges, rugs
+from superposition.rug import rugs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,96 +40,24 @@ class Descent:
 
 
 def partner_share(indices: ArrayLike, ns: int) -> float:
-    """Largest share of an index set that lies in one odd coset {k: k AND e has an odd number of ones}.
-
-    Parameters
-    ----------
-    indices : array_like of int
-        Different numbers from 0 to ns - 1.
-    ns : int
-        A power of two.
-
-    Returns
-    -------
-    float
-        1 if the rug of the set is antipodal: its most negative entry is 1 - 2 times the share.
-
-    Raises
-    ------
-    ValueError
-        If `ns` is no power of two or the set is empty.
-    """
-    ns = checks.whole("ns", ns, 2)
-    indices = checks.of_shape("indices", indices, ("nd",))
-    checks.real("indices", indices, 0, ns - 1)
-    if np.any(indices % 1):
-        raise ValueError("indices are not whole; allowed: numbers of the index set")
+    """Largest share of an index set in one odd coset {k: k AND e has an odd number of ones}; 1 if antipodal."""
     kept = np.zeros(ns)
-    kept[indices.astype(int)] = 1
+    kept[np.asarray(indices)] = 1
+    # the most negative entry of the rug is 1 - 2 times the share
     return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
 
 
 def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarray, " nd"]:
-    """An index set in layers: numbers with many ones among their lowest bits first, ties at random.
-
-    Parameters
-    ----------
-    ns : int
-        A power of two.
-    nd : int
-        Size of the set, from 1 to ns.
-    bits : int
-        How many of the lowest bits count, from 1 to log2(ns). With one bit and nd up to ns / 2
-        the rug of the set is antipodal.
-    seed : int
-        Seed of the ties.
-
-    Returns
-    -------
-    numpy.ndarray of int, shape (nd,)
-        Increasing.
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    ns = checks.whole("ns", ns, 2)
-    if ns & (ns - 1):
-        raise ValueError(f"ns = {ns} is out of range; allowed: powers of two")
-    nd = checks.whole("nd", nd, 1, ns)
-    bits = checks.whole("bits", bits, 1, ns.bit_length() - 1)
+    """An index set (nd,) in layers: numbers with many ones among their lowest bits first, ties at random."""
+    # with one bit and nd up to ns / 2 the rug of the set is antipodal
     weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
-    tie = checks.generator("seed", seed).random(ns)
+    tie = np.random.default_rng(seed).random(ns)
     return np.sort(np.lexsort((tie, -weight))[:nd])
 
 
 def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
-    """Loss per feature of a rug with the gain and bias that suit it best.
-
-    Half of the feature vectors choose gain and bias, the other half measures.
-
-    Parameters
-    ----------
-    rug : superposition.rug.rugs.Rug
-        Anything with ``ns`` and ``apply``, and a diagonal of 1.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    samples : int
-        Feature vectors in each half, at least 2.
-    seed : int
-        Seed of the feature vectors.
-
-    Returns
-    -------
-    superposition.features.Estimate
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    samples, rng = checks.whole("samples", samples, 2), checks.generator("seed", seed)
+    """Loss per feature of a rug with the gain and bias that suit it best, chosen on draws of their own."""
+    rng = np.random.default_rng(seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
     y = rug.apply(x)  # pyrefly: ignore  # dense, not sparse
     noise = float(np.std(y - x))
@@ -139,7 +67,7 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     a = _gain_and_overlap(x, y, shift)[0]
     x = features.sample(rug.ns, p, samples, seed=rng)
     error = np.mean((x - a * np.maximum(rug.apply(x) + shift, 0)) ** 2, axis=1)  # pyrefly: ignore  # dense, not sparse
-    return features.Estimate(float(error.mean()), float(error.std(ddof=1) / samples**0.5))
+    return features.Estimate.of(error)
 
 
 def descend(
@@ -154,48 +82,12 @@ def descend(
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
 ) -> Descent:
-    """Gradient descent on the eigenvalues, their number annealed from ns to nd.
-
-    The eigenvalues start near 1, so that W is nearly the identity. Their number falls
-    geometrically over the first 70 % of the steps: at each step the smallest in absolute value
-    are set to zero and stay there.
-
-    Parameters
-    ----------
-    ns : int
-        A power of two, from 4.
-    nd : int
-        Eigenvalues left in the end, from 1 to ns.
-    p : float
-        Probability that a feature is on, in (0, 1].
-    steps : int
-        Adam steps, at least 1; the rate falls to zero along a cosine.
-    lr : float
-        First learning rate, above 0.
-    batch : int
-        Feature vectors a step.
-    seed : int
-        Seed of the first eigenvalues and of the feature vectors.
-    device : str
-        See `superposition.devices.resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each step.
-
-    Returns
-    -------
-    Descent
-
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-    """
-    ns = checks.whole("ns", ns, 4)
-    nd, steps = checks.whole("nd", nd, 1, ns), checks.whole("steps", steps, 1)
-    lr = ranges.rate(lr)
+    """Gradient descent on the eigenvalues, their number annealed from ns, a power of two, to nd."""
+    # They start near 1, so that W is nearly the identity. At each of the first 70 % of the steps the smallest in
+    # absolute value are set to zero, and stay there.
     on = devices.resolve_device(device)
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
-    rng = np.random.default_rng(checks.whole("seed", seed, 0))
+    rng = np.random.default_rng(seed)
     eigenvalues = torch.tensor(1 + 0.1 * rng.standard_normal(ns), dtype=torch.float32, device=on, requires_grad=True)
     bias = torch.zeros(1, device=on, requires_grad=True)
     ranks = _annealed(ns, nd, steps)

@@ -5,7 +5,8 @@ A fingerprint sees that code is another, not that it computes the same. So point
 
 - if its values have the bits of the table, or
 - if they lie as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
-  which the table was valid gives the same bits here as today's. A table that is valid needs no such commit.
+  which the table was valid gives the same bits here as today's. That code is asked at points of at most `QUICK`
+  seconds, and wherever the distance alone does not decide. A table that is valid needs no such commit.
 
 Where all agree, the table is signed with today's fingerprint, and its provenance says what was replayed, by which
 rule, and how far it lay off. Columns that the code no longer returns leave the table then; new ones are refused.
@@ -24,8 +25,11 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from functools import cache, partial
+from math import isclose
 from pathlib import Path
 from tempfile import TemporaryDirectory
+
+import numpy as np
 
 import superposition
 from superposition import checks
@@ -33,7 +37,9 @@ from superposition.runs import agreement, bridge, cover, fingerprint, provenance
 from superposition.runs.agreement import Agreement
 from superposition.runs.point import Point, Run
 
+QUICK = 5.0  # seconds that a point may have cost for older code to compute it too
 THREADS = 1  # of the maths libraries in a replay: more may add in another order each time
+QUOTIENT = 1e-15  # relative: a few roundings, of a quotient of the mean for a mean of quotients
 LIBRARY = Path(superposition.__file__).parents[1]
 
 Ask = Callable[[str, dict | None, int], dict]  # a run's name, a point or None for its fingerprint, how it is moved
@@ -98,7 +104,11 @@ class Report:
             return f"Error: {self.refused}"
         worst = max(self.distances, key=self.distances.__getitem__, default="")
         off = f", distance at most {self.distances[worst]:.2g} of the column's largest ({worst})" if worst else ""
-        beside = f", and {self.commit[:7]} has the bits of today's code" if self.commit and self.signed else ""
+        beside = (
+            f", and {self.commit[:7]} has the bits of today's code where it was asked"
+            if self.commit and self.signed
+            else ""
+        )
         state = ("" if self.signed else "NOT ") + ("confirmed" if self.valid else "signed")
         return "\n    ".join(
             [
@@ -196,31 +206,46 @@ def _agreement(report: Report, work: _Work, row: int, point: Point, ask: Callabl
     if "error" in answer:
         return Agreement({}, {}, f"today's code: {answer['error']}")
     values = answer["values"]
-    if not report.valid and any(agreement.distances(table.columns, row, values).values()):
+    off = max(agreement.distances(table.columns, row, values).values(), default=0.0)
+    if off and not report.valid and (off > agreement.BOUND or table.provenance["seconds"][row] <= QUICK):
         report.commit = old()
-        if difference := _difference(ask(report.commit, run.name, fields), values):
+        if difference := _difference(ask(report.commit, run.name, fields), values, _joined(run, fields, values)):
             return Agreement(agreement.distances(table.columns, row, values), {}, difference)
-    stored = [name for name in table.columns if name not in run.point.model_fields]
-    report.dropped = tuple(name for name in stored if name not in values)
+    report.dropped = tuple(name for name in table.stored if name not in {**fields, **values})
     return agreement.of(
         table.columns, row, values, lambda side: ask(None, run.name, fields, side).get("values", values)
     )
 
 
-def _difference(old: dict, now: dict) -> str:
-    """How the answer of the old code differs from today's values in what both have; nothing where all bits agree."""
+def _difference(old: dict, now: dict, predicted: dict) -> str:
+    """How the answer of the old code differs from today's values, and from what is predicted beside them today."""
     if "error" in old:
         return f"old code: {old['error']}"
     before = old["values"]
-    differing = [name for name in now if json.dumps(before.get(name)) != json.dumps(now[name])]
-    return ", ".join(f"{name}: {before.get(name)} is {now[name]}" for name in differing)
+    said = [name for name, value in now.items() if name in before and json.dumps(before[name]) != json.dumps(value)]
+    # older code returned predictions; a quotient that is taken when a table is read rounds once more
+    said += [name for name, value in predicted.items() if name in before and not _as_near(before[name], value)]
+    if not before.keys() & (now | predicted).keys():
+        return "the old code returned nothing of what there is today"
+    return ", ".join(f"{name}: {before[name]} is {(now | predicted)[name]}" for name in said)
+
+
+def _joined(run: Run, fields: dict, values: dict) -> dict:
+    """What a reader of the table sees beside these values."""
+    row = {name: np.array([value]) for name, value in {**fields, **values}.items()}
+    return {name: column[0].item() for name, column in tables.with_predictions(run, row).items() if name not in row}
+
+
+def _as_near(old: float | str, now: float | str) -> bool:
+    return old == now or (isinstance(old, float) and isinstance(now, float) and isclose(old, now, rel_tol=QUOTIENT))
 
 
 def _valid_at(run: Run, table: tables.Table, ask: Callable) -> str:
     """A commit in HEAD whose code has the fingerprint that the table was signed with, computed there."""
     wanted = table.provenance["library_digest"]
     here, name = tables.folder(), f"{run.name}.json"
-    named = [provenance.git(here, "log", "-1", "--format=%H", "--", file) for file in ("*.json", name)]
+    named = [provenance.git(here, "log", "-1", "--format=%H", "--", "*.json")]
+    named += provenance.git(here, "log", "-5", "--format=%H %P", "--", name).split()  # a commit may change both
     named += [str(commit) for commit in reversed(table.provenance["commits"])]
     known = [commit for commit in dict.fromkeys(named) if provenance.is_in_head(here, commit)]
     for commit in known:

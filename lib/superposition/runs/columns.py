@@ -1,46 +1,53 @@
-"""What stands in the columns of the stored tables: units or ranges, and meanings.
+"""What stands in the columns of the tables: units or ranges, and meanings, as their runs say them.
 
-They are kept beside the tables, in ``columns.toml``, which goes with the library as the tables do.
+Whoever reads the tables without the library finds the same in ``columns.toml`` beside them.
 """
 
 from __future__ import annotations
 
-import tomllib
-from fnmatch import fnmatchcase
-from typing import NamedTuple
+import json
+import re
 
-from superposition.runs import store, tables
+from superposition.runs import registry, tables
+from superposition.runs.point import Meaning, Run
+
+HEAD = """\
+# What stands in the columns of the tables beside this file. Written by a command, make reference, from what the named
+# runs say: a section names tables, apart by spaces; a line gives a column of them its unit or range, and its meaning.
+#
+# p is the probability that a feature is on, V = (4p - 3p^2)/12 the variance of a feature, sigma a standard deviation.
+# "The rug's loss" is the mean-field optimum superposition.rug.optimum(p, r).loss. A column NAME_se is a standard error.
+# n IPR is n sum(w^4) / sum(w^2)^2 of a receptive field w of n pixels: 1 for a flat field, n for a single pixel.
+"""
 
 
-class Meaning(NamedTuple):
-    """The ``unit`` or range of a column, and its ``meaning`` in one sentence."""
-
-    unit: str
-    meaning: str
+def of(run: Run) -> dict[str, Meaning]:
+    """Unit or range, and meaning, of all that a run's table may hold: the fields of a point, then the other columns."""
+    said = {name: found for name, field in run.point.model_fields.items() for found in field.metadata}
+    return {name: found for name, found in said.items() if isinstance(found, Meaning)} | run.columns
 
 
 def meanings(name: str) -> dict[str, Meaning]:
-    """Unit or range, and meaning, of every column of a stored table, in the table's order; all must be described."""
-    columns = tables.load(name, replay=False).columns
-    known = {column: meaning for pattern, column, meaning in lines() if applies(pattern, name)}
+    """Unit or range, and meaning, of every column of a stored table, in its order."""
+    columns, known = tables.load(name, replay=False).columns, of(registry.find(name))
     missing = [column for column in columns if column not in known]
     if missing:
-        raise ValueError(
-            f"columns.toml has no line for column {missing[0]} of table {name}; allowed: one line for each"
-        )
+        raise ValueError(f"run {name} says nothing of its column {missing[0]}; allowed: a Meaning for each")
     return {column: known[column] for column in columns}
 
 
-def lines() -> list[tuple[str, str, Meaning]]:
-    """Every line of the dictionary: names of tables, with ``*`` for any letters; a column; and what it means."""
-    path = tables.folder() / "columns.toml"
-    try:
-        sections = tomllib.loads(store.text_of(path))
-        return [(names, column, Meaning(*line)) for names, found in sections.items() for column, line in found.items()]
-    except (ValueError, TypeError, AttributeError, RecursionError) as error:
-        raise tables.TableError(f"{path} is damaged: {error}; to have it back: git checkout {path.name}") from None
+def dictionary() -> str:
+    """The text of ``columns.toml``: tables whose columns mean the same stand together."""
+    sections: dict[tuple, list[str]] = {}
+    for name, run in registry.RUNS.items():
+        sections.setdefault(tuple(of(run).items()), []).append(name)
+    return HEAD + "".join(_section(names, columns) for columns, names in sections.items())
 
 
-def applies(pattern: str, name: str) -> bool:
-    """Whether a line is about a table: one of its patterns, apart by spaces, fits the name."""
-    return any(fnmatchcase(name, one) for one in pattern.split())
+def _section(names, columns):
+    lines = [f"{_key(column)} = {json.dumps(meaning)}" for column, meaning in columns]
+    return "\n".join([f'\n["{" ".join(names)}"]', *lines, ""])
+
+
+def _key(column):
+    return column if re.fullmatch(r"\w+", column) else json.dumps(column)

@@ -1,14 +1,26 @@
-"""What a named run is: a function, the configurations it takes, and two grids of them."""
+"""What a named run is: a function, the configurations it takes, two grids of them, and what its columns mean."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
+import numpy as np
 from pydantic import BaseModel, ConfigDict
+
+Columns = dict[str, np.ndarray]  # of a table, by name, one entry a row
+
+
+class Meaning(NamedTuple):
+    """The ``unit`` or range of a column, and its ``meaning`` in one sentence."""
+
+    unit: str
+    meaning: str
 
 
 class Point(BaseModel):
-    """A configuration: no unknown names, no changes afterwards, numbers within their ranges."""
+    """A configuration: no unknown names, no changes afterwards, numbers within their ranges; a `Meaning` each."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -24,7 +36,10 @@ class Run:
     ``feeds`` says which figure or claim it is for; ``function``, as "module:name", takes the
     fields of a ``point`` (a subclass of `Point`) and ``device`` as keywords and returns a dict of
     numbers and texts. ``small`` and ``full`` are grids: tuples of blocks, each a dict from field to
-    values, of which the product is taken. ``hours`` has the expected hours of both.
+    values, of which the product is taken. ``hours`` has the expected hours of both. ``columns`` says
+    what each column means that is no field of the point. ``predicted`` are functions of the columns
+    that give further ones: they are called when a table is read, so that sharper theory makes no
+    measurement stale.
     """
 
     name: str
@@ -34,4 +49,6 @@ class Run:
     small: tuple[dict, ...]
     full: tuple[dict, ...]
     hours: dict[str, float]
-    hardware: str
+    hardware: str = "one CPU core"
+    columns: dict[str, Meaning] = field(default_factory=dict)
+    predicted: tuple[Callable[[Columns], Columns], ...] = ()

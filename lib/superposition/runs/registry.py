@@ -12,19 +12,22 @@ import difflib
 import hashlib
 import itertools
 import json
+import pkgutil
 from collections import Counter
 from dataclasses import dataclass, field
+from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 from pydantic import BaseModel, ValidationError
 
 from superposition import checks
 from superposition.runs import fingerprint, store
-from superposition.runs.catalogue import RUNS
 from superposition.runs.point import Point, Run
 
 GRIDS = ("small", "full")
 KINDS = {bool: "truth value", str: "text", int: "number", float: "number"}
+ROOM = "superposition.experiments"  # each module of it may declare RUNS
 
 
 @dataclass(frozen=True)
@@ -54,6 +57,19 @@ class _Record(BaseModel):
     threads: int
 
 
+def __getattr__(name: str) -> dict[str, Run]:
+    """Look for the runs when they are first asked for: experiments know this package, so it cannot know them."""
+    if name == "RUNS":
+        return _declared()
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+
+
+@cache
+def _declared() -> dict[str, Run]:
+    modules = [import_module(f"{ROOM}.{found.name}") for found in pkgutil.iter_modules(import_module(ROOM).__path__)]
+    return {run.name: run for module in modules for run in getattr(module, "RUNS", ())}
+
+
 def find(name: str) -> Run:
     """Look up a run.
 
@@ -71,10 +87,11 @@ def find(name: str) -> Run:
     ValueError
         If there is no such run; the message has the nearest name.
     """
-    if name not in RUNS:
-        nearest = difflib.get_close_matches(name, RUNS, n=1, cutoff=0)[0]
-        raise ValueError(f"run = {checks.shown(name)} is unknown; nearest: {nearest}; all: {', '.join(RUNS)}")
-    return RUNS[name]
+    known = _declared()
+    if name not in known:
+        nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
+        raise ValueError(f"run = {checks.shown(name)} is unknown; nearest: {nearest}; all: {', '.join(known)}")
+    return known[name]
 
 
 def points(run: Run, grid: str) -> tuple[Point, ...]:

@@ -13,7 +13,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import resources
 from pathlib import Path
 
@@ -22,7 +22,7 @@ from pydantic import BaseModel, Field, ValidationError
 
 from superposition import checks
 from superposition.runs import fingerprint, registry, spot, store
-from superposition.runs.point import Point, Run
+from superposition.runs.point import Columns, Point, Run
 
 SEAL = "provenance_sha256"  # its field that holds a checksum of all the others
 
@@ -51,12 +51,14 @@ class _Provenance(BaseModel):
 class Table:
     """A stored table: ``columns`` by name, one entry per point, ``provenance``, and the ``note`` for its figure.
 
-    The note is empty if the table is what its run would give now, and says otherwise what differs.
+    The note is empty if the table is what its run would give now, and says otherwise what differs. ``stored`` names
+    the columns that the file has; the others are predictions, joined when it was read.
     """
 
     columns: dict[str, np.ndarray]
     provenance: dict
     note: str
+    stored: tuple[str, ...] = ()
 
     @property
     def line(self) -> str:
@@ -101,7 +103,7 @@ class Table:
         """
         matches = [self.columns[name] == value for name, value in values.items()]
         chosen = np.logical_and.reduce(matches) if matches else slice(None)
-        return Table({name: column[chosen] for name, column in self.columns.items()}, self.provenance, self.note)
+        return replace(self, columns={name: column[chosen] for name, column in self.columns.items()})
 
     def pivot(self, value: str, *, down: str, across: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """One column against two others, averaged over all the rest.
@@ -150,7 +152,7 @@ def folder() -> Path:
 
 
 def load(name: str, *, run: Run | None = None, where: str | Path | None = None, replay: bool = True) -> Table:
-    """Read a stored table and compare it with the current configuration of its run.
+    """Read a stored table, compare it with the current configuration of its run, and join what theory predicts.
 
     Its cheapest point is computed again where that is a matter of a second, see `superposition.runs.spot`: so
     whatever shows the table fails when the code of its run gives other values.
@@ -187,7 +189,8 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None, 
     columns = _columns_at(path, provenance)
     if replay:
         spot.check(run, columns, provenance)
-    return Table(columns, provenance, " ".join(_differences(run, columns, provenance)))
+    note = " ".join(_differences(run, columns, provenance))
+    return Table(with_predictions(run, columns), provenance, note, tuple(columns))
 
 
 def write_provenance(path: Path, said: dict) -> None:
@@ -206,6 +209,13 @@ def write_provenance(path: Path, said: dict) -> None:
         If the disk does not take it.
     """
     store.replace(path, json.dumps({SEAL: _seal(said), **_unsealed(said)}, indent=1) + "\n")
+
+
+def with_predictions(run: Run, columns: Columns) -> Columns:
+    """The columns that a run measured, and those that theory has beside them today."""
+    for predicted in run.predicted:
+        columns = columns | predicted(columns)
+    return columns
 
 
 def is_stored(name: str) -> bool:

@@ -72,7 +72,7 @@ def simulated_loss(
     for start in range(0, samples, chunk := max(1, 2**21 // n)):
         x = features.sample(n, p, min(chunk, samples - start), seed=rng)
         errors[start : start + len(x)] = (x - np.maximum(x @ gram(W) + b, 0)) ** 2 @ importance
-    return Estimate(float(errors.mean()), float(errors.std(ddof=1) / samples**0.5))
+    return Estimate.of(errors)
 
 
 def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarray:

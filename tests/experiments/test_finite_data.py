@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from superposition.toy import finite_data
-from superposition.toy.finite_data import trained_on
+from superposition import optimise
+from superposition.experiments.toy import trained_on
 
 SMALL = {"n": 20, "m": 3, "p": 0.1, "steps": 400, "seed": 1, "device": "cpu"}
 
@@ -31,10 +31,8 @@ def test_nothing_is_nan_without_any_feature_on():
 
 
 def test_represented_are_those_with_a_quarter_of_the_largest_square(monkeypatch):
-    kept, adam = [], finite_data.optimise.adam
-    monkeypatch.setattr(
-        finite_data.optimise, "adam", lambda weights, *a, **k: kept.append(weights[0]) or adam(weights, *a, **k)
-    )
+    kept, adam = [], optimise.adam
+    monkeypatch.setattr(optimise, "adam", lambda weights, *a, **k: kept.append(weights[0]) or adam(weights, *a, **k))
     found = trained_on(vectors=5, **SMALL | {"steps": 3})
     lengths = np.linalg.norm(kept[0].detach().numpy(), axis=0)
     assert found["represented"] == np.sum(lengths > lengths.max() / 2) != np.sum(lengths > lengths.max() / 4)

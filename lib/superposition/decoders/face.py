@@ -1,0 +1,447 @@
+"""The face of the wing: each argument is checked here, once, and what stands behind computes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features
+from superposition.decoders import dictionaries, ladder, planar_decoders, shared_directions
+from superposition.decoders.dictionaries import KINDS, Dictionary, Scores
+from superposition.decoders.ladder import Evolution
+from superposition.decoders.planar_decoders import Bracket
+from superposition.rug import ranges
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+
+    from superposition.checks import Floats
+    from superposition.rug.rugs import Rug
+
+SMALLEST_R = 1e-60  # below, fourth powers of the interference overflow
+
+
+def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
+    """Loss of the iterated Bayes decoder on a rug, as ns -> infinity.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    r : array_like
+        Compression ratio nd / ns, in [1e-60, 1].
+    iterations : int
+        At least 1; the first is the best element-wise decoder.
+
+    Returns
+    -------
+    Evolution
+        Fields ``sigma`` and ``loss``, of the broadcast shape and one more axis for the iterations.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Ma and Ping (2017), section IV, for a projector without noise: v = `superposition.rug.bayes_loss` (p,
+    sigma), tau = 1 / (1 / v - 1 / sigma^2), next sigma^2 = tau (1 / r - 1), from tau = Var[x].
+
+    Examples
+    --------
+    >>> (state_evolution(0.05, 0.2, 4).loss / 0.007427).round(3)  # in units of the best ReLU
+    array([0.956, 0.465, 0.202, 0.077])
+    """
+    p, r = features.probability(p), checks.real("r", r, SMALLEST_R, 1)
+    return ladder.state_evolution(p, r, checks.whole("iterations", iterations, 1))
+
+
+def recovery_ratio(p: ArrayLike) -> Floats:
+    """The ratio above which the iterated Bayes decoder recovers every feature of a rug, as ns -> infinity.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+
+    Returns
+    -------
+    numpy.ndarray
+        max over sigma of `superposition.rug.bayes_loss` (p, sigma) / sigma^2, between p and 1.
+
+    Raises
+    ------
+    ValueError
+        If `p` is outside (0, 1].
+
+    Notes
+    -----
+    Source: Donoho, Maleki and Montanari (2009) for the argument. A fixed point of `state_evolution` is a sigma with
+    bayes_loss = r sigma^2, and all of them lie below its start. As p -> 0 it is 2/3 p ln(1/p).
+
+    Examples
+    --------
+    >>> float(recovery_ratio(0.05).round(4))
+    0.1122
+    """
+    return ladder.recovery_ratio(features.probability(p))
+
+
+def final_loss(p: float, r: float) -> float:
+    """Where `state_evolution` ends: what no number of iterations takes away from a rug.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    r : float
+        Compression ratio, in [1e-60, 1].
+
+    Returns
+    -------
+    float
+        r sigma^2 at the largest sigma with bayes_loss = r sigma^2; 0 above `recovery_ratio`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours; the last fixed point of `state_evolution` below its start.
+
+    Examples
+    --------
+    >>> round(final_loss(0.05, 0.1) / 0.01222, 2), final_loss(0.05, 0.2)  # in units of the best ReLU
+    (0.8, 0.0)
+    """
+    return ladder.final_loss(features.one_probability(p), checks.number("r", r, SMALLEST_R, 1))
+
+
+def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20) -> Float[np.ndarray, "... ns"]:
+    """Estimate feature vectors from hidden vectors by the iterated Bayes decoder.
+
+    Parameters
+    ----------
+    hidden : array_like, shape (..., nd)
+        Hidden vectors W_in x, without noise or bias.
+    W_in : array_like, shape (nd, ns)
+        Encoder. Only its row space counts; the decoder is best where that is a tight frame without coherence (a rug),
+        and no more than a good guess where features share directions.
+    p : float
+        Probability that a feature is on, in (0, 1]; its values are uniform on [0, 1].
+    iterations : int
+        At least 1; the first is the element-wise Bayes decoder. A vector whose own estimate of its error has stopped
+        falling keeps its best.
+
+    Returns
+    -------
+    numpy.ndarray, shape (..., ns)
+        Posterior means, in [0, 1].
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: Ma and Ping (2017); Rangan, Schniter and Fletcher (2019). `decode_rug` is the fast form for rugs.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition.features import sample
+    >>> x = sample(400, 0.05, 20, seed=0)
+    >>> W_in = np.random.default_rng(1).standard_normal((160, 400))
+    >>> bool(np.mean((decode(x @ W_in.T, W_in, 0.05) - x) ** 2) < 1e-6)
+    True
+    """
+    W_in = checks.array("W_in", W_in, "nd ns")
+    hidden = checks.real("hidden", checks.array("hidden", hidden, "... nd"), -ranges.LARGEST, ranges.LARGEST)
+    if hidden.shape[-1] != len(W_in):
+        raise ValueError(f"hidden has shape {hidden.shape}; allowed: (..., {len(W_in)})")
+    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
+    return ladder.decode(hidden, W_in, p, iterations=iterations)
+
+
+def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) -> Iterator[np.ndarray]:
+    """Give the estimates of the iterated Bayes decoder on a rug, one after each iteration.
+
+    Parameters
+    ----------
+    readout : array_like, shape (batch, ns)
+        R x, which is what the hidden vectors say.
+    rug : superposition.rug.Rug
+        The matrix R.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    iterations : int
+        At least 1.
+
+    Returns
+    -------
+    iterator of numpy.ndarray, shape (batch, ns)
+        Posterior means; the same memory each time.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: as `decode`, at a cost of two fast transforms an iteration.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition.features import sample
+    >>> from superposition.rug import Rug
+    >>> rug, x = Rug(4096, 1229), sample(4096, 0.05, 4, seed=0)
+    >>> losses = [np.mean((estimate - x) ** 2) for estimate in decode_rug(rug.apply(x), rug, 0.05, iterations=4)]
+    >>> [f"{loss:.0e}" for loss in losses]
+    ['4e-03', '9e-04', '2e-04', '3e-05']
+    """
+    readout = checks.real("readout", checks.array("readout", readout, "batch ns"), -ranges.LARGEST, ranges.LARGEST)
+    if readout.shape[1] != rug.ns:
+        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
+    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
+    return ladder.decode_rug(readout, rug, p, iterations=iterations)
+
+
+def digon_bayes_loss(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
+    """Loss of the best decoder of a digon, which sees x - c x' alone.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1].
+    c : array_like
+        Weight of the second feature, from 1e-15 to 1e15; 1 for the tied digon.
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, averaged over both.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. If both are on, the number seen leaves an interval of length l open, and the error is that of a
+    value that is 0 or uniform on it. As p -> 0 it is p^2 (1 + c^-2) (2 - 1 / c) / 12, the loss of one ReLU: the best
+    decoder gains a term of order p^3 alone.
+
+    Examples
+    --------
+    >>> float(round(digon_bayes_loss(0.05) / 0.05**2, 4))  # 1/6 less p / 10
+    0.1616
+    """
+    return shared_directions.digon_bayes_loss(features.probability(p), checks.real("c", c, 1e-15, 1e15))
+
+
+def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> Bracket:
+    """Loss of the best decoder of a code in the plane, by Monte Carlo over its exact posterior.
+
+    Parameters
+    ----------
+    W_in : array_like, shape (2, B)
+        Encoder, B at least 3; two features may share a line in opposite directions, not more, and not in one. The
+        loudest may be 1e10 times as long as the quietest: beyond, rounding hides the one behind the other.
+    p : float
+        Probability that a feature is on, in [1e-100, 1).
+    samples : int
+        Feature vectors with two or more features on, at least 2.
+    seed : int
+        Seed of the feature vectors.
+
+    Returns
+    -------
+    superposition.decoders.planar_decoders.Bracket
+        The decoder that knows whether four or more features are on, and is excused then, is below every other:
+        ``lower``. The same decoder without excuse is one: ``upper``.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours. With two features on there is one solution for each pair, with three a segment for each triple;
+    a set T weighs p^k (1 - p)^(B - k) times length over the root of det(W_T W_T^T). On a line, `digon_bayes_loss`.
+
+    Examples
+    --------
+    >>> from superposition.codes import priority_fan
+    >>> found = planar_bayes_loss(priority_fan(6, 10).W_in, 0.05, samples=4000, seed=0)
+    >>> round(found.lower, 5), round(found.upper, 5)  # with one ReLU 0.0014
+    (0.00041, 0.00041)
+    """
+    W_in = checks.array("W_in", W_in, (2, "B"))
+    if W_in.shape[1] < 3:
+        raise ValueError(f"W_in has shape {W_in.shape}; allowed: (2, B) with B of 3 or more")
+    p, samples = checks.number("p", p, 1e-100, 1, open_high=True), checks.whole("samples", samples, 2)
+    return planar_decoders.planar_bayes_loss(W_in, p, samples=samples, seed=checks.generator("seed", seed))
+
+
+def dictionary(
+    ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, exponent: float = 0.0, seed: int = 0
+) -> Dictionary:
+    """Directions with an exact law of overlaps, and frequencies of the features.
+
+    Parameters
+    ----------
+    ns : int
+        Number of features, at least 2.
+    nd : int
+        Dimensions, from 1 to ns.
+    kind : {"rug", "antipodal", "cone", "random"}
+        A tight frame whose overlaps have the least mean square; the same with a feature of opposite direction for each;
+        nd / 3 cones of 3 ns / nd features each, in orthogonal spaces; or independent directions.
+    p : float
+        Mean probability that a feature is on, in (0, 1].
+    exponent : float
+        p_i falls as i to the power of minus this, from 0 (equal features) to 10.
+    seed : int
+        Of the index set of a rug and the basis of its space, or of random directions.
+
+    Returns
+    -------
+    superposition.decoders.dictionaries.Dictionary
+        With ``activations(batch, seed=...)``, features and what they make.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, no such frame exists, or a p_i would be above 1.
+
+    Notes
+    -----
+    Source: ours; the features are those of The Persian Rug, section 2, and the directions of its section 4.2.2.
+
+    Examples
+    --------
+    >>> truth = dictionary(64, 16, "antipodal", p=0.05, exponent=0.5)
+    >>> truth.interference[:3].round(9)
+    array([3., 3., 3.])
+    >>> round(float(truth.directions[:, 0] @ truth.directions[:, 32]), 9)
+    -1.0
+    >>> x, h = truth.activations(10, seed=0)
+    >>> x.shape, h.shape
+    ((10, 64), (10, 16))
+    """
+    ns = checks.whole("ns", ns, 2)
+    nd, p = checks.whole("nd", nd, 1, ns), features.one_probability(p)
+    checks.one_of("kind", kind, KINDS)
+    exponent, seed = checks.number("exponent", exponent, 0, 10), checks.whole("seed", seed, 0)
+    return dictionaries.dictionary(ns, nd, kind, p=p, exponent=exponent, seed=seed)
+
+
+def scores(
+    truth: Dictionary,
+    x: ArrayLike,
+    codes: ArrayLike,
+    directions: ArrayLike | None = None,
+    *,
+    offset: ArrayLike | None = None,
+    threshold: float = 0.0,
+) -> Scores:
+    """Score codes, and the directions they belong to, against the truth.
+
+    Parameters
+    ----------
+    truth : Dictionary
+        What made the activations.
+    x : array_like, shape (batch, ns)
+        The features.
+    codes : array_like, shape (batch, k)
+        Latents, one activation a row.
+    directions : array_like, shape (nd, k), optional
+        Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+    offset : array_like, shape (nd,), optional
+        What the decoder adds, if anything.
+    threshold : float
+        A latent is active above it, 0 or more, in units of unit directions. For posterior means, which are never 0.
+
+    Returns
+    -------
+    superposition.decoders.dictionaries.Scores
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a value is out of range.
+
+    Notes
+    -----
+    Source: ours. Latents are matched to features one to one, by the largest sum of cosines
+    (`scipy.optimize.linear_sum_assignment`); what is not matched counts in l0 and dead alone.
+
+    Examples
+    --------
+    >>> truth = dictionary(8, 4, seed=0, p=0.2)
+    >>> x, h = truth.activations(500, seed=1)
+    >>> found = scores(truth, x, 0.5 * x[:, ::-1], truth.directions[:, ::-1])
+    >>> found.mcc, found.recall, round(found.shrinkage, 6), found.latent[:3]
+    (1.0, 1.0, 0.5, array([7, 6, 5]))
+    """
+    nd, ns = truth.directions.shape
+    x = checks.array("x", x, ("batch", ns))
+    if directions is not None:
+        directions = checks.array("directions", directions, (nd, "k"))
+    codes = checks.array("codes", codes, (len(x), ns if directions is None else directions.shape[1]))
+    if offset is not None:
+        offset = checks.array("offset", offset, (nd,))
+    threshold = checks.number("threshold", threshold, 0)
+    return dictionaries.scores(truth, x, codes, directions, offset=offset, threshold=threshold)
+
+
+def nonnegative_lasso(
+    hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
+) -> NDArray[np.float64]:
+    """Sparse codes of activations by FISTA: the least |h - D c|^2 / 2 + lambda sum c over c of 0 or more.
+
+    Parameters
+    ----------
+    hidden : array_like, shape (batch, nd)
+        Activations.
+    directions : array_like, shape (nd, k)
+        A dictionary D.
+    lambda_ : float
+        Price of a unit of a code, 0 or more.
+    iterations : int
+        At least 1.
+
+    Returns
+    -------
+    numpy.ndarray, shape (batch, k)
+
+    Raises
+    ------
+    ValueError
+        If the shapes do not fit or a value is out of range.
+
+    Notes
+    -----
+    Source: Beck and Teboulle (2009), with a constant step of one over the largest eigenvalue of D^T D.
+
+    Examples
+    --------
+    >>> nonnegative_lasso([[1.0, -2.0]], [[1, 0], [0, 1]], 0.25).round(6)
+    array([[0.75, 0.  ]])
+    """
+    directions = checks.array("directions", directions, "nd k")
+    hidden = checks.array("hidden", hidden, ("batch", len(directions)))
+    lambda_ = checks.number("lambda_", lambda_, 0, open_high=True)
+    iterations = checks.whole("iterations", iterations, 1)
+    return dictionaries.nonnegative_lasso(hidden, directions, lambda_, iterations=iterations)

@@ -1,0 +1,158 @@
+"""Codes compared: which one is best under a budget, and which are records.
+
+All run on the CPU: the networks are small.
+"""
+
+from __future__ import annotations
+
+from importlib import resources
+from pathlib import Path
+from typing import Annotated
+
+import numpy as np
+from pydantic import Field
+
+from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, OVER_RUG, Probability, Seed, over_rug
+from superposition.inputs import Count, Real
+from superposition.runs.point import Columns, Meaning, Point, Run
+
+
+class PricedPoint(Point):
+    """What `priced_code` takes."""
+
+    kind: Annotated[
+        str, Meaning("fan, cone, graph, antipodal, rug", "the code; the graph tile has r = 0.23, the others 1/5")
+    ]
+    budget: Annotated[
+        str,
+        Meaning(
+            "noise, digits, decay, bound",
+            "what limits it: hidden noise, bits of a number, weight decay, a bound on the weights",
+        ),
+    ]
+    strength: Annotated[
+        Real,
+        Field(gt=0),
+        Meaning(
+            "above 0",
+            "noise: its sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
+            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight",
+        ),
+    ]
+    p: Probability
+    samples: Annotated[
+        Count,
+        Field(ge=2),
+        Meaning("feature vectors", "feature vectors that measure; as many others choose the loudness"),
+    ]
+    seed: Seed
+
+
+class RecordPoint(Point):
+    """What `recorded_code` takes."""
+
+    name: Annotated[str, Meaning("text", "name of the file in records/, without its ending")]
+    p: Annotated[Real, Field(gt=0, lt=1), Meaning("(0, 1)", "probability that a feature is on")]
+
+
+def priced_code(
+    *, kind: str, budget: str, strength: float, p: float, samples: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Loss of one kind of code under one budget, at the ratio of loudness that suits it."""
+    from superposition.codes.budgets import candidates, under_budget
+
+    found = under_budget(budget, strength, kind, p, samples=samples, seed=seed)
+    nd, ns = candidates(kind, p)[0].code.W_in.shape
+    return {
+        "r": nd / ns,
+        "loudness": found.ratio,
+        "loss": found.loss,
+        "total": found.loss + found.costs,
+    }
+
+
+def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, float | int]:
+    """Measure a code of the table of records as ``superposition record check`` does."""
+    from superposition import weights
+    from superposition.diagnosis import record_verifier
+
+    found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
+    nd = len(found["W_in"]) if "W_in" in found else None
+    ns, rank, loss, se = record_verifier.measured(found["W"], found["b"], p, nd=nd)
+    return {"ns": ns, "nd": rank, "loss": loss, "loss_se": se}
+
+
+def beside_best(columns: Columns) -> Columns:
+    """The loss of each code over the best known, and whether it is a record."""
+    from superposition.codes.best_map import best_known
+    from superposition.diagnosis.record_verifier import Record
+
+    ns, nd, p, loss, se = (columns[name].tolist() for name in ("ns", "nd", "p", "loss", "loss_se"))
+    best = [best_known(q, m / n) for q, m, n in zip(p, nd, ns, strict=True)]
+    rows = zip(ns, nd, p, loss, se, best, strict=True)
+    records = [Record(n, m, m / n, q, found, error, known.loss, known.rug) for n, m, q, found, error, known in rows]
+    return {
+        "over_best": columns["loss"] / [record.best for record in records],
+        "record": np.array([int(record.is_record) for record in records]),
+    }
+
+
+_HERE = "superposition.experiments.compared_codes:"
+_PRICED = {
+    "r": Meaning("(0, 1)", "compression ratio of the code"),
+    **OVER_RUG,
+    "loudness": Meaning("1 or more", "best ratio of loudness of a feature over the next one's"),
+    "loss": LOSS["loss"],
+    "total": Meaning(LOSS["loss"].unit, "loss with what weight decay adds to it"),
+    "total_over_rug": Meaning("no unit", "total over the rug's loss at the same p and at the ratio of the code"),
+}
+_RECORDED = {
+    "ns": FEATURES,
+    "nd": DIMENSIONS,
+    "loss": Meaning(LOSS["loss"].unit, LOSS["loss"].meaning + ", or exact where loss_se is 0"),
+    "loss_se": LOSS["loss_se"],
+    **OVER_RUG,
+    "over_best": Meaning("no unit", "loss over the best known loss at the same p and nd / ns"),
+    "record": Meaning("0, 1", "1 if the code beats the best known one beyond its error"),
+}
+_SMALL = {"kind": ("fan", "cone", "graph"), "p": (0.05,), "samples": (50_000,), "seed": (0,)}
+_LARGE = {"kind": ("antipodal", "rug"), "p": (0.05,), "samples": (5_000,), "seed": (0,)}
+_STRENGTHS = {
+    "noise": (1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2),
+    "digits": (16, 32, 64),
+    "decay": (1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
+    "bound": (10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
+}
+_RECORDS = {
+    0.05: ("tile-2-5-p0.05", "tile-2-6-p0.05", "tile-3-7-p0.05", "tile-4-9-p0.05", "tile-5-11-p0.05"),
+    0.01: ("tile-2-5-p0.01", "tile-2-6-p0.01", "tile-3-7-p0.01"),
+}
+
+RUNS = (
+    Run(
+        name="rug-price",
+        feeds="which code wins under hidden noise, few digits, weight decay and bounded weights",
+        function=_HERE + "priced_code",
+        point=PricedPoint,
+        columns=_PRICED,
+        predicted=(over_rug(over_rug="loss", total_over_rug="total"),),
+        small=({**_LARGE, "budget": ("bound",), "strength": (10,)},),
+        full=tuple(
+            {**codes, "budget": (name,), "strength": strengths}
+            for codes in (_SMALL, _LARGE)
+            for name, strengths in _STRENGTHS.items()
+        ),
+        hours={"small": 0.001, "full": 0.1},
+    ),
+    Run(
+        name="rug-records",  # to submit a code: its file into book/data/records, its name here, and this run's table
+        feeds="the table of records: codes that beat the best known",
+        function=_HERE + "recorded_code",
+        point=RecordPoint,
+        columns=_RECORDED,
+        predicted=(over_rug(over_rug="loss"), beside_best),
+        small=({"name": ("tile-2-5-p0.05",), "p": (0.05,)},),
+        full=tuple({"name": names, "p": (p,)} for p, names in _RECORDS.items()),
+        hours={"small": 0.001, "full": 0.005},
+    ),
+)  # fmt: skip

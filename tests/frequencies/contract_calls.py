@@ -1,0 +1,16 @@
+"""One valid call of each name on the face, small enough to be made a few hundred times."""
+
+import numpy as np
+from superposition import frequencies
+
+P = np.array([0.5, 0.2, 0.1])
+
+CALLS = [
+    (frequencies.power_law, {"ns": 4, "exponent": 1.5, "total": 0.5}),
+    (frequencies.shares, {"W_in": np.array([[1.0, 0.5, 0.2], [0.1, -0.4, 0.3]]), "p": P}),
+    (frequencies.tied_shares, {"p": P, "nd": 2}),
+    (frequencies.even_shares, {"p": P, "nd": 2}),
+    (frequencies.rug_losses, {"p": 0.1, "share": 0.4}),
+    (frequencies.unequal_rug, {"p": P, "share": np.array([0.8, 0.7, 0.5]), "seed": 0}),
+    (frequencies.allocate, {"p": P, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
+]
