@@ -14,11 +14,7 @@ measured in the largest of them.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superposition.book import forms
-
-# Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
-NEEDS_REASON = 0.1
-DECIDES_NOTHING = 0.5
+DECIDES_NOTHING = 0.5  # a convention of this book, not a result
 
 
 def of(
@@ -68,14 +64,3 @@ def _of_rival(relation, predicted, distance, name):
         return distance, name
     nearer = np.where(predicted == 0, distance, np.minimum(distance, np.abs(predicted)))
     return nearer, name if (nearer == distance).any() else "prediction"
-
-
-def problem(resolution: float | None, coarse: str = "", *, undecided: bool = False) -> str:
-    """What is missing for a check of this resolution, nothing if it is ""; ``coarse`` is a reason given for it."""
-    if resolution is None:
-        return "names no scale or rival"
-    if resolution > DECIDES_NOTHING and not undecided:
-        return f"would not notice a change of {forms.percent(resolution)}"
-    if resolution > NEEDS_REASON and not coarse:
-        return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
-    return ""
