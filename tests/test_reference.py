@@ -60,6 +60,11 @@ def test_every_name_on_a_face_has_an_example(wing, name):
     assert doctest.DocTestFinder().find(value, name)[0].examples, f"superposition.{wing}.{name} has no doctest"
 
 
+def test_marks_of_docutils_are_escaped_outside_of_literals_and_examples():
+    assert reference.plain(["|x| of lambda_, in code ``|x|``"]) == [r"\|x\| of lambda\_, in code ``|x|``"]
+    assert reference.plain([">>> 1 | 2", "3 |x|", "", "|y|"]) == [">>> 1 | 2", "3 |x|", "", r"\|y\|"]
+
+
 def test_names_on_faces_lead_to_their_definitions():
     assert reference.definition("superposition.rug.Optimum") == "superposition.rug.meanfield.Optimum"
     assert reference.definition("superposition.rug.loss") == "superposition.rug.loss"

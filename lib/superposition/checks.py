@@ -1,4 +1,12 @@
-"""Refusals: one sentence that names the parameter, its value and what is allowed."""
+"""Refusals: one sentence that names the parameter, its value and what is allowed.
+
+Each check takes the ``name`` of a parameter, for the sentence, and its ``value``, and returns the value in one form.
+What is no such value, or lies outside of ``low`` to ``high`` (both allowed, if not open), raises ValueError.
+
+>>> real("p", 1.5, 0, 1)
+Traceback (most recent call last):
+ValueError: p = 1.5 is out of range; allowed: [0, 1]
+"""
 
 from __future__ import annotations
 
@@ -30,28 +38,10 @@ def real(
     open_low: bool = False,
     open_high: bool = False,
 ) -> np.ndarray:
-    """Return ``value`` as a float64 array, or refuse it.
+    """Return ``value``, of any shape, in float64; allowed is an interval, each end of which may be open.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : array_like
-        Numbers of any shape.
-    low, high : float
-        Ends of the allowed interval.
-    open_low, open_high : bool
-        Whether that end is itself forbidden.
-
-    Returns
-    -------
-    numpy.ndarray
-        ``value`` in float64, same shape.
-
-    Raises
-    ------
-    ValueError
-        If ``value`` holds no numbers, or one outside the interval.
+    >>> real("p", [0, 0.5], 0, 1, open_high=True)
+    array([0. , 0.5])
     """
     allowed = f"{'(' if open_low else '['}{low:g}, {high:g}{')' if open_high else ']'}"
     array = _numbers(value)
@@ -75,27 +65,10 @@ def number(
     open_low: bool = False,
     open_high: bool = False,
 ) -> float:
-    """Return ``value`` as one float, or refuse it; parameters and errors as those of `real`.
+    """Return ``value`` as one float, as `real` does for any shape; an array of no dimension is one number.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : array_like
-        One number; an array of no dimension is one.
-    low, high : float
-        Ends of the allowed interval.
-    open_low, open_high : bool
-        Whether that end is itself forbidden.
-
-    Returns
-    -------
-    float
-
-    Raises
-    ------
-    ValueError
-        If ``value`` is not one number, or outside the interval.
+    >>> number("p", 1, 0, 1)
+    1.0
     """
     array = real(name, value, low, high, open_low=open_low, open_high=open_high)
     if array.ndim:
@@ -104,30 +77,11 @@ def number(
 
 
 def array(name: str, value: ArrayLike, axes: str | tuple[int | str, ...]) -> np.ndarray:
-    """Return ``value`` as a float64 array of finite numbers with the right axes, or refuse it.
+    """Return ``value`` as finite numbers in float64 that have these axes, none of them empty.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : array_like
-        Finite numbers.
-    axes : str or tuple of int or str
-        An axis each, as in "n m" or (3, "m"), none of them empty: a number is its length, a word stands for any, the
-        same wherever it is repeated; "... n" allows any number of axes before n.
+    An axis of "n m" or (3, "m") is a number, its length, or a word: any, the same wherever it is repeated.
+    "... n" allows any number of axes before n.
 
-    Returns
-    -------
-    numpy.ndarray
-        ``value`` in float64, same shape.
-
-    Raises
-    ------
-    ValueError
-        If ``value`` holds anything but finite numbers, or has other axes or an empty one.
-
-    Examples
-    --------
     >>> array("W", [[1, 0]], "n m")
     array([[1., 0.]])
     """
@@ -144,25 +98,10 @@ def array(name: str, value: ArrayLike, axes: str | tuple[int | str, ...]) -> np.
 
 
 def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
-    """Return ``value`` as an int, or refuse it.
+    """Return ``value`` as an int: 1000.0 is whole, also in an array of no dimension; 3.5 and True are not.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : int
-        A whole number (1000.0 is one, and so is an array of no dimension that holds it; 3.5 and True are not).
-    low, high : int
-        Smallest and largest allowed value; 2^53 if `high` is None.
-
-    Returns
-    -------
-    int
-
-    Raises
-    ------
-    ValueError
-        If ``value`` is not a whole number within the bounds.
+    >>> whole("steps", 1000.0, 1)
+    1000
     """
     allowed = f"whole numbers from {low}" + ("" if high is None else f" to {high}")
     top = LARGEST_WHOLE if high is None else high
@@ -177,28 +116,8 @@ def whole(name: str, value: Any, low: int, high: int | None = None) -> int:
 
 
 def wholes(name: str, values: Iterable[int], low: int, high: int | None = None) -> list[int]:
-    """Return ``values`` as a list of ints, or refuse them.
+    """Return a sequence of whole numbers as a list.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    values : sequence of int
-        Whole numbers.
-    low, high : int
-        See `whole`.
-
-    Returns
-    -------
-    list of int
-
-    Raises
-    ------
-    ValueError
-        If ``values`` is no sequence, or one of them is not a whole number within the bounds.
-
-    Examples
-    --------
     >>> wholes("record", [0, 5], 0)
     [0, 5]
     """
@@ -208,26 +127,10 @@ def wholes(name: str, values: Iterable[int], low: int, high: int | None = None) 
 
 
 def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
-    """Return ``value`` if it is one of ``allowed``, or refuse it.
+    """Return ``value``, a number of numpy's as Python's own, if it is one of those.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : object
-        What was given.
-    allowed : sequence
-        The choices.
-
-    Returns
-    -------
-    object
-        ``value`` itself; a number of numpy's as Python's own.
-
-    Raises
-    ------
-    ValueError
-        If ``value`` is not among the choices.
+    >>> one_of("grid", "small", ("small", "full"))
+    'small'
     """
     plain = _plain(value)
     if not isinstance(plain, Hashable) or plain not in allowed:
@@ -236,23 +139,10 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
 
 
 def flag(name: str, value: bool) -> bool:
-    """Return ``value`` if it is True or False, or refuse it.
+    """Return ``value`` if it is True or False, of numpy or of Python.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    value : bool
-        What was given.
-
-    Returns
-    -------
-    bool
-
-    Raises
-    ------
-    ValueError
-        If ``value`` is neither.
+    >>> flag("tied", True)
+    True
     """
     if not isinstance(value, (bool, np.bool_)):
         raise ValueError(f"{name} = {shown(value)} is neither; allowed: True, False")
@@ -260,23 +150,10 @@ def flag(name: str, value: bool) -> bool:
 
 
 def generator(name: str, seed: int | np.random.Generator) -> np.random.Generator:
-    """Return a generator to draw from, or refuse the seed.
+    """Return what to draw from: a generator itself, or a new one for a seed, a whole number from 0.
 
-    Parameters
-    ----------
-    name : str
-        The name to use in the message.
-    seed : int or numpy.random.Generator
-        A whole number from 0, or a generator, which is returned itself.
-
-    Returns
-    -------
-    numpy.random.Generator
-
-    Raises
-    ------
-    ValueError
-        If ``seed`` is neither.
+    >>> int(generator("seed", 0).integers(100))
+    85
     """
     if isinstance(seed, np.random.Generator):
         return seed
@@ -284,23 +161,8 @@ def generator(name: str, seed: int | np.random.Generator) -> np.random.Generator
 
 
 def shown(value: object, most: int = 60) -> str:
-    """Return how a refusal shows a value: on one line, and cut where it is long.
+    """Show any value in a refusal: on one line, and cut where it is long.
 
-    Parameters
-    ----------
-    value : object
-        What was given.
-    most : int
-        Characters to keep.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> shown([1, 2])
-    '[1, 2]'
     >>> shown("x" * 5000, most=10)
     "'xxxxxxxxx…"
     """
@@ -309,20 +171,8 @@ def shown(value: object, most: int = 60) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Return a text of unknown origin without what a terminal would obey.
+    r"""Return a text of unknown origin without what a terminal would obey: that is written as Python escapes it.
 
-    Parameters
-    ----------
-    text : str
-        Any.
-
-    Returns
-    -------
-    str
-        Whatever cannot be printed is written as Python escapes it.
-
-    Examples
-    --------
     >>> print(printable("é\x1b]0;gone\x07"))
     é\x1b]0;gone\x07
     """

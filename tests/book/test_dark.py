@@ -50,6 +50,11 @@ def test_every_colour_can_be_told_from_the_page(colour):
     assert (dark._luminance(rgb) + 0.05) / (dark._luminance(dark.PAGE) + 0.05) > 3
 
 
+def test_grey_is_turned_and_a_colour_that_can_be_seen_stays():
+    found = [dark.turned(colour) for colour in ("#ffffff", "#000000", "#e69f00", "#440154")]
+    assert found == ["#121212", "#ced6dd", "#e69f00", "#875c91"]
+
+
 def test_the_dark_variant_stands_beside_the_light_one_before_the_caption(tmp_path):
     light, _ = drawn(lambda ax: ax.plot([0, 1]))
     (tmp_path / "figure.svg").write_text(light)

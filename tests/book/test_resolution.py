@@ -67,19 +67,3 @@ def test_a_scale_is_the_unit_whatever_the_prediction_is():
 def test_a_rival_far_away_does_not_flatter(predicted, rival, size, name):
     unit, found = resolution.unit("equals", [predicted], [predicted], rival=("silence", [rival]))
     assert unit.tolist() == [size] and found == name
-
-
-@pytest.mark.parametrize(
-    ("value", "coarse", "undecided", "missing"),
-    [
-        (0.1, "", False, ""),
-        (0.11, "", False, "would not notice a change of 11 %, and gives no reason"),
-        (0.11, "five seeds", False, ""),
-        (0.51, "five seeds", False, "would not notice a change of 51 %"),
-        (0.51, "five seeds", True, ""),
-        (0.51, "", True, "would not notice a change of 51 %, and gives no reason"),
-        (None, "five seeds", True, "names no scale or rival"),
-    ],
-)
-def test_limits(value, coarse, undecided, missing):
-    assert resolution.problem(value, coarse, undecided=undecided) == missing

@@ -24,32 +24,7 @@ def picture(
     seconds: float = 0.12,
     colours: int = 32,
 ) -> Image:
-    """Draw frames and put them into one animated PNG.
-
-    Parameters
-    ----------
-    draw : callable
-        Called as ``draw(figure, frame)`` with an empty matplotlib figure.
-    frames : sequence
-        One entry a frame, at least one; the last is shown eight times as long.
-    size : tuple of float
-        Width and height in inches.
-    dpi : int
-        Pixels an inch.
-    seconds : float
-        Time of a frame, above 0.
-    colours : int
-        Size of the palette, 2 to 256.
-
-    Returns
-    -------
-    IPython.display.Image
-
-    Raises
-    ------
-    ValueError
-        If there is no frame or an argument is out of range.
-    """
+    """Put ``draw(figure, frame)`` of each frame into one animated PNG; the last is shown eight times as long."""
     from IPython.display import Image
 
     checks.whole("frames", len(frames), 1)

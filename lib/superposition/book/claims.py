@@ -42,8 +42,7 @@ def check(
 ) -> Row:
     """Compare a prediction with a measurement and give the row for the ledger.
 
-    The tolerance is ``atol + rtol |predicted| + z se``. With ``relation="equals"`` every
-    measured value lies within it of its prediction; with "below" or "above" every one lies
+    Every measured value lies within ``atol + rtol |predicted| + z se`` of its prediction, or with another relation
     beyond it on that side.
 
     Parameters
@@ -52,46 +51,37 @@ def check(
         A claim declared in ``claims.toml``.
     predicted, measured : array_like
         Finite real numbers, of one shape or one of them to be repeated to the other's.
-    se : array_like
-        Standard error of the difference, 0 or more.
-    rtol, atol : array_like
-        Tolerance relative to the prediction, and absolute, 0 or more.
+    se, rtol, atol : array_like
+        Standard error of the difference; tolerance relative to the prediction, and absolute. All 0 or more.
     z : float
         Standard errors allowed. 4 makes a false alarm once in 16000 checks.
     relation : {"equals", "below", "above"}
         Where the measurement is to lie.
     printed : array_like, optional
-        What the text's own form predicts: it must be excluded, that is every measured value lies
-        beyond the tolerance from it. Needed where the verdict goes against the text, unless the
-        relation itself does.
+        What the text's own form predicts, which must be excluded: every measured value lies beyond the tolerance from
+        it. Needed where the verdict goes against the text, unless the relation itself does.
     printed_agrees : tuple, optional
-        ``(where, reason)``: at these values, a mask or indices, the text's own form and ours
-        cannot be told apart, and why.
-    rival : tuple, optional
-        ``(name, value)``: what would be measured if something else were true. It must be
-        excluded, and is the unit of the resolution where the prediction is not smaller.
-    scale : tuple, optional
-        ``(name, value)``: the unit of the resolution, where neither the prediction nor a rival is.
-        Where all predictions are 0 there must be a printed form, a rival or a scale.
+        ``(where, reason)``: a mask or indices of values where the two forms cannot be told apart, and why.
+    rival, scale : tuple, optional
+        ``(name, value)``: what would be measured if something else were true, which must be excluded; a size. See
+        `superposition.book.resolution`. Where all predictions are 0 one of them is needed, or a printed form.
     label : str
         Which case this is, when a claim is checked more than once.
     may_be_undecided : bool
-        True if the run may be too short for this comparison: then a failure is a row that says
-        "undecided".
+        Whether the run may be too short for this: then a failure is a row that says "undecided".
 
     Returns
     -------
     Row
-        Also "undecided" if the check could not notice a change of the prediction by half, and always
-        if the claim is itself undecided: what machines compare must not hang on how far off a measurement is.
+        "undecided" also where half the prediction would go unnoticed, and always if the claim is so: what
+        machines compare must not hang on how far off a measurement is.
 
     Raises
     ------
     ClaimError
         If the outcome differs from the declared verdict and it may not be undecided.
     ValueError
-        If the claim is unknown, an argument is out of range, not finite, or of a shape that does
-        not fit, or a control is missing.
+        If the claim is unknown, an argument out of range or of another shape, or a control is missing.
 
     Examples
     --------
@@ -136,17 +126,7 @@ def check(
 
 
 def table(*rows: Row) -> Table:
-    """Show several rows as one table.
-
-    Parameters
-    ----------
-    *rows : Row
-        What `check` returned.
-
-    Returns
-    -------
-    Table
-    """
+    """Show several rows of `check` as one table."""
     return Table(rows)
 
 

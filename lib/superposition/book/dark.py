@@ -23,40 +23,14 @@ _PLACE = re.compile(r"(?:translate\(|M )(-?[\d.]+) (-?[\d.]+)")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to Sphinx, which calls this.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The builder's application.
-
-    Returns
-    -------
-    dict
-        That pages may be read side by side.
-    """
+    """Connect to Sphinx, which calls this, and tell it that pages may be read side by side."""
     app.connect("doctree-read", _add_variants, priority=400)  # before Sphinx collects the images
     app.connect("html-page-context", _leave_out_thebe, priority=900)
     return {"parallel_read_safe": True}
 
 
 def darkened(svg: str) -> str:
-    """Turn a figure of matplotlib into its variant for a dark page.
-
-    Parameters
-    ----------
-    svg : str
-        The light figure.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> print(darkened('<svg xmlns="http://www.w3.org/2000/svg"><path style="fill: #ffffff; stroke: #d55e00"/></svg>'))
-    <svg xmlns="http://www.w3.org/2000/svg" fill="#ced6dd"><path style="fill: #121212; stroke: #d55e00" /></svg>
-    """
+    """Turn a figure of matplotlib, an SVG, into its variant for a dark page."""
     for name, address in (("", SVG), ("xlink", "http://www.w3.org/1999/xlink")):
         ElementTree.register_namespace(name, address)
     root = ElementTree.fromstring(svg)
@@ -66,22 +40,7 @@ def darkened(svg: str) -> str:
 
 
 def turned(colour: str) -> str:
-    """A colour on a dark page: grey is turned around, a dark colour becomes lighter, any other one stays.
-
-    Parameters
-    ----------
-    colour : str
-        "#rrggbb", in lower case.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> turned("#ffffff"), turned("#000000"), turned("#e69f00"), turned("#440154")
-    ('#121212', '#ced6dd', '#e69f00', '#875c91')
-    """
+    """A colour "#rrggbb" on a dark page: grey is turned around, a dark colour becomes lighter, any other one stays."""
     red, green, blue = (int(part, 16) for part in _COLOUR.fullmatch(colour).groups())  # type: ignore[union-attr]
     if red == green == blue:
         mixed = [ink + (page - ink) * red / 255 for ink, page in zip(INK, PAGE, strict=True)]

@@ -21,20 +21,7 @@ class Figure:
 
 
 def listing(notebook: str | os.PathLike) -> list[Figure]:
-    """List the figures of a page in their order.
-
-    A figure counts as drawn from a stored table if its cell loads it, or uses a variable that was
-    computed from it in an earlier cell.
-
-    Parameters
-    ----------
-    notebook : str or os.PathLike
-        An .ipynb file.
-
-    Returns
-    -------
-    list of Figure
-    """
+    """List the figures of a page in their order, each with the tables that its cell loads or has variables from."""
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
     found, sources = [], {}
     for cell in cells:

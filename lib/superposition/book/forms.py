@@ -9,24 +9,7 @@ MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place 
 
 
 def numbers(values: Sequence[float], digits: int = 6) -> str:
-    """Several numbers in few words.
-
-    Parameters
-    ----------
-    values : sequence of float
-        Any number of them.
-    digits : int
-        Significant digits.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> numbers([1.0, 2.5]), numbers([1.0, 1.0]), numbers([]), numbers([0.123456], 3)
-    ('1, 2.5', '1 (2 values)', '–', '0.123')
-    """
+    """Several numbers in few words, each with so many significant digits."""
     if not len(values):
         return "–"
     low, high = f"{min(values):.{digits}g}", f"{max(values):.{digits}g}"
@@ -38,44 +21,13 @@ def numbers(values: Sequence[float], digits: int = 6) -> str:
 
 
 def anchor(claim_id: str, label: str = "") -> str:
-    """Name the place on a page where a claim is checked.
-
-    Parameters
-    ----------
-    claim_id, label : str
-        What was given to `superposition.book.claims.check`.
-
-    Returns
-    -------
-    str
-        The ``id`` of the row in the HTML form of its table.
-
-    Examples
-    --------
-    >>> anchor("rug.eq9"), anchor("rug.eq9", "p=0.05")
-    ('claim-rug-eq9', 'claim-rug-eq9-a85cb1ce')
-    """
+    """The ``id``, in a page's HTML, of the row that `superposition.book.claims.check` gives this claim and label."""
     slug = re.sub("[^a-z0-9]+", "-", f"claim-{claim_id}".lower())
     return f"{slug}-{zlib.crc32(label.encode()):08x}" if label else slug
 
 
 def percent(resolution: float | None) -> str:
-    """A resolution as people read it.
-
-    Parameters
-    ----------
-    resolution : float or None
-        A ratio; None where it is not known.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> percent(0.0123), percent(0.0), percent(1e-12), percent(7.0), percent(None)
-    ('1.2 %', 'exact', '< 0.001 %', '> 100 %', '–')
-    """
+    """A resolution as people read it; None where it is not known."""
     if resolution is None:
         return "–"
     if resolution == 0:

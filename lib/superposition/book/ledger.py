@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from superposition import checks
-from superposition.book import forms, resolution
-from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
+from superposition.book import forms
+from superposition.book.declarations import TEXTS, VERDICTS, Claim, declared
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
@@ -38,56 +38,6 @@ def records(notebook: str | os.PathLike) -> list[Row]:
 def _row(stored: dict[str, Any]) -> Row:
     fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored.items()}
     return Row(**fields)
-
-
-def coverage(notebooks: Mapping[str, str | os.PathLike]) -> list[str]:
-    """What the executed chapters leave open.
-
-    Parameters
-    ----------
-    notebooks : dict of str to path
-        Chapter name to its .ipynb file.
-
-    Returns
-    -------
-    list of str
-        One sentence a problem: a declared claim of these chapters without a check, a check in
-        another chapter than the declared one, or a check of an undeclared claim. Empty if none.
-    """
-    checked = {(row.id, chapter) for chapter, path in notebooks.items() for row in records(path)}
-    problems = [
-        f"{claim.id} is declared for {claim.chapter} and not checked there"
-        for claim in declared().values()
-        if claim.chapter in notebooks and claim.kind not in NO_CHECK_NEEDED and (claim.id, claim.chapter) not in checked
-    ]
-    for name, chapter in sorted(checked):
-        if name not in declared():
-            problems.append(f"{name} is checked in {chapter} and not declared")
-        elif declared()[name].chapter != chapter:
-            problems.append(f"{name} is checked in {chapter} and declared for {declared()[name].chapter}")
-    return problems
-
-
-def blunt(notebooks: Mapping[str, str | os.PathLike]) -> dict[str, list[str]]:
-    """Claims whose checks are too coarse, or whose sharpness nobody knows.
-
-    Parameters
-    ----------
-    notebooks : dict of str to path
-        Chapter name to its .ipynb file.
-
-    Returns
-    -------
-    dict of str to list of str
-        Claim to what is missing for its checks, see `superposition.book.resolution.problem`.
-    """
-    found = {}
-    for row in (row for path in notebooks.values() for row in records(path)):
-        claim = declared()[row.id]
-        missing = resolution.problem(row.resolution, claim.coarse, undecided=claim.undecided)
-        if missing:
-            found.setdefault(row.id, []).append(f"{row.label}: {missing}" if row.label else missing)
-    return found
 
 
 def reference(code: str) -> str:

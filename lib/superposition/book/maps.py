@@ -24,45 +24,13 @@ _LOOK: dict[str, Any] = {"shading": "nearest", "rasterized": True}
 
 
 def values(ax: Axes, x: ArrayLike, rows: ArrayLike, label: str, **kwargs) -> Colorbar:
-    """Colour cells by a number.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw; row k of the map lies at height k.
-    x : array_like, shape (l,)
-        Places of the columns.
-    rows : array_like, shape (k, l)
-        Numbers.
-    label : str
-        What the colours mean.
-    **kwargs
-        For `matplotlib.axes.Axes.pcolormesh`.
-
-    Returns
-    -------
-    matplotlib.colorbar.Colorbar
-    """
+    """Colour cells by a number: row k of the map at height k; the rest goes to matplotlib's ``pcolormesh``."""
     image = ax.pcolormesh(x, range(len(np.asarray(rows))), rows, **(_LOOK | kwargs))
     return ax.figure.colorbar(image, ax=ax, label=label)
 
 
 def names(ax: Axes, x: ArrayLike, rows: Sequence[Sequence[str]]) -> Colorbar:
-    """Colour cells by a name; those without a plus come first in the colour bar.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw; row k of the map lies at height k.
-    x : array_like, shape (l,)
-        Places of the columns.
-    rows : sequence of sequence of str, shape (k, l)
-        Names. More than ten have to share colours.
-
-    Returns
-    -------
-    matplotlib.colorbar.Colorbar
-    """
+    """Colour cells by a name, of which more than ten share colours; those without a plus come first in the bar."""
     known = sorted({name for row in rows for name in row}, key=lambda name: (name.count("+"), name))
     colours = ListedColormap([SHADES[k % len(SHADES)] for k in range(len(known))])
     numbers = [[known.index(name) for name in row] for row in rows]
@@ -72,17 +40,7 @@ def names(ax: Axes, x: ArrayLike, rows: Sequence[Sequence[str]]) -> Colorbar:
 
 
 def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
-    """Draw the columns of W as numbered arrows from the origin.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw; axes and ticks go.
-    W : array_like, shape (2, n)
-        Columns.
-    colours : sequence of colours, n of them
-        One for each arrow.
-    """
+    """Draw the columns of W as numbered arrows from the origin, in the plane."""
     W, paper = np.asarray(W, dtype=float), {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     for k, (w, colour) in enumerate(zip(W.T, colours, strict=True), 1):
         ax.annotate("", w, (0, 0), arrowprops={"arrowstyle": "-|>", "color": colour, "linewidth": 2})
@@ -93,19 +51,7 @@ def arrows(ax: Axes, W: ArrayLike, colours: Sequence[ColorType]) -> None:
 
 
 def cut_off(ax: Axes3D, W: ArrayLike, chosen: int, beside: tuple[int, int]) -> None:
-    """Draw the columns of W in space, and the plane through the origin and two of them that cuts one off.
-
-    Parameters
-    ----------
-    ax : mpl_toolkits.mplot3d.Axes3D
-        Where to draw; the axes go.
-    W : array_like, shape (3, n)
-        Columns.
-    chosen : int
-        The one that is cut off; it is red.
-    beside : tuple of int
-        The two in the plane.
-    """
+    """Draw the columns of W in space, and the plane through the origin and two of them that cuts off the chosen one."""
     W = np.asarray(W, dtype=float)
     for k, w in enumerate(W.T):
         colour, width = (COLOURS["vermilion"], 2.2) if k == chosen else (COLOURS["blue"], 1.4)
@@ -117,18 +63,7 @@ def cut_off(ax: Axes3D, W: ArrayLike, chosen: int, beside: tuple[int, int]) -> N
 
 
 def conflicts(ax: Axes, hides: ArrayLike, loudness: ArrayLike) -> None:
-    """Draw who hides whom: features on a circle, the loudest at the top and clockwise.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw; axes and ticks go.
-    hides : array_like of bool, shape (n, n)
-        Whether feature j (column) hides feature i (row). A line is blue where each of a pair hides the other, red
-        where only one does.
-    loudness : array_like, shape (n,)
-        The size of a feature's dot, above 0.
-    """
+    """Draw who hides whom (column j hides row i): features on a circle, the loudest at the top and clockwise."""
     loudness = np.asarray(loudness, dtype=float)
     order = np.argsort(-loudness)
     hides, turn = np.asarray(hides)[np.ix_(order, order)], np.pi / 2 - 2 * np.pi * np.arange(len(order)) / len(order)

@@ -1,4 +1,4 @@
-"""A progress bar for chapters that leaves nothing in the stored outputs."""
+"""A progress bar for chapters that leaves nothing in the stored outputs; that of tqdm.auto does, whoever runs them."""
 
 import os
 import sys
@@ -13,18 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def bar(description: str) -> Iterator[Callable[[int, int], None]]:
-    """Show progress in JupyterLab, or in the terminal that runs the notebook.
-
-    Parameters
-    ----------
-    description : str
-        What is going on.
-
-    Yields
-    ------
-    callable
-        ``progress(done, total)``, to be handed to the functions that take a ``progress``.
-    """
+    """Hand out ``progress(done, total)``, which shows it in JupyterLab or in the terminal that runs the notebook."""
     screen = _cell_output() if _someone_looks_at_the_cell() else _terminal()
     with tqdm(desc=description, file=screen, leave=False, mininterval=0.5, dynamic_ncols=True) as shown:
 
@@ -40,25 +29,7 @@ def bar(description: str) -> Iterator[Callable[[int, int], None]]:
 
 
 def each(items: Collection[T], description: str) -> Iterator[T]:
-    """Go through items under a bar.
-
-    Parameters
-    ----------
-    items : collection
-        What to go through; its length is the total.
-    description : str
-        What is going on.
-
-    Yields
-    ------
-    object
-        One item after the other.
-
-    Examples
-    --------
-    >>> [2 * n for n in each(range(3), "doubling")]
-    [0, 2, 4]
-    """
+    """Go through items under a bar; their number is its total."""
     with bar(description) as show:
         for done, item in enumerate(items, 1):
             yield item

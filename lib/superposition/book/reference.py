@@ -10,42 +10,14 @@ _LITERAL_OR_MARK = re.compile(r"(``.*?``|`.*?`)|(\||(?<=\w)_(?=\W|$))")
 
 
 def setup(app: Any) -> dict[str, bool]:
-    """Connect to Sphinx, which calls this.
-
-    Parameters
-    ----------
-    app : sphinx.application.Sphinx
-        The builder's application.
-
-    Returns
-    -------
-    dict
-        That pages may be read side by side.
-    """
+    """Connect to Sphinx, which calls this, and tell it that pages may be read side by side."""
     app.connect("autodoc-process-docstring", _keep_marks)
     app.connect("missing-reference", _follow)
     return {"parallel_read_safe": True}
 
 
 def plain(lines: list[str]) -> list[str]:
-    r"""Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay.
-
-    Parameters
-    ----------
-    lines : list of str
-        A docstring.
-
-    Returns
-    -------
-    list of str
-
-    Examples
-    --------
-    >>> plain(["the size |x|, in code ``|x|``"])
-    ['the size \\|x\\|, in code ``|x|``']
-    >>> plain([">>> 1 | 2", "3 |x|", "", "|y|"])  # up to the empty line it is an example
-    ['>>> 1 | 2', '3 |x|', '', '\\|y\\|']
-    """
+    """Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay."""
     shown, example = [], False
     for line in lines:
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
@@ -54,25 +26,7 @@ def plain(lines: list[str]) -> list[str]:
 
 
 def definition(name: str, *around: str) -> str | None:
-    """Where a name is defined that a face, or another module, only imports.
-
-    Parameters
-    ----------
-    name : str
-        A dotted name, as in "superposition.rug.Optimum".
-    *around : str
-        The modules and classes in which it is said, for names that are no full path.
-
-    Returns
-    -------
-    str or None
-        The full path of the definition; the given one for what has no home of its own (a number); None for nothing.
-
-    Examples
-    --------
-    >>> definition("superposition.rug.Optimum")
-    'superposition.rug.meanfield.Optimum'
-    """
+    """The full path of a dotted name's definition, or of one said in some modules and classes; None for nothing."""
     for path in (name, *(f"{place}.{name}" for place in around)):
         first, *parts = path.split(".")
         try:

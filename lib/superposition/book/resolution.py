@@ -14,42 +14,13 @@ measured in the largest of them.
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superposition.book import forms
-
-# Conventions of this book, not results: a tenth asks for a reason, a half decides nothing.
-NEEDS_REASON = 0.1
-DECIDES_NOTHING = 0.5
+DECIDES_NOTHING = 0.5  # a convention of this book, not a result
 
 
 def of(
     relation: str, predicted: ArrayLike, measured: ArrayLike, tolerance: ArrayLike, unit: ArrayLike | None = None
 ) -> float | None:
-    """Resolution of a check.
-
-    Parameters
-    ----------
-    relation : {"equals", "below", "above"}
-        Where the measurement is to lie.
-    predicted, measured, tolerance : array_like, shape (k,)
-        Values of the check.
-    unit : array_like, shape (k,), optional
-        What to measure in, where 0 means that there is none; the prediction if not given, which is
-        no unit for a one-sided check.
-
-    Returns
-    -------
-    float or None
-        0 for an exact comparison, None where there is no unit.
-
-    Examples
-    --------
-    >>> of("equals", [1.0, 4.0], [1.125, 4.0], [0.125, 0.125])
-    0.25
-    >>> of("below", [0.05], [0.01], [0.0]) is None
-    True
-    >>> of("below", [0.05], [0.01], [0.0], unit=[0.5])
-    0.08
-    """
+    """Resolution of a check, in this unit or the prediction's: 0 where it is exact, None without a unit."""
     predicted, measured, tolerance = (np.asarray(v, dtype=np.float64) for v in (predicted, measured, tolerance))
     reach = np.abs(predicted - measured)
     if relation == "equals":
@@ -72,27 +43,7 @@ def unit(
     rival: tuple[str, ArrayLike] | None = None,
     scale: tuple[str, ArrayLike] | None = None,
 ) -> tuple[np.ndarray | None, str]:
-    """What the resolution of a check is a part of.
-
-    Parameters
-    ----------
-    relation : {"equals", "below", "above"}
-        Where the measurement is to lie.
-    predicted, measured : array_like, shape (k,)
-        Values of the check.
-    printed : array_like, shape (k,), optional
-        The text's own form. Its distance is the unit of a one-sided check, and where the prediction is 0.
-    rival, scale : tuple, optional
-        ``(name, values)``. The distance of a rival, no larger than a prediction that is not 0, or else a scale,
-        goes before everything.
-
-    Returns
-    -------
-    numpy.ndarray or None
-        For `of`.
-    str
-        Its name, empty if there is none.
-    """
+    """What the resolution of a check is a part of, None for the prediction or nothing, and its name."""
     predicted = np.asarray(predicted, dtype=np.float64)
     origin = predicted if relation == "equals" else measured
     if rival is not None:
@@ -113,29 +64,3 @@ def _of_rival(relation, predicted, distance, name):
         return distance, name
     nearer = np.where(predicted == 0, distance, np.minimum(distance, np.abs(predicted)))
     return nearer, name if (nearer == distance).any() else "prediction"
-
-
-def problem(resolution: float | None, coarse: str = "", *, undecided: bool = False) -> str:
-    """What is missing for a check of this resolution.
-
-    Parameters
-    ----------
-    resolution : float or None
-        From `of`.
-    coarse : str
-        The reason that the claims file gives for a coarse check, if any.
-    undecided : bool
-        Whether the claim is declared so: only then may a check decide nothing.
-
-    Returns
-    -------
-    str
-        Empty if nothing is.
-    """
-    if resolution is None:
-        return "names no scale or rival"
-    if resolution > DECIDES_NOTHING and not undecided:
-        return f"would not notice a change of {forms.percent(resolution)}"
-    if resolution > NEEDS_REASON and not coarse:
-        return f"would not notice a change of {forms.percent(resolution)}, and gives no reason"
-    return ""

@@ -30,18 +30,7 @@ RUG = mpl.colors.LinearSegmentedColormap.from_list(
 
 
 def use_style(dpi: int = 110) -> None:
-    """Set the style of the book's figures, as vector graphics that are the same in every run.
-
-    Parameters
-    ----------
-    dpi : int
-        Dots per inch of the pictures beside the vector graphics, 20 or more; fewer make a smaller notebook.
-
-    Raises
-    ------
-    ValueError
-        If ``dpi`` is out of range.
-    """
+    """Set the style of the book's figures, as vector graphics that are the same in every run."""
     dpi = checks.whole("dpi", dpi, 20)
     mpl.rcParams.update(
         {
@@ -67,18 +56,7 @@ def use_style(dpi: int = 110) -> None:
 
 
 def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
-    """Draw the columns of W as arrows from the middle of a unit circle.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw.
-    W : array_like, shape (2, n) or (1, n)
-        Columns to draw; in one dimension they lie on a line. Where columns coincide, their
-        number is written beside them.
-    colour : str
-        Colour of the arrows.
-    """
+    """Draw the columns of W, one or two high, as arrows in a unit circle, with their number where some coincide."""
     W = np.vstack([W, np.zeros((2 - np.shape(W)[0], np.shape(W)[1]))])
     ax.add_patch(mpl.patches.Circle((0, 0), 1, fill=False, linewidth=0.8, color="0.7"))
     W, count = _distinct(W)
@@ -92,17 +70,7 @@ def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
 
 
 def polyhedron(ax: Axes3D, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
-    """Draw unit vectors in space as the corners of a polyhedron; edges at the back are pale.
-
-    Parameters
-    ----------
-    ax : mpl_toolkits.mplot3d.Axes3D
-        Where to draw.
-    W : array_like, shape (3, n)
-        Unit columns. Where columns coincide, the corner is drawn larger.
-    colour : str
-        Colour of corners and edges.
-    """
+    """Draw unit vectors in space as corners of a polyhedron, larger where some coincide; edges at the back are pale."""
     from scipy.spatial import ConvexHull
 
     W, count = _distinct(W)
@@ -131,26 +99,7 @@ def polyhedron(ax: Axes3D, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:
 def matrix(
     ax: Axes, values: ArrayLike, *, limit: float | None = None, colours: str | Colormap = "RdBu_r", **kwargs
 ) -> AxesImage:
-    """Draw a matrix as coloured squares, zero in the middle of the scale.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw.
-    values : array_like, shape (m, n)
-        Entries.
-    limit : float, optional
-        Where the colours end, on both sides of 0; the largest size of an entry if not given.
-    colours : str or matplotlib.colors.Colormap
-        A map that is neutral in the middle.
-    **kwargs
-        For `matplotlib.axes.Axes.imshow`.
-
-    Returns
-    -------
-    matplotlib.image.AxesImage
-        For a colour bar.
-    """
+    """Draw a matrix as coloured squares, zero in the middle of a scale that ends at ``limit``, or the largest size."""
     limit = np.abs(values).max() if limit is None else limit
     return ax.imshow(values, cmap=colours, vmin=-limit, vmax=limit, interpolation="none", **kwargs)
 
@@ -166,29 +115,7 @@ def measured(
     filled: bool = True,
     **kwargs,
 ) -> ErrorbarContainer:
-    """Draw measured points with error bars; theory is a line.
-
-    Parameters
-    ----------
-    ax : matplotlib.axes.Axes
-        Where to draw.
-    x, y : array_like, shape (k,)
-        Points.
-    error : array_like, shape (k,) or (2, k), optional
-        Length of the bars, or of their lower and upper parts.
-    colour : str
-        One of `COLOURS`, or any colour of matplotlib.
-    marker : str
-        Shape of the points.
-    filled : bool
-        Whether the points are filled; open ones are larger, to lie around others.
-    **kwargs
-        For `matplotlib.axes.Axes.errorbar`, a ``label`` say.
-
-    Returns
-    -------
-    matplotlib.container.ErrorbarContainer
-    """
+    """Draw measured points with error bars; theory is a line. Open points are larger, to lie around others."""
     look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
     look |= {"markersize": 6} if filled else {"markersize": 9, "markerfacecolor": "none"}
     return ax.errorbar(x, y, error, **(look | kwargs))

@@ -50,12 +50,10 @@ def table(
     Parameters
     ----------
     content : mapping of str to sequence, or sequence of mapping
-        Columns by heading, all of one length; or one mapping of heading to cell a row, all with
-        the same headings. A cell is a text in Markdown, a number, a pair ``(value, error)``, a
-        list of numbers, or None. The first column of a mapping may be text.
+        Columns by heading, or one mapping of heading to cell a row. A cell is a text in Markdown, a number, a pair
+        ``(value, error)``, a list of numbers, or None.
     formats : mapping of str to str, optional
-        Heading to a format for its numbers, such as ".4f" or "{:.1f} %". Three significant digits
-        if there is none; whole numbers as they are.
+        Heading to a format for its numbers, such as ".4f" or "{:.1f} %"; else three significant digits.
     before, after : str
         Paragraphs in Markdown around the table.
     exact : bool
@@ -78,11 +76,6 @@ def table(
     | --- | --- |
     | 0.1 | 0.0123 ± 0.0002 |
     | 0.25 | – |
-    >>> print(table([{"law": "normal", "k": 0}, {"law": "bipolar", "k": -2}], exact=True).markdown)
-    | law | k |
-    | --- | --- |
-    | normal | 0 |
-    | bipolar | −2 |
     """
     columns = dict(content) if isinstance(content, Mapping) else _transposed(list(content))
     lengths = {heading: len(column) for heading, column in columns.items()}
@@ -104,24 +97,7 @@ def _transposed(rows):
 
 
 def cell(value: object, form: str = "") -> str:
-    """One cell as text.
-
-    Parameters
-    ----------
-    value : object
-        See `table`.
-    form : str
-        Format for numbers.
-
-    Returns
-    -------
-    str
-
-    Examples
-    --------
-    >>> cell(0.98765), cell(12345.6), cell(7), cell((2.5, 0.125)), cell([0.5, 0.25]), cell(0.031, "{:.1%}")
-    ('0.988', '12346', '7', '2.5 ± 0.125', '0.5, 0.25', '3.1%')
-    """
+    """One cell of a `table` as text."""
     if value is None:
         return "–"
     if isinstance(value, str):

@@ -9,23 +9,7 @@ from superposition.runs.point import Run
 
 
 def of_table(run: Run) -> list[str]:
-    """Whether a run has a stored table, whether it is current, and what it was made with that differs from today.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-
-    Returns
-    -------
-    list of str
-        The first line names the run.
-
-    Raises
-    ------
-    superposition.runs.tables.TableError
-        If the table is damaged.
-    """
+    """Whether a run has a table, whether it is current, and what it was made with that differs from today."""
     try:
         table = tables.load(run.name, run=run, replay=False)
     except FileNotFoundError:
@@ -40,29 +24,7 @@ def of_table(run: Run) -> list[str]:
 
 
 def of_results(run: Run, grid: str, folder: Path) -> list[str]:
-    """How many points of a grid are finished, and which of them are damaged.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids.
-    folder : pathlib.Path
-        The run's results folder; it may be missing.
-
-    Returns
-    -------
-    list of str
-        The first line has the numbers.
-
-    Raises
-    ------
-    ValueError
-        If the grid is empty.
-    superposition.runs.store.ResultError
-        If the folder was written by another version, or holds something else.
-    """
+    """How many points of a grid are finished in a folder, which may be missing, and which of them are damaged."""
     found = registry.status(run, grid, folder)
     total = len(found.done) + len(found.missing) + len(found.damaged)
     done = f"{run.name}, {grid} grid: results of {len(found.done)} of {total} points in {folder}"

@@ -33,23 +33,7 @@ class Agreement:
 
 
 def of(columns: dict[str, np.ndarray], row: int, values: dict, replay: Replay) -> Agreement:
-    """Judge the values of one point by those in a row of a table.
-
-    Parameters
-    ----------
-    columns : dict of str to numpy.ndarray
-        The whole table.
-    row : int
-        Where the point is in it.
-    values : dict
-        What the run's function gives now. Columns that it no longer has are not compared.
-    replay : callable
-        Computes the point again with its start moved; only asked where a bound has to be wider.
-
-    Returns
-    -------
-    Agreement
-    """
+    """Judge one point's values of today by those in a row of a table; ``replay`` is only asked for a wider bound."""
     found = distances(columns, row, values)
     if not found:
         return Agreement({}, {}, "no column of the table is computed any more")
@@ -68,21 +52,7 @@ def of(columns: dict[str, np.ndarray], row: int, values: dict, replay: Replay) -
 
 
 def distances(columns: dict[str, np.ndarray], row: int, values: dict) -> dict[str, float]:
-    """How far each value lies from the stored one, in units of its column's largest; infinite where it must be equal.
-
-    Parameters
-    ----------
-    columns : dict of str to numpy.ndarray
-        The whole table.
-    row : int
-        The row to compare with.
-    values : dict
-        The values, by column.
-
-    Returns
-    -------
-    dict of str to float
-    """
+    """How far each value lies from a row's, in units of its column's largest; infinite where it must be equal."""
     return {name: _distance(columns[name], row, value) if name in columns else inf for name, value in values.items()}
 
 

@@ -129,29 +129,7 @@ def certify(
     blocks_only: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Iterator[Report]:
-    """Replay points of stored tables, and sign the tables that agree.
-
-    Parameters
-    ----------
-    runs : iterable of superposition.runs.Run
-        Runs with a stored table.
-    minutes : float
-        No point is begun that would end later, by what it took when the table was made.
-    blocks_only : bool
-        One point a block and no more, for tables that will soon be made again.
-    progress : callable, optional
-        Called as ``progress(done, total)`` after each point.
-
-    Yields
-    ------
-    Report
-        One for each run; the tables of those that are ``signed`` have been signed.
-
-    Raises
-    ------
-    ValueError
-        If ``minutes`` is out of range.
-    """
+    """Replay what is needed of stored tables, while there are minutes left, and sign the tables that agree."""
     deadline = time.monotonic() + 60 * float(checks.real("minutes", minutes, 0, open_low=True))
     prepared = [_prepared(run, blocks_only) for run in runs]
     total, done = sum(len(work.rows) for work in prepared if isinstance(work, _Work)), 0

@@ -33,21 +33,7 @@ class Choice:
 
 
 def choose(run: Run, table: Table, *, blocks_only: bool = False) -> Choice:
-    """Choose the points of a table to replay.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    table : superposition.runs.tables.Table
-        Its table.
-    blocks_only : bool
-        One point a block and no more, for a table that will soon be made again; two where one would be all.
-
-    Returns
-    -------
-    Choice
-    """
+    """Choose the points of a table to replay; one a block if it will soon be made again, two where that is all."""
     seconds = table.provenance["seconds"]
     shown = [_shown(run, point) for point in points(run, table)]
     ordered = sorted(range(len(shown)), key=seconds.__getitem__)
@@ -67,19 +53,7 @@ def choose(run: Run, table: Table, *, blocks_only: bool = False) -> Choice:
 
 
 def points(run: Run, table: Table) -> list[Point]:
-    """The points of a table, in the order of its rows.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    table : superposition.runs.tables.Table
-        Its table.
-
-    Returns
-    -------
-    list of superposition.runs.Point
-    """
+    """The points of a table, in the order of its rows."""
     columns = {name: table.columns[name] for name in run.point.model_fields}
     rows = range(len(table.provenance["seconds"]))
     return [run.point(**{name: column[row].item() for name, column in columns.items()}) for row in rows]

@@ -43,13 +43,7 @@ class _Down(_Moved):
 
 @contextmanager
 def draws(side: int) -> Iterator[None]:
-    """Move all that numpy and torch draw in here.
-
-    Parameters
-    ----------
-    side : {-1, 1}
-        What is moved up with one is moved down with the other.
-    """
+    """Move all that numpy and torch draw in here; side 1 moves up what -1 moves down."""
     kind, made = (_Up if side > 0 else _Down), np.random.default_rng
 
     def generator(seed: Any = None) -> np.random.Generator:

@@ -15,36 +15,20 @@ LIBRARIES = ("superposition", "numpy", "scipy", "torch")
 
 
 def machine() -> dict:
-    """What the numbers of this process may depend on beside the code.
-
-    Returns
-    -------
-    dict
-        ``versions`` (see `versions`), ``cpu`` (its name) and ``threads`` (of the maths libraries).
-    """
+    """What the numbers of this process may depend on beside the code: ``versions``, ``cpu`` and ``threads``."""
     return {"versions": versions(), "cpu": cpu(), "threads": threads()}
 
 
 @cache
 def versions() -> dict[str, str]:
-    """Versions of Python, this library and what its numbers depend on.
-
-    Returns
-    -------
-    dict of str to str
-    """
+    """Versions of Python, this library and what its numbers depend on."""
     found = {name: metadata.version(name) for name in LIBRARIES}
     return {"python": ".".join(map(str, sys.version_info[:3])), **found}
 
 
 @cache
 def cpu() -> str:
-    """Name of the processor.
-
-    Returns
-    -------
-    str
-    """
+    """Name of the processor."""
     try:
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
     except OSError:
@@ -54,12 +38,7 @@ def cpu() -> str:
 
 
 def threads() -> int:
-    """Threads that the maths libraries of this process may use; the most of them.
-
-    Returns
-    -------
-    int
-    """
+    """Threads that the maths libraries of this process may use; the most of them."""
     from threadpoolctl import threadpool_info
 
     found = [library["num_threads"] for library in threadpool_info()]
@@ -69,13 +48,7 @@ def threads() -> int:
 
 
 def limit_threads(number: int) -> None:
-    """Let the maths libraries that this process has loaded use so many threads.
-
-    Parameters
-    ----------
-    number : int
-        At least 1.
-    """
+    """Let the maths libraries that this process has loaded use so many threads."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(number)
@@ -84,18 +57,7 @@ def limit_threads(number: int) -> None:
 
 
 def commit(files: Iterable[Path]) -> str | None:
-    """The commit that some files of one repository are at.
-
-    Parameters
-    ----------
-    files : iterable of pathlib.Path
-        At least one.
-
-    Returns
-    -------
-    str or None
-        The commit's hash, with "+changes" where a file differs from it; None outside of git.
-    """
+    """The commit that files of one repository are at, with "+changes" where one differs; None outside of git."""
     names = sorted(map(str, files))
     here = Path(names[0]).parent
     if not git(here, "ls-files", "--", names[0]):
@@ -104,37 +66,12 @@ def commit(files: Iterable[Path]) -> str | None:
 
 
 def is_in_head(folder: Path, commit: str) -> bool:
-    """Whether a commit is one that HEAD contains.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where to ask.
-    commit : str
-        Its whole hash.
-
-    Returns
-    -------
-    bool
-        False for anything that is no such hash, which could be an option of git.
-    """
+    """Whether HEAD contains a commit, said by its whole hash: anything else could be an option of git."""
     return bool(re.fullmatch("[0-9a-f]{40}", commit)) and git(folder, "merge-base", commit, "HEAD") == commit
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says; nothing where it fails or is missing.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        Where to ask.
-    *arguments : str
-        As on the command line.
-
-    Returns
-    -------
-    str
-    """
+    """What git says in a folder; nothing where it fails or is missing."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

@@ -146,27 +146,7 @@ def key(run: Run, point: Point) -> str:
 
 
 def read(run: Run, point: Point, folder: str | Path) -> dict | None:
-    """Read the result of a point.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    point : Point
-        One of its points.
-    folder : str or os.PathLike
-        The run's results folder.
-
-    Returns
-    -------
-    dict or None
-        What was computed, and with what; None if there is no result yet.
-
-    Raises
-    ------
-    superposition.runs.store.ResultError
-        If there is something else than a whole result of this point.
-    """
+    """Read the result of a point: None if there is none yet, a `ResultError` for what is no whole one."""
     name = key(run, point)
     record = store.read(folder, name)
     if record is None:
@@ -182,18 +162,7 @@ def read(run: Run, point: Point, folder: str | Path) -> dict | None:
 
 
 def columns(record: dict) -> frozenset[tuple[str, str]]:
-    """What a result gives to a table.
-
-    Parameters
-    ----------
-    record : dict
-        As from `read`.
-
-    Returns
-    -------
-    frozenset of tuple of str
-        Name and kind of each value: "number", "text" or "truth value".
-    """
+    """What a result gives to a table: name and kind of each value, "number", "text" or "truth value"."""
     return frozenset((name, KINDS[type(value)]) for name, value in record["values"].items())
 
 

@@ -21,24 +21,7 @@ STALE = 10.0  # the same where the fingerprint no longer vouches for the table
 
 
 def check(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> None:
-    """Compute the cheapest point of a table again, if it is cheap.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    columns : dict of str to numpy.ndarray
-        The table.
-    provenance : dict
-        Where it is from.
-
-    Raises
-    ------
-    ValueError
-        If the code of the run gives other values, see `superposition.runs.agreement`.
-    ModuleNotFoundError
-        If a module of this library is missing; without torch nothing is computed.
-    """
+    """Compute the cheapest point of a table again, if it is cheap, and refuse a table that differs from it."""
     seconds = provenance["seconds"]
     row, code = int(np.argmin(seconds)), fingerprint.of(run.function)
     if run.name in SHARED or seconds[row] > (QUICK if provenance["library_digest"] == code else STALE):

@@ -37,34 +37,12 @@ class StorageError(OSError):
 
 
 def default_folder() -> Path:
-    """Where results go if nobody says where: the user's data folder.
-
-    Returns
-    -------
-    pathlib.Path
-    """
+    """Where results go if nobody says where: the user's data folder."""
     return platformdirs.user_data_path("superposition") / "results"
 
 
 def prepare(folder: str | Path) -> Path:
-    """Make a results folder ready for writing.
-
-    Parameters
-    ----------
-    folder : str or os.PathLike
-        Made if it does not exist.
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    ResultError
-        If the folder was written by another version, or holds something else.
-    StorageError
-        If the folder cannot be written.
-    """
+    """Make a folder ready for writing results; refuse one of another version, or with something else in it."""
     folder = Path(folder)
     if not check(folder):
         with _told_clearly(folder):
@@ -74,23 +52,7 @@ def prepare(folder: str | Path) -> Path:
 
 
 def check(folder: str | Path) -> bool:
-    """Whether a folder holds results of this version.
-
-    Parameters
-    ----------
-    folder : str or os.PathLike
-        May be missing or empty.
-
-    Returns
-    -------
-    bool
-        False where there is nothing yet.
-
-    Raises
-    ------
-    ResultError
-        If the folder was written by another version, or holds something else.
-    """
+    """Whether a folder holds results of this version; False where there is nothing yet, anything else is refused."""
     folder = Path(folder)
     if folder.exists() and not folder.is_dir():
         raise ResultError(f"results = {folder} is a file; allowed: a folder")
@@ -111,44 +73,12 @@ def check(folder: str | Path) -> bool:
 
 
 def keys(folder: str | Path) -> set[str]:
-    """Keys of the points that have a file, whole or damaged.
-
-    Parameters
-    ----------
-    folder : str or os.PathLike
-        May be missing or empty.
-
-    Returns
-    -------
-    set of str
-
-    Raises
-    ------
-    ResultError
-        If the folder was written by another version, or holds something else.
-    """
+    """Keys of the points that have a file, whole or damaged."""
     return {path.stem for path in Path(folder).glob("*.json") if path.name != MARKER} if check(folder) else set()
 
 
 def write(folder: Path, key: str, record: dict) -> None:
-    """Write the result of one point in one step.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        A prepared folder.
-    key : str
-        What the file is called after.
-    record : dict
-        Numbers, texts, lists and dicts of such; no number that is not finite.
-
-    Raises
-    ------
-    ValueError
-        If the record holds what JSON cannot say, or more than can be read again.
-    StorageError
-        If the disk does not take it; what was there before is untouched.
-    """
+    """Write the result of one point in one step, to a prepared folder."""
     content = {"key": key, **record}
     text = json.dumps({"checksum": checksum(content), "record": content}, indent=1)
     if len(text) > LARGEST:
@@ -161,25 +91,7 @@ def write(folder: Path, key: str, record: dict) -> None:
 
 
 def read(folder: str | Path, key: str) -> dict | None:
-    """Read the result of one point.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        The folder.
-    key : str
-        What the file is called after.
-
-    Returns
-    -------
-    dict or None
-        What was written, or None if there is no result yet.
-
-    Raises
-    ------
-    ResultError
-        If there is something else than a whole result of this point.
-    """
+    """Read what was written of one point; None if there is no result yet, anything but a whole one is refused."""
     path = Path(folder) / f"{key}.json"
     if not os.path.lexists(path):
         return None
@@ -200,22 +112,7 @@ def read(folder: str | Path, key: str) -> dict | None:
 
 
 def text_of(path: Path) -> str:
-    """What a file says, where it is a file of text and not too large to be ours.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-
-    Returns
-    -------
-    str
-
-    Raises
-    ------
-    ValueError
-        Otherwise; it says in a few words what is there, and not where.
-    """
+    """What a file of text says that may be ours; a ValueError says in a few words what is there, and not where."""
     try:
         if not path.is_file():  # to read a pipe would take for ever
             raise ValueError("it is no file")
@@ -229,20 +126,7 @@ def text_of(path: Path) -> str:
 
 
 def replace(path: Path, text: str) -> None:
-    """Write a file in one step: whoever looks sees the old content or the new one; a folder in its place is put aside.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The file.
-    text : str
-        Its new content.
-
-    Raises
-    ------
-    StorageError
-        If the disk does not take it; what was there before is untouched.
-    """
+    """Write a file in one step, so that all see the old content or the new; a folder in its place is put aside."""
     with _told_clearly(path.parent):
         name = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.tmp")
         try:
@@ -260,25 +144,7 @@ def replace(path: Path, text: str) -> None:
 
 @contextmanager
 def claim(folder: Path, key: str) -> Iterator[bool]:
-    """Hold the lock of one point, if no other process does.
-
-    Parameters
-    ----------
-    folder : pathlib.Path
-        A prepared folder.
-    key : str
-        The point.
-
-    Yields
-    ------
-    bool
-        Whether the lock is ours.
-
-    Raises
-    ------
-    StorageError
-        If the disk does not take a lock file.
-    """
+    """Hold the lock of one point, if no other process does; say whether it is ours."""
     lock = FileLock(folder / f"{key}.lock", blocking=False)
     with _told_clearly(folder):
         _make_way(folder / f"{key}.lock")
@@ -293,23 +159,7 @@ def claim(folder: Path, key: str) -> Iterator[bool]:
 
 
 def checksum(content: object) -> str:
-    """What stands beside some content, so that a change of it is seen.
-
-    Parameters
-    ----------
-    content : object
-        What JSON can say.
-
-    Returns
-    -------
-    str
-        SHA-256 of its JSON, whatever the order of names and the white space.
-
-    Raises
-    ------
-    ValueError
-        If it holds what JSON cannot say.
-    """
+    """SHA-256 of some content's JSON, whatever the order of names: it stands beside it, so that a change is seen."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 

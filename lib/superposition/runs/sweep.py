@@ -40,50 +40,13 @@ def on_executor(
     folder: str | Path,
     executor: Executor,
     *,
-    in_flight: int,
+    in_flight: int,  # twice the workers keeps them busy
     device: str = "auto",
     skip: Collection[Point] = (),
-    works: Callable[[], bool] = lambda: True,
+    works: Callable[[], bool] = lambda: True,  # asked again and again; raises to end the sweep
     progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
-    """Compute the points of a grid that have no valid result yet.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids.
-    folder : str or os.PathLike
-        The run's results folder; made if missing. Damaged files in it are replaced.
-    executor : concurrent.futures.Executor
-        Where the points are computed.
-    in_flight : int
-        Points handed to the executor at a time, at least 1; twice its workers keeps them busy.
-    device : str
-        See `superposition.devices.resolve_device`.
-    skip : collection of superposition.runs.Point
-        Points to leave out.
-    works : callable
-        Whether the executor takes points now; asked again and again. It raises to end the sweep.
-    progress : callable, optional
-        Called as ``progress(done, total)``: how many are on disk of what was missing at the start.
-
-    Returns
-    -------
-    Outcome
-        A point that raises is listed as failed and the others go on. If the executor breaks,
-        the points it held are listed as failed and the rest is left.
-
-    Raises
-    ------
-    ValueError
-        If the grid is empty or an argument is outside its range.
-    superposition.runs.store.ResultError
-        If the folder was written by another version, or holds something else.
-    superposition.runs.store.StorageError
-        If the disk takes no more; what was finished is kept.
-    """
+    """Compute the points of a grid that have no valid result yet; a point that raises does not stop the others."""
     in_flight = checks.whole("in_flight", in_flight, 1)
     folder = store.prepare(folder)
     found = registry.status(run, grid, folder)
@@ -118,39 +81,7 @@ def locally(
     device: str = "auto",
     progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
-    """Compute the points of a grid in processes of this machine.
-
-    A worker that is killed takes the points of that moment with it; the others are computed by
-    new workers.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids.
-    folder : str or os.PathLike
-        The run's results folder.
-    workers : int
-        Processes, from 1 to the number of cores.
-    device : str
-        See `superposition.devices.resolve_device`.
-    progress : callable, optional
-        Called as ``progress(done, total)``.
-
-    Returns
-    -------
-    Outcome
-
-    Raises
-    ------
-    ValueError
-        If there are more workers than cores, or the grid is empty.
-    superposition.runs.store.ResultError
-        If the folder was written by another version, or holds something else.
-    superposition.runs.store.StorageError
-        If the disk takes no more; what was finished is kept.
-    """
+    """The same in processes of this machine; a worker that is killed takes its points along, new ones do the rest."""
     computed, failed, broken = 0, {}, True
     while broken:
         with executors.local_pool(workers, run.function) as executor:

@@ -90,38 +90,13 @@ class Table:
         return f"replayed {self.replayed} of {len(self.provenance['seconds'])}{why.get(rule, '')}"
 
     def where(self, **values: object) -> Table:
-        """Rows in which each named column has the given value; all of them without a name.
-
-        Parameters
-        ----------
-        **values
-            Column and value.
-
-        Returns
-        -------
-        Table
-        """
+        """Rows in which each named column has the given value; all of them without a name."""
         matches = [self.columns[name] == value for name, value in values.items()]
         chosen = np.logical_and.reduce(matches) if matches else slice(None)
         return replace(self, columns={name: column[chosen] for name, column in self.columns.items()})
 
     def pivot(self, value: str, *, down: str, across: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """One column against two others, averaged over all the rest.
-
-        Parameters
-        ----------
-        value, down, across : str
-            Columns.
-
-        Returns
-        -------
-        rows : numpy.ndarray, shape (m,)
-            The different values of ``down``, increasing.
-        columns : numpy.ndarray, shape (n,)
-            The different values of ``across``, increasing.
-        mean : numpy.ndarray, shape (m, n)
-            Means of ``value``, nan where there is no row.
-        """
+        """Values of ``down`` and of ``across``, increasing, and means of ``value`` at each pair, nan without rows."""
         rows, i = np.unique(self.columns[down], return_inverse=True)
         columns, j = np.unique(self.columns[across], return_inverse=True)
         total, count = np.zeros((2, len(rows), len(columns)))
@@ -131,17 +106,7 @@ class Table:
 
 
 def folder() -> Path:
-    """Where the tables are: ``book/data`` in a source checkout, a copy of it otherwise.
-
-    Returns
-    -------
-    pathlib.Path
-
-    Raises
-    ------
-    FileNotFoundError
-        If they did not come with the installation.
-    """
+    """Where the tables are: ``book/data`` in a source checkout, a copy of it otherwise."""
     found = Path(str(resources.files("superposition") / "data"))
     if not found.is_dir():
         raise FileNotFoundError(
@@ -152,35 +117,7 @@ def folder() -> Path:
 
 
 def load(name: str, *, run: Run | None = None, where: str | Path | None = None, replay: bool = True) -> Table:
-    """Read a stored table, compare it with the current configuration of its run, and join what theory predicts.
-
-    Its cheapest point is computed again where that is a matter of a second, see `superposition.runs.spot`: so
-    whatever shows the table fails when the code of its run gives other values.
-
-    Parameters
-    ----------
-    name : str
-        The run's name.
-    run : superposition.runs.Run, optional
-        The run to compare with; the registered one if not given.
-    where : str or os.PathLike, optional
-        The folder; `folder` if not given.
-    replay : bool
-        Whether to compute that point.
-
-    Returns
-    -------
-    Table
-
-    Raises
-    ------
-    ValueError
-        If there is no such run, or the computed point has other values.
-    FileNotFoundError
-        If the run has no table yet.
-    TableError
-        If one of its two files is missing, damaged or changed.
-    """
+    """Read a run's table, compute its cheapest point again, compare it with the run, and join what theory predicts."""
     run = run or registry.find(name)
     path = (Path(where) if where else folder()) / f"{name}.csv"
     if not _are_there(path):
@@ -194,20 +131,7 @@ def load(name: str, *, run: Run | None = None, where: str | Path | None = None, 
 
 
 def write_provenance(path: Path, said: dict) -> None:
-    """Write the provenance of a table, with a checksum of what it says.
-
-    Parameters
-    ----------
-    path : pathlib.Path
-        The JSON file.
-    said : dict
-        What `Table` has as its provenance; a checksum in it is replaced.
-
-    Raises
-    ------
-    superposition.runs.store.StorageError
-        If the disk does not take it.
-    """
+    """Write the provenance of a table, with a checksum of what it says in place of the one in it."""
     store.replace(path, json.dumps({SEAL: _seal(said), **_unsealed(said)}, indent=1) + "\n")
 
 
@@ -219,46 +143,12 @@ def with_predictions(run: Run, columns: Columns) -> Columns:
 
 
 def is_stored(name: str) -> bool:
-    """Whether a run has a table, whole or damaged.
-
-    Parameters
-    ----------
-    name : str
-        The run's name.
-
-    Returns
-    -------
-    bool
-    """
+    """Whether a run has a table, whole or damaged."""
     return _are_there(folder() / f"{name}.csv")
 
 
 def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path:
-    """Write the table of a finished run and its provenance.
-
-    Parameters
-    ----------
-    run : superposition.runs.Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids; the table of a small one is called ``NAME-small``.
-    source : str or os.PathLike
-        The run's results folder.
-    target : str or os.PathLike
-        Where to write.
-
-    Returns
-    -------
-    pathlib.Path
-        The CSV file.
-
-    Raises
-    ------
-    ValueError
-        If points are missing or damaged, or the grid is empty.
-    superposition.runs.store.StorageError
-        If the disk takes no more.
-    """
+    """Write the table of a finished run and its provenance, as NAME or NAME-small; return the path of the CSV file."""
     found = registry.status(run, grid, source)
     if found.missing or found.damaged:
         raise ValueError(
@@ -274,20 +164,7 @@ def collect(run: Run, grid: str, source: str | Path, target: str | Path) -> Path
 
 
 def sign(said: dict, dropped: Sequence[str]) -> None:
-    """Write the provenance of a table in `folder` again, and the table without some columns.
-
-    Parameters
-    ----------
-    said : dict
-        The provenance.
-    dropped : sequence of str
-        Columns to leave out.
-
-    Raises
-    ------
-    superposition.runs.store.StorageError
-        If the disk takes no more.
-    """
+    """Write the provenance of a table in `folder` again, and the table without the columns that are dropped."""
     path = folder() / f"{said['run']}.csv"
     header, *rows = csv.reader(io.StringIO(path.read_text(encoding="utf-8")))
     kept = [index for index, name in enumerate(header) if name not in dropped]
@@ -300,20 +177,7 @@ def sign(said: dict, dropped: Sequence[str]) -> None:
 
 
 def other_versions(table: Table, today: dict[str, str]) -> dict[str, list[str]]:
-    """Versions that a table was made with, where they are not today's alone.
-
-    Parameters
-    ----------
-    table : Table
-        The table.
-    today : dict of str to str
-        Versions by name, as `superposition.runs.provenance.versions` has them.
-
-    Returns
-    -------
-    dict of str to list of str
-        By name, only what differs.
-    """
+    """Versions by name that a table was made with, where they are not today's alone."""
     made = {name: sorted({versions.get(name, "?") for versions in table.provenance["versions"]}) for name in today}
     return {name: found for name, found in made.items() if found != [today[name]]}
 
