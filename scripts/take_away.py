@@ -29,6 +29,7 @@ MARGIN = {"top": "16mm", "bottom": "16mm", "left": "8mm", "right": "8mm"}  # the
 # Proofs and solutions are opened; code stays folded, and the buttons of a screen go.
 FOR_PAPER = """() => {
   document.querySelectorAll("article details.sd-dropdown").forEach(d => d.open = true);
+  document.querySelectorAll("article .toggle-hidden").forEach(d => d.classList.remove("toggle-hidden"));
   const style = document.createElement("style");
   style.textContent = `@media print {
     article details.hide, .prev-next-area, .headerbtn, .headerlink { display: none !important; }

@@ -11,7 +11,6 @@ from pathlib import Path
 import jupytext
 import nbformat
 import pytest
-import yaml
 from jupytext.compare import NotebookDifference, compare_notebooks
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
@@ -178,11 +177,20 @@ def test_pictures_outside_the_chapters_are_those_of_the_chapters(picture):
     assert drawn == [picture.read_text(encoding="utf-8")], REFRESH
 
 
-def test_exercises_are_numbered_in_the_order_of_the_book():
-    toc = yaml.safe_load((BOOK / "_toc.yml").read_text(encoding="utf-8"))
-    for number, chapter in enumerate(toc["parts"][0]["chapters"], 1):
-        pages = [chapter["file"], *(section["file"] for section in chapter.get("sections", []))]
-        texts = [(BOOK / page).with_suffix(".md").read_text(encoding="utf-8") for page in pages]
-        found = [re.findall(r"^\*\*Exercise (\d+\.\d+)\.\*\*", text, re.MULTILINE) for text in texts]
-        assert min(map(len, found)) >= 3, pages
-        assert sum(found, []) == [f"{number}.{k}" for k in range(1, sum(map(len, found)) + 1)]
+EXERCISE = re.compile(r"^```\{exercise\}[^\n]*\n:label: (ex-[a-z0-9-]+)$", re.MULTILINE)
+SOLUTION = re.compile(r"^`{3,}\{solution\} (\S+)\n:class: dropdown$", re.MULTILINE)
+
+
+def test_exercises_have_labels_of_their_own_and_a_solution_each():
+    # Sphinx numbers them and refuses references to labels that are not there.
+    texts = {path.stem: path.read_text(encoding="utf-8") for path in TEXTS if path.stem.startswith("ch")}
+    found = {page: EXERCISE.findall(text) for page, text in texts.items()}
+    assert {page: SOLUTION.findall(text) for page, text in texts.items()} == found
+    assert [page for page, labels in found.items() if len(labels) < 3] == []
+    every = sum(found.values(), [])
+    assert len(set(every)) == len(every)
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: path.stem)
+def test_no_exercise_is_named_by_a_typed_number(text):
+    assert re.findall(r"[Ee]xercise \d.*", text.read_text(encoding="utf-8")) == []

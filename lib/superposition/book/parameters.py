@@ -166,8 +166,8 @@ class Bounds(Chapter):
     seed: Seed = 0
 
 
-class BeyondTheRug(Chapter):
-    """Parameters of the page on what beats the rug."""
+class Phases(Chapter):
+    """Parameters of the page on the phases that training finds."""
 
     ns: Annotated[Count, Field(ge=16, le=4096)] = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
@@ -184,7 +184,7 @@ class BeyondTheRug(Chapter):
 
 
 class BestCodes(Chapter):
-    """Parameters of the page on the best codes below a ratio of one half."""
+    """Parameters of chapter 7."""
 
     p: Annotated[Real, Field(ge=1e-4, le=0.1)] = 0.05
     B: Annotated[Count, Field(ge=5, le=12)] = 10
@@ -211,7 +211,7 @@ class TextFigures(Chapter):
 
 
 class Frequencies(Chapter):
-    """Parameters of the page on features that are not equally frequent."""
+    """Parameters of chapter 9."""
 
     ns: Annotated[Count, Field(ge=200, le=4000)] = 1000
     exponent: Annotated[Real, Field(ge=0, le=3)] = 1.5
@@ -231,7 +231,7 @@ class Dictionaries(Chapter):
 
 
 class Decoders(Chapter):
-    """Parameters of the page on decoders."""
+    """Parameters of chapter 8."""
 
     p: Annotated[Real, Field(ge=0.005, le=0.3)] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.5)] = 0.2
