@@ -77,3 +77,17 @@ def test_moved_draws_of_torch_lie_about_a_rounding_off_and_below_one():
     assert up.dtype == plain.dtype and 0 < float((up / plain - 1).abs().max()) < 2e-7
     assert float(up.max()) < 1
     assert torch.equal(torch.rand(10**5, generator=torch.Generator().manual_seed(0)), plain)
+
+
+@pytest.mark.parametrize(
+    ("off", "agrees", "sides"), [(1e-4, True, [-1, 1, -2, 2]), (1e-2, False, [-1, 1, -2, 2, -3, 3])]
+)
+def test_a_quiet_pair_of_moved_starts_is_followed_by_others(off, agrees, sides):
+    asked = []
+
+    def replay(side):
+        asked.append(side)
+        return {"loss": 1.0 + off + (3e-5 if abs(side) == 2 else 1e-7)}
+
+    found = agreement.of({"loss": np.array([1.0, 0.5])}, 0, {"loss": 1.0 + off}, replay)
+    assert asked == sides and (found.differs == "") == agrees

@@ -2,8 +2,8 @@
 
 A processor or a number of threads of its own rounds in another way, so equal bits are not asked for. A distance
 is one in units of the largest number of its column, and `BOUND` is what rounding may do; texts, truths and whole
-numbers have to be equal. Where a training is chaotic, rounding does more. How much, two replays tell whose start was
-moved by one rounding (`superposition.runs.moved`); the distance that is to be judged has no part in it.
+numbers have to be equal. Where a training is chaotic, rounding does more. How much, pairs of replays tell whose
+start was moved by one rounding (`superposition.runs.moved`), up to three where the first is too quiet.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ import numpy as np
 
 BOUND = 1e-5  # twenty times the largest distance seen between two processors, 5e-7
 FACTOR = 10.0  # of what moving did: chaos alone goes beyond it once in two hundred times, beyond half of it in fifty
+PAIRS = 3  # of moved replays at most: a table has hundreds of values, and one pair says little of how far chaos goes
 Replay = Callable[[int], dict]  # the values of the point, with its start moved up (1) or down (-1)
 
 
@@ -75,8 +76,12 @@ def _bounds(
 ) -> dict[str, float]:
     """The bounds above `BOUND` of columns with wide distances, by what moving the start does to them."""
     today = {name: _with(columns[name], row, values[name]) for name in wide}
-    moved = [replay(side) for side in (-1, 1)]
-    spreads = {name: max(_distance(today[name], row, side[name]) for side in moved) for name in wide}
+    moved, spreads = [], dict.fromkeys(wide, 0.0)
+    for pair in range(1, PAIRS + 1):
+        moved += [replay(-pair), replay(pair)]
+        spreads = {name: max(_distance(today[name], row, side[name]) for side in moved) for name in wide}
+        if all(distance <= FACTOR * spreads[name] for name, distance in wide.items()):
+            break
     return {name: FACTOR * spread for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
 
 

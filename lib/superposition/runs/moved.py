@@ -33,18 +33,10 @@ class _Moved(np.random.Generator):
         return partial(_drawn, found, name, type(self).side) if name in NORMAL + BELOW else found
 
 
-class _Up(_Moved):
-    side = 1
-
-
-class _Down(_Moved):
-    side = -1
-
-
 @contextmanager
 def draws(side: int) -> Iterator[None]:
-    """Move all that numpy and torch draw in here; side 1 moves up what -1 moves down."""
-    kind, made = (_Up if side > 0 else _Down), np.random.default_rng
+    """Move all that numpy and torch draw in here; side 1 moves up what -1 moves down, 2 and -2 by other coins."""
+    kind, made = type("_MovedTo", (_Moved,), {"side": side}), np.random.default_rng
 
     def generator(seed: Any = None) -> np.random.Generator:
         return seed if isinstance(seed, _Moved) else kind(made(seed).bit_generator)
@@ -60,8 +52,8 @@ def draws(side: int) -> Iterator[None]:
 def _drawn(draw: Callable, name: str, side: int, *arguments: Any, **options: Any) -> Any:
     """What is drawn, an array or a tensor or a number, each entry moved up or down as a coin says."""
     drawn = draw(*arguments, **options)
-    coins = np.random.Generator(np.random.PCG64(0)).integers(0, 2, tuple(np.shape(drawn)))
-    factors = 1 + side * ROUNDING * (2.0 * coins - 1)
+    coins = np.random.Generator(np.random.PCG64(abs(side) - 1)).integers(0, 2, tuple(np.shape(drawn)))
+    factors = 1 + np.sign(side) * ROUNDING * (2.0 * coins - 1)
     if isinstance(drawn, (np.ndarray, float)):
         moved = np.asarray(drawn * factors, dtype=np.asarray(drawn).dtype)
         return (np.minimum(moved, BELOW_ONE) if name in BELOW else moved)[()]
