@@ -82,7 +82,7 @@ def test_errors_have_the_unit_of_what_they_are_errors_of(name):
 def test_a_column_without_a_meaning_is_named(monkeypatch):
     found = tables.load("rug-grid")
     found.columns["new"] = found.columns["p"]
-    monkeypatch.setattr(tables, "load", lambda name: found)
+    monkeypatch.setattr(tables, "load", lambda name, replay: found)
     with pytest.raises(ValueError, match="run rug-grid says nothing of its column new; allowed: a Meaning for each"):
         columns.meanings("rug-grid")
 

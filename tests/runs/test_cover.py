@@ -3,6 +3,7 @@
 import random
 from collections import Counter
 from contextlib import contextmanager
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,7 +16,7 @@ FAULTS = 12
 
 def table(name, **change):
     found = tables.load(name, run=runs.find(name), replay=False)
-    return tables.Table(found.columns, {**found.provenance, **change}, found.note)
+    return replace(found, provenance={**found.provenance, **change})
 
 
 def faults(name):
@@ -37,7 +38,7 @@ def with_answers(monkeypatch, name, mask, wrong):
     """Let today's code give what a table holds, but something else in some of the rows; the table is stale."""
     run, stored = runs.find(name), table(name, library_digest="0" * 16)
     rows = {point: row for row, point in enumerate(cover.points(run, stored))}
-    names = [column for column in stored.columns if column not in run.point.model_fields]
+    names = [column for column in stored.stored if column not in run.point.model_fields]
 
     def ask(commit, _, fields, side=0):
         if fields is None:
@@ -140,7 +141,7 @@ def test_others_are_new_at_each_signing_until_all_points_were_replayed():
     assert set(seen.values()) == {1} and len(entries) > 5  # none twice before each was there once
 
 
-@pytest.mark.parametrize("dropped", [(), ("over_best", "record")])
+@pytest.mark.parametrize("dropped", [(), ("loss_se",)])
 def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, tmp_path):
     source = tables.folder()
     for ending in (".csv", ".json"):
@@ -163,7 +164,7 @@ def test_a_column_that_is_dropped_is_told_and_the_others_must_agree(monkeypatch)
 
     def ask(commit, name, fields, side=0):
         answer = kept(commit, name, fields, side)
-        answer.get("values", {}).pop("over_best", None)
+        answer.get("values", {}).pop("loss_se", None)
         return answer
 
     @contextmanager
@@ -172,5 +173,5 @@ def test_a_column_that_is_dropped_is_told_and_the_others_must_agree(monkeypatch)
 
     monkeypatch.setattr(certify, "_codes", codes)
     (report,) = certify.certify([run], minutes=1e6)
-    assert report.signed and report.dropped == ("over_best",) == signed[0][1] == signed[0][0]["dropped"]
-    assert "no longer computed, taken out when signed: over_best" in str(report)
+    assert report.signed and report.dropped == ("loss_se",) == signed[0][1] == signed[0][0]["dropped"]
+    assert "no longer computed, taken out when signed: loss_se" in str(report)

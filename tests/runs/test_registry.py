@@ -32,7 +32,7 @@ def test_runs_are_listed_without_the_theory_and_no_name_is_taken_twice():
 
 
 def test_a_name_that_the_package_lacks_is_an_attribute_error():
-    with pytest.raises(AttributeError, match="'superposition.runs.registry' has no attribute 'RUN'"):
+    with pytest.raises(AttributeError, match="'superposition.runs' has no attribute 'RUN'"):
         _ = runs.RUN
 
 

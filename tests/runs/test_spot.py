@@ -89,7 +89,14 @@ def test_chaos_is_given_what_moving_its_start_does(monkeypatch):
 def test_whoever_loads_a_table_looks_at_it_if_not_told_otherwise(tmp_path):
     text = f"x,seed,value\n0.5,0,{np.sin(0.5) * 1.05}\n"
     (tmp_path / "fast.csv").write_text(text)
-    said = {**provenance([0.02]), "run": "fast", "table_sha256": tables._sha256(text)}
+    made = {"commits": [None], "versions": [{}], "devices": {"cpu": 1}, "seconds_total": 0.02, "grid": {}}
+    said = {
+        **provenance([0.02]),
+        **made,
+        "run": "fast",
+        "function": FAST.function,
+        "table_sha256": tables._sha256(text),
+    }
     tables.write_provenance(tmp_path / "fast.json", said)
     run = replace(FAST, full=({"x": (0.5,), "seed": (0,)},))
     assert tables.load("fast", run=run, where=tmp_path, replay=False).note == ""

@@ -211,7 +211,9 @@ def _difference(old: dict, now: dict, predicted: dict) -> str:
 def _joined(run: Run, fields: dict, values: dict) -> dict:
     """What a reader of the table sees beside these values."""
     row = {name: np.array([value]) for name, value in {**fields, **values}.items()}
-    return {name: column[0].item() for name, column in tables.with_predictions(run, row).items() if name not in row}
+    with np.errstate(all="ignore"):  # of values that are wrong
+        beside = tables.with_predictions(run, row)
+    return {name: column[0].item() for name, column in beside.items() if name not in row}
 
 
 def _as_near(old: float | str, now: float | str) -> bool:

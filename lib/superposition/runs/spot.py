@@ -17,14 +17,13 @@ from superposition.runs.point import Run
 
 QUICK = 1.0  # seconds that the point may have cost
 SHARED = ("rug-price",)  # its points share what the first of them computes: their seconds are not what one costs
-STALE = 10.0  # the same where the fingerprint no longer vouches for the table
 
 
 def check(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> None:
     """Compute the cheapest point of a table again, if it is cheap, and refuse a table that differs from it."""
     seconds = provenance["seconds"]
     row, code = int(np.argmin(seconds)), fingerprint.of(run.function)
-    if run.name in SHARED or seconds[row] > (QUICK if provenance["library_digest"] == code else STALE):
+    if run.name in SHARED or seconds[row] > QUICK or not run.point.model_fields.keys() <= columns.keys():
         return
     fields = {name: columns[name][row].item() for name in run.point.model_fields}
     text = json.dumps(run.point(**fields).model_dump(mode="json"))
