@@ -86,10 +86,8 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
 
     Raises
     ------
-    NotACovariance
-        If the periodic kernel has an eigenvalue below -1e-12.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if the periodic kernel has an eigenvalue below -1e-12.
 
     Notes
     -----
@@ -126,10 +124,9 @@ def gaussian_sample(
 
     Raises
     ------
-    NotACovariance
-        If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
-        If the matrix is no circulant symmetric one, or `samples` is below 1.
+        If the matrix is no circulant symmetric one, or `samples` is below 1; `NotACovariance` if an eigenvalue is below
+        -1e-12 times the largest entry.
 
     Notes
     -----
@@ -221,10 +218,9 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
 
     Raises
     ------
-    NotACovariance
-        If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
-        If the matrix is no circulant symmetric one.
+        If the matrix is no circulant symmetric one; `NotACovariance` if an eigenvalue is below -1e-12 times the largest
+        entry.
 
     Notes
     -----
@@ -361,10 +357,8 @@ def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") ->
 
     Raises
     ------
-    NotACovariance
-        If z has no such covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if z has no such covariance.
 
     Notes
     -----
@@ -405,10 +399,8 @@ def nlgp_sample(
 
     Raises
     ------
-    NotACovariance
-        If z has no such covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if z has no such covariance.
 
     Notes
     -----
@@ -448,10 +440,8 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
 
     Raises
     ------
-    NotACovariance
-        If the kernel is no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if the kernel is no covariance.
 
     Notes
     -----
@@ -555,10 +545,9 @@ def measured_critical_gain(
 
     Raises
     ------
-    NotACovariance
-        If the kernel is no covariance.
     ValueError
-        If an argument is out of range, or the wave already grows at gain 0.001.
+        If an argument is out of range, or the wave already grows at gain 0.001; `NotACovariance` if the kernel is no
+        covariance.
 
     Notes
     -----
@@ -649,10 +638,8 @@ def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range, or w is zero.
+        If an argument is out of range, or w is zero; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -693,10 +680,8 @@ def many_neuron_loss(W: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range, or a field is zero.
+        If an argument is out of range, or a field is zero; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -746,10 +731,8 @@ def predicted_fields(
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -1049,10 +1032,8 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
