@@ -1,7 +1,6 @@
 """What the named runs of the chapter on gates compute at one point."""
 
 import numpy as np
-import pytest
 from superposition.experiments import trained_gates
 from superposition.receptive import least_squares
 
@@ -27,14 +26,3 @@ def test_a_tiling_of_all_pixels_is_the_best_of_the_tilings():
     assert 0.5 > losses[0] > losses[1] > losses[2] > 0  # each tiling holds the one before
     field, loss = trained_gates.tiled(12, 1.0, 0.5, 3.0, 1)
     np.testing.assert_allclose(field[0], least_squares.small_bump_field(12, 1.0, 0.5, 3.0, 0), atol=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("call", "message"),
-    [
-        (lambda: trained_gates.tiled(12, 1.0, 0.5, 3.0, 0), "K = 0 is out of range"),
-    ],
-)
-def test_bad_input_is_named(call, message):
-    with pytest.raises(ValueError, match=message):
-        call()

@@ -59,8 +59,7 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.kernel_row(6, 1.0).round(3)
+    >>> kernel_row(6, 1.0).round(3)
     array([1.   , 0.368, 0.018, 0.   , 0.018, 0.368])
     """
     return ring.kernel_row(*_law(n, xi), _kernel(kernel))
@@ -76,9 +75,9 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
     xi : float
         Correlation length in pixels, above 0 and up to 100 n.
     kernel : {"periodic", "wrapped"}
-        "periodic" is the text's exp(-d^2 / xi^2) with d the shorter way round the ring. It has
-        a kink at n / 2 and no longer is a covariance where that matters. "wrapped" sums
-        exp(-d^2 / xi^2) over all ways round and divides by the sum at d = 0; it always is one.
+        "periodic" is the text's exp(-d^2 / xi^2) with d the shorter way round the ring. It has a kink at n / 2 and no
+        longer is a covariance where that matters. "wrapped" sums exp(-d^2 / xi^2) over all ways round and divides by
+        the sum at d = 0; it always is one.
 
     Returns
     -------
@@ -87,10 +86,8 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
 
     Raises
     ------
-    NotACovariance
-        If the periodic kernel has an eigenvalue below -1e-12.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if the periodic kernel has an eigenvalue below -1e-12.
 
     Notes
     -----
@@ -98,8 +95,7 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.gaussian_covariance(4, 1.0).round(3)
+    >>> gaussian_covariance(4, 1.0).round(3)
     array([[1.   , 0.368, 0.018, 0.368],
            [0.368, 1.   , 0.368, 0.018],
            [0.018, 0.368, 1.   , 0.368],
@@ -128,10 +124,9 @@ def gaussian_sample(
 
     Raises
     ------
-    NotACovariance
-        If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
-        If the matrix is no circulant symmetric one, or `samples` is below 1.
+        If the matrix is no circulant symmetric one, or `samples` is below 1; `NotACovariance` if an eigenvalue is below
+        -1e-12 times the largest entry.
 
     Notes
     -----
@@ -139,8 +134,7 @@ def gaussian_sample(
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.gaussian_sample(receptive.gaussian_covariance(6, 1.0), 2, seed=0).shape
+    >>> gaussian_sample(gaussian_covariance(6, 1.0), 2, seed=0).shape
     (2, 6)
     """
     covariance, samples = _circulant("covariance", covariance), checks.whole("samples", samples, 1)
@@ -170,8 +164,7 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.circulant([1.0, 0.5, 0.25, 0.5])
+    >>> circulant([1.0, 0.5, 0.25, 0.5])
     array([[1.  , 0.5 , 0.25, 0.5 ],
            [0.5 , 1.  , 0.5 , 0.25],
            [0.25, 0.5 , 1.  , 0.5 ],
@@ -204,8 +197,7 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.eigenvalues(receptive.circulant([1.0, 0.5, 0.25, 0.5]))
+    >>> eigenvalues(circulant([1.0, 0.5, 0.25, 0.5]))
     array([2.25, 0.75, 0.25])
     """
     return ring.eigenvalues(_circulant("covariance", covariance))
@@ -226,10 +218,9 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
 
     Raises
     ------
-    NotACovariance
-        If an eigenvalue is below -1e-12 times the largest entry.
     ValueError
-        If the matrix is no circulant symmetric one.
+        If the matrix is no circulant symmetric one; `NotACovariance` if an eigenvalue is below -1e-12 times the largest
+        entry.
 
     Notes
     -----
@@ -238,9 +229,8 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     Examples
     --------
     >>> import numpy as np
-    >>> from superposition import receptive
-    >>> C = receptive.gaussian_covariance(6, 1.0)
-    >>> root = receptive.square_root(C)
+    >>> C = gaussian_covariance(6, 1.0)
+    >>> root = square_root(C)
     >>> np.allclose(root @ root, C)
     True
     """
@@ -258,8 +248,8 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     Returns
     -------
     numpy.ndarray, shape (n, n)
-        The constant column, then a cosine and a sine column for each frequency from 1 to
-        n / 2 - 1, then the column of alternating signs.
+        The constant column, then a cosine and a sine column for each frequency from 1 to n / 2 - 1, then the column of
+        alternating signs.
 
     Raises
     ------
@@ -268,15 +258,13 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
 
     Notes
     -----
-    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35
-    (Re v_j = Re v_(n-j), so half of them are enough) and Figure 2. The text takes real and
-    imaginary parts of unit vectors as they are; all but the first and the last column then lack
-    a factor sqrt(2).
+    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35 (Re v_j = Re v_(n-j), so
+    half of them are enough) and Figure 2. The text takes real and imaginary parts of unit vectors as they are; all but
+    the first and the last column then lack a factor sqrt(2).
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.fourier_basis(4).round(3) + 0.0
+    >>> fourier_basis(4).round(3) + 0.0
     array([[ 0.5  ,  0.707,  0.   ,  0.5  ],
            [ 0.5  ,  0.   ,  0.707, -0.5  ],
            [ 0.5  , -0.707,  0.   ,  0.5  ],
@@ -312,8 +300,7 @@ def normalization(gain: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> print(f"{receptive.normalization(3.0):.4f}")
+    >>> print(f"{normalization(3.0):.4f}")
     0.8902
     """
     return nlgp.normalization(_gains(gain))
@@ -343,8 +330,7 @@ def saturation(gain: ArrayLike) -> np.ndarray:
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.saturation([0.1, 1.0, 10.0]).round(4)
+    >>> saturation([0.1, 1.0, 10.0]).round(4)
     array([0.0196, 0.6667, 0.995 ])
     """
     return nlgp.saturation(_gains(gain))
@@ -371,20 +357,17 @@ def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") ->
 
     Raises
     ------
-    NotACovariance
-        If z has no such covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if z has no such covariance.
 
     Notes
     -----
-    Source: the notes on localization, section 1, which names the NLGP and does not define it;
-    the closed form is the arcsine law of the error function.
+    Source: the notes on localization, section 1, which names the NLGP and does not define it; the closed form is the
+    arcsine law of the error function.
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.nlgp_covariance(40, 2.0, 3.0)[0, :4].round(4)
+    >>> nlgp_covariance(40, 2.0, 3.0)[0, :4].round(4)
     array([1.    , 0.6666, 0.286 , 0.0803])
     """
     return nlgp.nlgp_covariance(*_law(n, xi), _gain(gain), _kernel(kernel))
@@ -416,10 +399,8 @@ def nlgp_sample(
 
     Raises
     ------
-    NotACovariance
-        If z has no such covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if z has no such covariance.
 
     Notes
     -----
@@ -427,8 +408,7 @@ def nlgp_sample(
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> x = receptive.nlgp_sample(40, 2.0, 3.0, 1000, seed=0)
+    >>> x = nlgp_sample(40, 2.0, 3.0, 1000, seed=0)
     >>> x.shape, round(float(x.var()), 1)
     ((1000, 40), 1.0)
     """
@@ -439,9 +419,8 @@ def nlgp_sample(
 def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> float:
     """Gain above which the flat receptive field of one neuron is unstable, to first order in q.
 
-    The growth rate of frequency k is
-    lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r = lam0 / lam1 of
-    the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
+    The growth rate of frequency k is lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r =
+    lam0 / lam1 of the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
 
     Parameters
     ----------
@@ -455,16 +434,14 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
     Returns
     -------
     float
-        The critical gain. Infinite where xi1 <= xi2: the flat field is then unstable or neutral
-        already at small gain, and what replaces it oscillates. NaN where q would have to be above
-        0.3, as on small rings: the first order says nothing there, `measured_critical_gain` may.
+        The critical gain. Infinite where xi1 <= xi2: the flat field is then unstable or neutral already at small gain,
+        and what replaces it oscillates. NaN where q would have to be above 0.3, as on small rings: the first order says
+        nothing there, `measured_critical_gain` may.
 
     Raises
     ------
-    NotACovariance
-        If the kernel is no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if the kernel is no covariance.
 
     Notes
     -----
@@ -472,8 +449,7 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> print(f"{receptive.critical_gain(40, 2.0, 1.0):.4f}")
+    >>> print(f"{critical_gain(40, 2.0, 1.0):.4f}")
     0.1685
     """
     return flat_field.critical_gain(*_laws(n, xi1, xi2), _kernel(kernel))
@@ -485,9 +461,9 @@ def flat_growth(
 ) -> tuple[float, float]:  # fmt: skip
     """Growth rate of a wave on the flat receptive field at any gain, by conditional Monte Carlo.
 
-    Given everything but its mean, a Gaussian vector z has exactly one mean at which the sum of
-    erf(gain z_i) vanishes, so the delta function in the rate becomes an average without any
-    smoothing. Gaussian data, where rate and averages are known, serve as control variate.
+    Given everything but its mean, a Gaussian vector z has exactly one mean at which the sum of erf(gain z_i) vanishes,
+    so the delta function in the rate becomes an average without any smoothing. Gaussian data, where rate and averages
+    are known, serve as control variate.
 
     Parameters
     ----------
@@ -528,8 +504,7 @@ def flat_growth(
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> rate, se = receptive.flat_growth(40, 2.0, 1.0, 0.1, samples=2000)
+    >>> rate, se = flat_growth(40, 2.0, 1.0, 0.1, samples=2000)
     >>> bool(rate < -4 * se)  # below the critical gain the flat field is stable
     True
     """
@@ -563,17 +538,16 @@ def measured_critical_gain(
     Returns
     -------
     gain : float
-        To 0.1 %; infinite if the wave does not grow at gain 3 either, or, on small rings, at the largest gain
-        below it at which `flat_growth` has an error.
+        To 0.1 %; infinite if the wave does not grow at gain 3 either, or, on small rings, at the largest gain below it
+        at which `flat_growth` has an error.
     se : float
         Its standard error, from that of the rate and the slope of the rate.
 
     Raises
     ------
-    NotACovariance
-        If the kernel is no covariance.
     ValueError
-        If an argument is out of range, or the wave already grows at gain 0.001.
+        If an argument is out of range, or the wave already grows at gain 0.001; `NotACovariance` if the kernel is no
+        covariance.
 
     Notes
     -----
@@ -581,9 +555,8 @@ def measured_critical_gain(
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> gain, se = receptive.measured_critical_gain(40, 2.0, 1.0, samples=2000)
-    >>> bool(abs(gain - receptive.critical_gain(40, 2.0, 1.0)) < 4 * se + 0.02)
+    >>> gain, se = measured_critical_gain(40, 2.0, 1.0, samples=2000)
+    >>> bool(abs(gain - critical_gain(40, 2.0, 1.0)) < 4 * se + 0.02)
     True
     """
     n, xi1, xi2 = _laws(n, xi1, xi2, 3)
@@ -595,9 +568,8 @@ def measured_critical_gain(
 def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np.ndarray:
     """First-layer weights of a gated linear network with mean readout, at any time.
 
-    The flow is ``K dw/dt = b - A w / K``, so
-    ``w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b`` with ``phi(z) = (1 - exp(-z))/z``. That
-    needs no inverse of A; directions that A does not see keep their initial value.
+    The flow is ``K dw/dt = b - A w / K``, so ``w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b`` with
+    ``phi(z) = (1 - exp(-z))/z``. That needs no inverse of A; directions that A does not see keep their initial value.
 
     Parameters
     ----------
@@ -617,22 +589,21 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     Raises
     ------
     ValueError
-        If the shapes do not fit, A is not symmetric positive semi-definite, a time is
-        negative, or b lies outside the range of A and a time is infinite.
+        If the shapes do not fit, A is not symmetric positive semi-definite, a time is negative, or b lies outside the
+        range of A and a time is infinite.
 
     Notes
     -----
-    Source: the localization notes. The network is eq. 39 with the weights of eq. 40 as rows. Its flow
-    is eq. 41, in blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor
-    1/K of the mean readout that they lack. The solution is eq. 47, eq. 48 and eq. 49, with that
-    factor and without the constant e^C, which is complex for half of the modes.
+    Source: the localization notes. The network is eq. 39 with the weights of eq. 40 as rows. Its flow is eq. 41, in
+    blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor 1/K of the mean readout that they
+    lack. The solution is eq. 47, eq. 48 and eq. 49, with that factor and without the constant e^C, which is complex for
+    half of the modes.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from superposition import receptive
     >>> A, b = np.diag([1.0, 0.1]), [[0.5, 0.5]]  # one gate, two pixels
-    >>> receptive.gdln_solution(A, b, np.zeros((1, 2)), [1.0, np.inf])[:, 0].round(3)
+    >>> gdln_solution(A, b, np.zeros((1, 2)), [1.0, np.inf])[:, 0].round(3)
     array([[0.316, 0.476],
            [0.5  , 5.   ]])
     """
@@ -667,10 +638,8 @@ def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range, or w is zero.
+        If an argument is out of range, or w is zero; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -711,10 +680,8 @@ def many_neuron_loss(W: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range, or a field is zero.
+        If an argument is out of range, or a field is zero; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -747,8 +714,8 @@ def predicted_fields(
     xi1, xi2 : float
         Correlation lengths of the data with label 1 and 0, in pixels, above 0.
     gain : float
-        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; from 1 on, many neurons
-        localize in training where it lets them spread: see `superposition.receptive.tilings`.
+        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; from 1 on, many neurons localize
+        in training where it lets them spread: see `superposition.receptive.tilings`.
     K : int
         Neurons, at least 1.
     start : {"random", "tiled"}
@@ -764,10 +731,8 @@ def predicted_fields(
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -811,13 +776,12 @@ def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.nd
 
     Notes
     -----
-    Source: the localization notes. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where
-    z_i > 0 makes it eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
+    Source: the localization notes. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where z_i > 0 makes it
+    eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.small_bump_covariance(40, 2.0, 3.0, 0)[:3].round(4)
+    >>> small_bump_covariance(40, 2.0, 3.0, 0)[:3].round(4)
     array([0.2394, 0.1538, 0.0655])
     """
     n, xi = _law(n, xi, 3)
@@ -854,8 +818,7 @@ def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Flo
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.small_bump_field(40, 2.0, 1.0, 3.0, 0)[:4].round(3)
+    >>> small_bump_field(40, 2.0, 1.0, 3.0, 0)[:4].round(3)
     array([ 0.375,  0.102,  0.025, -0.005])
     """
     n, xi1, xi2 = _laws(n, xi1, xi2, 3)
@@ -883,16 +846,14 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
 
     Notes
     -----
-    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both
-    lack, by eq. 12 and the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is
-    the loss that it descends.
+    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both lack, by eq. 12 and
+    the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is the loss that it descends.
 
     Examples
     --------
     >>> import numpy as np
-    >>> from superposition import receptive
-    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
-    >>> receptive.gaussian_flow(np.eye(1, 10), C0, C1)[0, :3].round(4)
+    >>> C1, C0 = (gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> gaussian_flow(np.eye(1, 10), C0, C1)[0, :3].round(4)
     array([-0.3005, -0.0232, -0.0009])
     """
     return relu_flow.gaussian_flow(*_network(W, C0, C1))
@@ -925,9 +886,8 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     Examples
     --------
     >>> import numpy as np
-    >>> from superposition import receptive
-    >>> C1, C0 = (receptive.gaussian_covariance(10, xi) for xi in (1.0, 0.5))
-    >>> round(receptive.gaussian_loss(1e-9 * np.eye(1, 10), C0, C1), 6)  # E Y^2 / 2: nothing is predicted
+    >>> C1, C0 = (gaussian_covariance(10, xi) for xi in (1.0, 0.5))
+    >>> round(gaussian_loss(1e-9 * np.eye(1, 10), C0, C1), 6)  # E Y^2 / 2: nothing is predicted
     0.25
     """
     return relu_flow.gaussian_loss(*_network(W, C0, C1))
@@ -943,8 +903,8 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
     lengths : sequence of int
         Possible lengths of the pulse, each from 1 to n, all equally likely.
     version : {"raw", "complemented", "signed"}
-        "raw": 1 in the pulse and 0 outside. "complemented": x, or 1 - x with probability 1/2.
-        "signed": 2 x - 1, times a random sign.
+        "raw": 1 in the pulse and 0 outside. "complemented": x, or 1 - x with probability 1/2. "signed": 2 x - 1, times
+        a random sign.
 
     Returns
     -------
@@ -958,13 +918,12 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
 
     Notes
     -----
-    Source: the notes on localization, section 1, which name this data set and do not define it; the
-    definition follows the public code of its authors.
+    Source: the notes on localization, section 1, which name this data set and do not define it; the definition follows
+    the public code of its authors.
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.pulse_support(4, [2])
+    >>> pulse_support(4, [2])
     array([[1., 1., 0., 0.],
            [0., 1., 1., 0.],
            [0., 0., 1., 1.],
@@ -977,9 +936,9 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
 def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float:
     """Probability that all the given pixels lie in the pulse: any moment of the raw data.
 
-    The pulse covers them all if and only if its complement lies in one of the gaps between
-    them, so the probability is the sum over gaps of max(gap + length - n, 0) / n. For two
-    pixels at distance d and length below n / 2 it is max(length - d, 0) / n.
+    The pulse covers them all if and only if its complement lies in one of the gaps between them, so the probability is
+    the sum over gaps of max(gap + length - n, 0) / n. For two pixels at distance d and length below n / 2 it is
+    max(length - d, 0) / n.
 
     Parameters
     ----------
@@ -1001,13 +960,12 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
 
     Notes
     -----
-    Source: the notes on localization, section 1, which name this data set and do not define it; the
-    definition follows the public code of its authors.
+    Source: the notes on localization, section 1, which name this data set and do not define it; the definition follows
+    the public code of its authors.
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.pulse_moment(10, [3], [0, 2])  # (length - distance) / n
+    >>> pulse_moment(10, [3], [0, 2])  # (length - distance) / n
     0.1
     """
     n, lengths = _pulses(n, lengths)
@@ -1040,13 +998,12 @@ def pulse_second_moment(n: int, lengths: Sequence[int], version: str = "raw") ->
 
     Notes
     -----
-    Source: the notes on localization, section 1, which name this data set and do not define it; the
-    definition follows the public code of its authors.
+    Source: the notes on localization, section 1, which name this data set and do not define it; the definition follows
+    the public code of its authors.
 
     Examples
     --------
-    >>> from superposition import receptive
-    >>> receptive.pulse_second_moment(5, [2])[0]
+    >>> pulse_second_moment(5, [2])[0]
     array([0.4, 0.2, 0. , 0. , 0.2])
     """
     n, lengths = _pulses(n, lengths)
@@ -1075,10 +1032,8 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
 
     Raises
     ------
-    NotACovariance
-        If a length gives no covariance.
     ValueError
-        If an argument is out of range.
+        If an argument is out of range; `NotACovariance` if a length gives no covariance.
 
     Notes
     -----
@@ -1129,8 +1084,8 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     """
     if not isinstance(data, Waves):
         raise ValueError(f"data = {checks.shown(data)} is no sample; allowed: what sample_waves returns")
-    widths = checks.array("widths", checks.real("widths", widths, 0, open_low=True, open_high=True), "k")
-    return tilings.best_tile(data, tiled=checks.flag("tiled", tiled), widths=tuple(widths))
+    starts = checks.array("widths", checks.real("widths", widths, 0, open_low=True, open_high=True), "k")
+    return tilings.best_tile(data, tiled=checks.flag("tiled", tiled), widths=tuple(starts))
 
 
 def _law(n, xi, least=2):

@@ -26,9 +26,8 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
     """Every vector (m, n) of the data set; all have the same probability."""
     place = np.arange(n)
     x = np.concatenate([((place - place[:, None]) % n < length).astype(np.float64) for length in lengths])
-    if version == "raw":
-        return x
-    return np.concatenate([x, 1 - x]) if version == "complemented" else np.concatenate([2 * x - 1, 1 - 2 * x])
+    versions = {"raw": (x,), "complemented": (x, 1 - x), "signed": (2 * x - 1, 1 - 2 * x)}
+    return np.concatenate(versions[version])
 
 
 def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float:
