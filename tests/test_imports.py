@@ -1,22 +1,15 @@
-"""Who may know whom: texts the ground, beyond also the rug and codes, runs and book no wing; no circles."""
+"""Who may know whom: the contracts in pyproject.toml, and what they cannot say, names and what a face loads."""
 
 import ast
-import graphlib
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+import superposition
 
 PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
-TEXTS = ("toy", "rug", "incidental", "receptive")
-BEYOND = {"codes": {"rug"}, "decoders": {"rug", "codes"}, "frequencies": {"rug", "codes"}}
-WINGS = (*TEXTS, *BEYOND, "diagnosis")
-MAY_KNOW = {"ground": {"ground"}, "runs": {"runs", "ground"}, "book": {"book", "ground"}}
-MAY_KNOW |= {wing: {wing, "ground"} for wing in TEXTS}
-MAY_KNOW |= {wing: {wing, "ground", *known} for wing, known in BEYOND.items()}
-MAY_KNOW |= {room: {room, "ground", *TEXTS, *BEYOND, "diagnosis"} for room in ("diagnosis", "experiments")}
-MAY_KNOW["experiments"].add("runs")
+WINGS = superposition.WINGS
 SLOW = ("torch", "matplotlib", "pydantic", "IPython")
 
 
@@ -26,22 +19,6 @@ def module_name(path):
 
 
 SOURCES = {module_name(path): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
-
-
-def part_of_the_house(module):
-    top = module.split(".")[1:2]
-    return top[0] if top and (PACKAGE / top[0]).is_dir() else "ground"
-
-
-def imported(tree):
-    """Modules of the package that a module imports, anywhere in it."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom) and (node.module or "").split(".")[0] == "superposition":
-            for alias in node.names:
-                inner = f"{node.module}.{alias.name}"
-                yield inner if inner in SOURCES else node.module
-        elif isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names if alias.name in SOURCES)
 
 
 def private_names(tree):
@@ -59,18 +36,10 @@ def is_private(name):
     return name.startswith("_") and not name.startswith("__")
 
 
-@pytest.mark.parametrize("module", [m for m in SOURCES if m not in ("superposition", "superposition.cli")])
-def test_every_module_keeps_to_its_part_of_the_house(module):
-    allowed = MAY_KNOW[part_of_the_house(module)]
-    assert {other for other in imported(SOURCES[module]) if part_of_the_house(other) not in allowed} == set()
-
-
-def test_there_is_no_circle():
-    graph = {
-        module: {other for other in imported(tree) if other != module and not module.startswith(f"{other}.")}
-        for module, tree in SOURCES.items()
-    }
-    assert list(graphlib.TopologicalSorter(graph).static_order())
+def test_contracts_are_kept():
+    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache", "--no-logo"]
+    done = subprocess.run(command, cwd=PACKAGE.parents[1], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("module", SOURCES)
