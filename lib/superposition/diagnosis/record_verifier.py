@@ -100,8 +100,8 @@ def check_record(
 
 
 def measured(
-    W: NDArray[np.float64],
-    b: NDArray[np.float64],
+    W: ArrayLike,
+    b: ArrayLike,
     p: float,
     *,
     nd: int | None = None,
