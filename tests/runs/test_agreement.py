@@ -112,4 +112,4 @@ def test_numbers_in_a_text_are_compared_as_numbers(value, distance):
 def test_packed_weights_are_compared_as_weights():
     texts = [weights.packed([[1.0, x]], [[1.0], [x]], [0.0, 0.0]) for x in (-1.0, -1.0 - 1e-6, -1.01)]
     found = [agreement.distances({"weights": np.array(texts)}, 0, {"weights": t})["weights"] for t in texts]
-    assert found == pytest.approx([0, 1e-6 / 1.01, 0.01 / 1.01], rel=0.1)
+    assert found == pytest.approx([0, 2e-6 / 1.01**2, 1 - 1 / 1.01**2], rel=0.1)  # of the product, a square
