@@ -16,6 +16,8 @@ from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Cl
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
 
+OURS = "Ours, with their status: no verdict on the text, and no part of the errata."
+
 
 def records(notebook: str | os.PathLike) -> list[Row]:
     """Read the rows back from an executed notebook, papermill's included.
@@ -116,7 +118,7 @@ def reference(code: str) -> str:
 
 
 def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
-    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
+    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence; then ours.
 
     Parameters
     ----------
@@ -135,7 +137,8 @@ def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
         If there is no such text.
     """
     checks.one_of("text", text, tuple(TEXTS))
-    return Page(tuple(entry for entry in _entries(notebooks) if entry[0].text == text))
+    found = [entry for entry in _entries(notebooks) if entry[0].text == text]
+    return Page(tuple(sorted(found, key=lambda entry: entry[0].whose == "ours")))
 
 
 def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
@@ -154,7 +157,7 @@ def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
 
 
 def verdicts() -> dict[str, dict[str, int]]:
-    """Count the declared claims of each text by verdict.
+    """Count the declared claims of each text by verdict, without ours.
 
     Returns
     -------
@@ -163,22 +166,24 @@ def verdicts() -> dict[str, dict[str, int]]:
     """
     counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
     for claim in declared().values():
-        counts[TEXTS[claim.text]][claim.verdict] += 1
+        counts[TEXTS[claim.text]][claim.verdict] += claim.whose != "ours"
     return counts
 
 
 @dataclass(frozen=True)
 class Page:
-    """Claims with the rows of their checks; displays itself as one folded block a claim.
+    """Claims with the rows of their checks; displays itself as one folded block a claim, ours by themselves.
 
-    The blocks carry what the script of the page filters, sorts and exports by.
+    The blocks carry what the script of the page filters, sorts and exports by; it sorts ours among themselves.
     """
 
     entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
 
     def _repr_mimebundle_(self, **kwargs):
-        plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
-        blocks = [_block(claim, rows) for claim, rows in self.entries]
+        plain = [f"{claim.id}: {claim.judged}; {len(rows)} checks" for claim, rows in self.entries]
+        blocks = [_block(claim, rows) for claim, rows in self.entries if claim.whose != "ours"]
+        ours = [_block(claim, rows) for claim, rows in self.entries if claim.whose == "ours"]
+        blocks += [f'<div class="ours">\n\n{OURS}', *ours, "</div>"] if ours else []
         return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
 
 
@@ -192,7 +197,7 @@ class Sharpness:
         rows = [
             {
                 "claim": _link(claim),
-                "verdict": claim.verdict,
+                "verdict": claim.judged,
                 "resolution": _resolution(rows),
                 "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
                 "remark": claim.coarse,
@@ -236,18 +241,22 @@ def _block(claim, rows):
         "chapter": claim.chapter,
         "place": claim.place,
         "kind": claim.kind,
-        "verdict": claim.verdict,
+        "whose": claim.whose,
+        "verdict": claim.judged,
         "checks": len(rows),
         "resolution": _bluntest(rows),
         "statement": claim.statement,
+        "quote": claim.quote,
         "ours": claim.right,
         "code": claim.code or claim.symbol,
     }
     data = " ".join(f'data-{name}="{html.escape(_fact(value))}"' for name, value in facts.items())
     # a heading to unfold holds no formulas
     place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, ").replace("$", ""))
-    head = f"<code>{claim.id}</code> {place} · <b>{claim.verdict}</b> · {html.escape(_resolution(rows))}"
+    head = f"<code>{claim.id}</code> {place} · <b>{claim.judged}</b> · {html.escape(_resolution(rows))}"
     block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
+    if claim.quote:
+        block.append(f"*The text:* {claim.quote}")
     if claim.right:
         block.append(f"*Ours:* {claim.right}")
     if claim.coarse:
