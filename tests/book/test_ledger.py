@@ -72,7 +72,7 @@ def test_ours_stand_by_themselves_with_their_status():
     declared = declarations.declared()
     shown = ledger.Page(tuple((declared[name], ()) for name in ("rug.best.lemma", "rug.eq6")))._repr_mimebundle_()
     texts, ours = shown["text/markdown"].split('<div class="ours">')
-    assert "<code>rug.eq6</code>" in texts and "*The text:* eq. 6" in texts
+    assert "<code>rug.eq6</code>" in texts and re.search(r"\*The text,\* sentence [\d, ]+: eq\. 6", texts)
     assert "<code>rug.best.lemma</code>" in ours and "<b>ours, proved</b>" in ours and "<b>completed</b>" not in ours
     assert shown["text/plain"].startswith("rug.best.lemma: ours, proved")
     order = [claim.whose == "ours" for claim, _ in ledger.page({}, "rug").entries]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from superposition import checks
-from superposition.book import forms, resolution
+from superposition.book import forms, resolution, sentences
 from superposition.book.declarations import NO_CHECK_NEEDED, TEXTS, VERDICTS, Claim, declared
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
@@ -247,6 +247,7 @@ def _block(claim, rows):
         "resolution": _bluntest(rows),
         "statement": claim.statement,
         "quote": claim.quote,
+        "sentences": _sentences(claim),
         "ours": claim.right,
         "code": claim.code or claim.symbol,
     }
@@ -256,13 +257,17 @@ def _block(claim, rows):
     head = f"<code>{claim.id}</code> {place} · <b>{claim.judged}</b> · {html.escape(_resolution(rows))}"
     block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
     if claim.quote:
-        block.append(f"*The text:* {claim.quote}")
+        block.append(f"*The text,* sentence {_sentences(claim)}: {claim.quote}")
     if claim.right:
         block.append(f"*Ours:* {claim.right}")
     if claim.coarse:
         block.append(f"*Why no sharper:* {claim.coarse}")
     block.append(f"{claim.kind} · [{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}")
     return "\n\n".join([*block, *([_evidence(claim, rows)] if rows else []), "</details>"])
+
+
+def _sentences(claim):
+    return ", ".join(map(str, sentences.naming(claim.id)))
 
 
 def _fact(value):
