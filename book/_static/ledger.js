@@ -46,7 +46,10 @@ document.addEventListener("DOMContentLoaded", () => {
     count.textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} claims`;
     const sorted = [...claims].sort((a, b) =>
       (sort.value && bluntness(b) - bluntness(a)) || order.get(a) - order.get(b));
-    sorted.forEach(claim => claim.parentElement.append(claim));
+    sorted.forEach(claim => {  // ours stay below, in a list of their own
+      const list = claim.parentElement;
+      list.insertBefore(claim, list.querySelector(":scope > .ours"));
+    });
   }
 
   const quoted = value => `"${value.replaceAll('"', '""')}"`;
