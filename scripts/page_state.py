@@ -12,7 +12,7 @@ import re
 import tomllib
 from pathlib import Path
 
-from superposition.runs import fingerprint
+from superposition.runs import RUNS, fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "book" / "data"
@@ -43,7 +43,7 @@ def state(notebook):
     except ValueError:  # of the fingerprint: a construct that it refuses to follow
         return None
     shown = [_metadata(cell) for cell in notebook.cells if cell.cell_type == "code"]
-    return _hash([said, shown, _files(words), _claims(words)])[:16]
+    return _hash([said, shown, _tables(words), _claims(words)])[:16]
 
 
 def keep_what_rounding_moved(new, old):
@@ -144,11 +144,13 @@ def _metadata(cell):
     return cell.metadata.get("mystnb", {}).get("figure", {})
 
 
-def _files(words):
-    """Content of stored tables that are named, whole or by the beginning that a name is put together from."""
-    beginnings = tuple(word for word in words if isinstance(word, str) and word.endswith("-")) or ("\n",)
+def _tables(words):
+    """Stored tables that are named, whole or by how a name begins: their content, and what joins predictions to it."""
+    beginnings = tuple(word for word in words if word.endswith("-")) or ("\n",)
     paths = [path for path in sorted(DATA.glob("*.*")) if path.stem in words or path.stem.startswith(beginnings)]
-    return [[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    content = [[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    joined = [function for path in paths if path.stem in RUNS for function in RUNS[path.stem].predicted]
+    return content, [fingerprint.of(f"{f.__module__}:{f.__qualname__.split('.')[0]}") for f in joined]
 
 
 def _claims(words):

@@ -25,7 +25,7 @@ def state(*code, **options):
     "code",
     [
         (HEAD.replace("meanfield", "meanfield as theory"), BODY.replace("meanfield", "theory")),
-        (HEAD.replace("import meanfield", "import linear_loss"), BODY.replace("meanfield.", "")),
+        (HEAD.replace("rug import meanfield", "rug.meanfield import linear_loss"), BODY.replace("meanfield.", "")),
         (HEAD + "\nimport superposition.rug.meanfield", BODY.replace("meanfield.", "superposition.rug.meanfield.")),
         (HEAD + "  # and a comment", BODY),
     ],
