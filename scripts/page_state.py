@@ -43,7 +43,7 @@ def state(notebook):
     except ValueError:  # of the fingerprint: a construct that it refuses to follow
         return None
     shown = [_metadata(cell) for cell in notebook.cells if cell.cell_type == "code"]
-    return _hash([said, shown, _tables(words), _claims(words)])[:16]
+    return _hash([said, shown, _tables(words), _claims(words), _presentation()])[:16]
 
 
 def keep_what_rounding_moved(new, old):
@@ -110,7 +110,7 @@ class _Resolved(ast.NodeTransformer):
         if whole[0] != "superposition":
             return ast.Constant(".".join(whole))
         definition, rest = _split(whole[1:])
-        if definition[0] == "runs":  # hands out stored tables, whose content counts
+        if definition[0] in ("runs", "book"):  # stored tables, whose content counts, and how they are shown, see below
             return ast.Constant(".".join(whole))
         return ast.Constant([fingerprint.of(f"superposition:{'.'.join(definition)}"), *rest])
 
@@ -158,6 +158,19 @@ def _claims(words):
     declared = tomllib.loads(CLAIMS.read_text(encoding="utf-8"))
     named = {name: claim for name, claim in declared.items() if name in words or claim["chapter"] in words}
     return {name: {field: said for field, said in claim.items() if field != "code"} for name, claim in named.items()}
+
+
+def _presentation():
+    """What the modules say that show checks, tables and figures, without their words."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((LIBRARY / "book").glob("*.py"))]
+    return [ast.dump(_Wordless().visit(tree)) for tree in trees]
+
+
+class _Wordless(ast.NodeTransformer):
+    """Takes out texts that stand by themselves."""
+
+    def visit_Expr(self, node):
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _hash(said):
