@@ -10,6 +10,7 @@ import hashlib
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
 from superposition.runs import RUNS, fingerprint
@@ -110,7 +111,8 @@ class _Resolved(ast.NodeTransformer):
         if whole[0] != "superposition":
             return ast.Constant(".".join(whole))
         definition, rest = _split(whole[1:])
-        if definition[0] in ("runs", "book"):  # stored tables, whose content counts, and how they are shown, see below
+        whole_module = _library(definition).exists()  # a variable of the page that is called as one
+        if whole_module or definition[0] in ("runs", "book"):  # tables, whose content counts, and how they are shown
             return ast.Constant(".".join(whole))
         return ast.Constant([fingerprint.of(f"superposition:{'.'.join(definition)}"), *rest])
 
@@ -160,6 +162,7 @@ def _claims(words):
     return {name: {field: said for field, said in claim.items() if field != "code"} for name, claim in named.items()}
 
 
+@cache
 def _presentation():
     """What the modules say that show checks, tables and figures, without their words."""
     trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((LIBRARY / "book").glob("*.py"))]
