@@ -13,7 +13,7 @@ from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
-from superposition.incidental import collision_constant, noise_laws, noise_push
+from superposition.incidental import collision_constant, many_networks, noise_laws, noise_push
 from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
@@ -21,7 +21,7 @@ from superposition.toy import loss as toy_loss
 torch = pytest.importorskip("torch")
 from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder, feature_laws  # noqa: E402
-from superposition.experiments import autoencoders, best_codes, compared_codes, controls, other_protocols, recipe, toy  # noqa: E402
+from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import noisy_training  # noqa: E402
 from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
@@ -138,11 +138,11 @@ def compared(seed):
 
 def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
-    settled = collision_constant.many_networks.start(60, 4, 6, seed=seed + REPEATS)
+    settled = many_networks.start(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
     patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
-    patch.setattr(collision_constant, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
-    found = collision_constant.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
+    patch.setattr(counts, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
+    found = counts.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
     return found[name], found[f"{name}_se"]
 
 
@@ -206,8 +206,8 @@ CASES = (
             "loss", recipe.tried_protocol, patch, seed, protocol="recipe"
         ),
         "best_codes.sized_tile": copies,
-        "compared_codes.ablated_autoencoder": lambda seed, patch: of_training(
-            "refitted", compared_codes.ablated_autoencoder, patch, seed, samples=300
+        "led_training.ablated_autoencoder": lambda seed, patch: of_training(
+            "refitted_loss", led_training.ablated_autoencoder, patch, seed, samples=300
         ),
         "push.mean_push": lambda seed, _: pushed(seed),
         "least_squares.signed_mean": lambda seed, _: of_a_sample(seed),
