@@ -2,9 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import checks
-from superposition.diagnosis import record_verifier
-from superposition.frequencies import allocations
+from superposition import checks, codes, frequencies
 
 INF = float("inf")
 
@@ -57,7 +55,7 @@ def test_numbers_under_a_mask_are_refused_and_others_in_a_masked_array_are_not()
             checks.real("x", value)
 
 
-@pytest.mark.parametrize("call", [lambda W: record_verifier.rank_of(W), lambda p: allocations.allocate(p[0], [1])])
+@pytest.mark.parametrize("call", [lambda W: codes.code_loss(W, W[0], 0.2), lambda p: frequencies.allocate(p[0], [1])])
 def test_a_mask_is_not_lost(call):
     whole = np.array([[0.5, 0.1], [0.1, 0.5]])
     assert call(np.ma.masked_array(whole)) is not None

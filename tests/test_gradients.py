@@ -274,7 +274,7 @@ def places_of_vectors(energy):
 
 def behind_its_own_gates():
     point = {"n": 6, "xi1": 1.5, "xi2": 0.7, "gain": 1.0, "K": 2, "samples": 40, "iterations": 1, "seed": 0}
-    return handed_over(f"{wide_networks.__name__}.minimize", lambda: wide_networks.frozen_gates(**point))
+    return handed_over("scipy.optimize.minimize", lambda: wide_networks.frozen_gates(**point))
 
 
 def squashed_pixel():

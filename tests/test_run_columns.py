@@ -8,7 +8,17 @@ from superposition import features
 from superposition.receptive import nlgp_covariance
 
 torch = pytest.importorskip("torch")
-from superposition.experiments import autoencoders, best_codes, decoder_ladder, predicted_fields, unequal, wide_networks  # noqa: E402
+from superposition.codes import dense_training, tile_search  # noqa: E402
+from superposition.experiments import (  # noqa: E402
+    autoencoders,
+    best_codes,
+    decoder_ladder,
+    other_protocols,
+    predicted_fields,
+    unequal,
+    wide_networks,
+)
+from superposition.receptive import training as fields_training  # noqa: E402
 from superposition.rug import protocols, training  # noqa: E402
 
 POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
@@ -27,7 +37,7 @@ def model(monkeypatch):
 
 
 @pytest.mark.parametrize(
-    ("function", "how"), [(autoencoders.stopped_autoencoder, {}), (autoencoders.trained_by, {"protocol": "recipe"})]
+    ("function", "how"), [(autoencoders.stopped_autoencoder, {}), (other_protocols.trained_by, {"protocol": "recipe"})]
 )
 def test_mean_row_sum_of_the_off_diagonal(model, function, how):
     W = model.W_out @ model.W_in
@@ -43,10 +53,10 @@ def test_rate_falls_with_p_below_where_it_is_full(model):
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):
     losses = iter([(0.1, 0.0), (0.2, 0.0), (0.6, 0.0)])
-    monkeypatch.setattr(best_codes.dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
-    monkeypatch.setattr(best_codes.tile_search, "measured_loss", lambda *_, **__: next(losses))
+    monkeypatch.setattr(dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
+    monkeypatch.setattr(tile_search, "measured_loss", lambda *_, **__: next(losses))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
-    assert found["spread"] / found["mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
+    assert found["loss_spread"] / found["loss_mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
 
 
 def test_loss_if_the_interference_were_gaussian_is_that_of_such_noise():
@@ -82,6 +92,6 @@ def test_share_with_the_sign_of_the_filtered_weights_has_no_scale(monkeypatch, f
         W = factor * W0 @ nlgp_covariance(9, 1.5, 1.0)
         return SimpleNamespace(W=W, kept=[W] * 4, loss=np.zeros(2), bias=np.zeros((2, 3)))
 
-    monkeypatch.setattr(wide_networks.training, "train", trained)
+    monkeypatch.setattr(fields_training, "train", trained)
     found = wide_networks.hundred(**call, K=3, initials=2, steps=1, lr=0.1, batch=4, seed=0)
     assert found["same_sign"] == share and found["long"] == 1

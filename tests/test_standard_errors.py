@@ -7,25 +7,24 @@ import numpy as np
 import pytest
 from scipy.stats import chi2
 from superposition import features
-from superposition.codes import budgets, exact_losses, price
+from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
-from superposition.experiments import noise_descent, noisy_networks
+from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
-from superposition.incidental import collision_constant, noise_laws, noise_push
+from superposition.incidental import collision_constant, many_networks, noise_laws, noise_push
 from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
 
 torch = pytest.importorskip("torch")
-from superposition.codes import tile_search  # noqa: E402
+from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder, feature_laws  # noqa: E402
-from superposition.experiments import autoencoders, best_codes, recipe  # noqa: E402
+from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import noisy_training  # noqa: E402
 from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
-from superposition.toy import finite_data  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
 REPEATS, FALSE_ALARMS = 100, 1e-4
@@ -81,18 +80,18 @@ def finite(seed, patch):
     """One start and one set to train on, ones; fresh vectors by the seed."""
     rng, sample = np.random.default_rng(seed), features.sample
     drawn = lambda n, p, size, seed: sample(n, p, size, seed=rng) if size > 3 else np.ones((size, n))  # noqa: E731
-    patch.setattr(finite_data, "TESTED", 200)
-    patch.setattr(finite_data, "features", SimpleNamespace(**vars(features) | {"sample": drawn}))
-    found = finite_data.trained_on(n=6, m=2, p=0.2, vectors=3, steps=1, seed=0, device="cpu")
+    patch.setattr(toy, "TESTED", 200)
+    patch.setattr(toy, "features", SimpleNamespace(**vars(features) | {"sample": drawn}))
+    found = toy.trained_on(n=6, m=2, p=0.2, vectors=3, steps=1, seed=0, device="cpu")
     return found["test"], found["test_se"]
 
 
 def of_decree(seed, patch):
-    patch.setattr(autoencoders, "train_on_samples", lambda settings: fixed_model(0))
+    patch.setattr(gaussian_training, "train_on_samples", lambda settings: fixed_model(0))
     fewer = partial(gaussian_training.continue_training, eval_samples=200)
-    patch.setattr(autoencoders, "continue_training", fewer)
-    found = autoencoders.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
-    return found["real_ratio"], found["real_ratio_se"]
+    patch.setattr(gaussian_training, "continue_training", fewer)
+    found = controls.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
+    return found["real"], found["real_se"]
 
 
 def of_training(name, function, patch, seed, **settings):
@@ -103,10 +102,10 @@ def of_training(name, function, patch, seed, **settings):
 
 def copies(seed, patch):
     """The largest error of two copies that are the same."""
-    patch.setattr(best_codes.dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
-    patch.setattr(best_codes.tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
+    patch.setattr(dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
+    patch.setattr(tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
-    return found["mean"], found["se"]
+    return found["loss_mean"], found["loss_error"]
 
 
 def by_tiles(seed):
@@ -128,7 +127,7 @@ def rising(seed, height=1.0):
 
 def described(name, seed):
     weights = rising(seed)[:, :, None, None] * np.ones((2, 1)) * np.eye(1, 3)
-    found = noisy_networks.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
+    found = noise_description.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
     return found[name], found[f"{name}_se"]
 
 
@@ -139,11 +138,11 @@ def compared(seed):
 
 def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
-    settled = collision_constant.many_networks.start(60, 4, 6, seed=seed + REPEATS)
+    settled = many_networks.start(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
     patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
-    patch.setattr(collision_constant, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
-    found = collision_constant.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
+    patch.setattr(counts, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
+    found = counts.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
     return found[name], found[f"{name}_se"]
 
 
@@ -174,7 +173,7 @@ CASES = (
             toy_loss.simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)
         ),
         "toy.training._losses": toy_networks,
-        "finite_data.trained_on": finite,
+        "toy.trained_on": finite,
         "rugs.simulated_loss": lambda seed, _: estimate(
             rugs.simulated_loss(rugs.Rug(16, 6, seed=1), 0.9, -0.1, 0.2, samples=200, seed=seed)
         ),
@@ -186,7 +185,7 @@ CASES = (
         ),
         "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
         "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=200, seed=seed)),
-        "price.noisy_loss": lambda seed, _: estimate(price.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
+        "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
             autoencoder._simulated(W, B, feature_laws.uniform_law(0.2), 200, seed, None)[1]
@@ -196,19 +195,19 @@ CASES = (
         "tile_search.measured_loss": lambda seed, _: by_tiles(seed),
         "rug.training.evaluate": lambda seed, _: measured(seed),
         "unequal_training.train_unequal": unequal,
-        "experiments.gaussian_autoencoder, real_ratio": of_decree,
-        "experiments.trained_by, loss": lambda seed, patch: of_training(
-            "loss", autoencoders.trained_by, patch, seed, protocol="recipe"
+        "controls.gaussian_autoencoder": of_decree,
+        "other_protocols.trained_by": lambda seed, patch: of_training(
+            "loss", other_protocols.trained_by, patch, seed, protocol="recipe"
         ),
-        "experiments.trained_autoencoder, loss": lambda seed, patch: of_training(
+        "autoencoders.trained_autoencoder": lambda seed, patch: of_training(
             "loss", autoencoders.trained_autoencoder, patch, seed, full_rate_from=0.1
         ),
         "recipe.tried_protocol": lambda seed, patch: of_training(
-            "ratio", recipe.tried_protocol, patch, seed, protocol="recipe"
+            "loss", recipe.tried_protocol, patch, seed, protocol="recipe"
         ),
         "best_codes.sized_tile": copies,
-        "best_codes.ablated_autoencoder": lambda seed, patch: of_training(
-            "refitted", best_codes.ablated_autoencoder, patch, seed, samples=300
+        "led_training.ablated_autoencoder": lambda seed, patch: of_training(
+            "refitted_loss", led_training.ablated_autoencoder, patch, seed, samples=300
         ),
         "push.mean_push": lambda seed, _: pushed(seed),
         "least_squares.signed_mean": lambda seed, _: of_a_sample(seed),
@@ -217,14 +216,14 @@ CASES = (
             12, 2, 1, samples=200, seed=seed
         ),
         "hermite.hermite_growth": lambda seed, _: hermite.hermite_growth(12, 2, 1, {3: -0.03}, samples=300, seed=seed),
-        "descent_experiments.compared": lambda seed, _: compared(seed),
+        "noise_descent.compared": lambda seed, _: compared(seed),
     }
     | {
-        f"noise_experiments.description, {name}": lambda seed, _, name=name: described(name, seed)
+        f"noise_description.description, {name}": lambda seed, _, name=name: described(name, seed)
         for name in ("f_start", "f", "t30", "t50")
     }
     | {
-        f"constant.measured, {name}": lambda seed, patch, name=name: counted(name, seed, patch)
+        f"counts.measured, {name}": lambda seed, patch, name=name: counted(name, seed, patch)
         for name in ("plain", "constant", "fast", "slow", "isotropic")
     }
 )

@@ -45,3 +45,5 @@ CALLS = [
     (receptive.sample_waves, RING | {"gain": 1.0, "samples": 100, "seed": 0}),
     (receptive.best_tile, {"data": DATA, "tiled": True, "widths": (1.0, 3.0)}),
 ]
+
+NAN = {"critical_gain": ["xi2 = tiny"]}

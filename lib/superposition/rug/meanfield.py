@@ -163,7 +163,7 @@ def _gain(shift, sigma, p):
 
 
 def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Best gain at b = z a sigma, and the loss there (The Persian Rug, eq. 9, eq. 14, eq. 15, eq. 16)."""
+    """Best gain at b = z a sigma, and the loss there (The Persian Rug, eq. 9, 14, 15 and 16; eq. 8 for much noise)."""
     z, sigma, p = np.broadcast_arrays(z, sigma, p)
     a, alive = _gain(z * sigma, sigma, p)
     value = _loss(a, a * (z * sigma), a * sigma, p)
