@@ -24,20 +24,8 @@ FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 # What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run, and
 # what it did not have after that, in this order.
 SECONDS = Path(__file__).parent / "tests" / "seconds.csv"
-LONGEST_FIRST = (
-    "ch5",
-    "ch4",
-    "ch6",
-    "ch1",
-    "ch3",
-    "ch7",
-    "ch8",
-    "ch9",
-    "ch2",
-    "test_jupyterlab",
-    "test_pages",
-    "test_notebooks",
-)
+PAGES = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch7", "ch8", "ch9", "ch2")
+LONGEST_FIRST = (*PAGES, "test_jupyterlab", "test_pages", "test_notebooks")
 
 
 def pytest_addoption(parser):
@@ -107,8 +95,8 @@ def pytest_terminal_summary(terminalreporter, config):
     """Say how many seconds each page took, and keep those of all groups if asked to."""
     seconds, groups = Counter(), Counter()
     for reports in terminalreporter.stats.values():
-        for report in reports:
-            node = getattr(report, "nodeid", "")
+        for report in (report for report in reports if hasattr(report, "duration")):  # deselected tests have none
+            node = report.nodeid
             if node.split("::")[0].endswith(".ipynb"):
                 seconds[node.split("::")[0]] += report.duration
             if "@" in node:

@@ -10,9 +10,10 @@ import hashlib
 import json
 import re
 import tomllib
+from functools import cache
 from pathlib import Path
 
-from superposition.runs import fingerprint
+from superposition.runs import RUNS, fingerprint
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "book" / "data"
@@ -43,7 +44,7 @@ def state(notebook):
     except ValueError:  # of the fingerprint: a construct that it refuses to follow
         return None
     shown = [_metadata(cell) for cell in notebook.cells if cell.cell_type == "code"]
-    return _hash([said, shown, _files(words), _claims(words)])[:16]
+    return _hash([said, shown, _tables(words), _claims(words), _presentation()])[:16]
 
 
 def keep_what_rounding_moved(new, old):
@@ -110,7 +111,8 @@ class _Resolved(ast.NodeTransformer):
         if whole[0] != "superposition":
             return ast.Constant(".".join(whole))
         definition, rest = _split(whole[1:])
-        if definition[0] == "runs":  # hands out stored tables, whose content counts
+        whole_module = _library(definition).exists()  # a variable of the page that is called as one
+        if whole_module or definition[0] in ("runs", "book"):  # tables, whose content counts, and how they are shown
             return ast.Constant(".".join(whole))
         return ast.Constant([fingerprint.of(f"superposition:{'.'.join(definition)}"), *rest])
 
@@ -144,11 +146,13 @@ def _metadata(cell):
     return cell.metadata.get("mystnb", {}).get("figure", {})
 
 
-def _files(words):
-    """Content of stored tables that are named, whole or by the beginning that a name is put together from."""
-    beginnings = tuple(word for word in words if isinstance(word, str) and word.endswith("-")) or ("\n",)
+def _tables(words):
+    """Stored tables that are named, whole or by how a name begins: their content, and what joins predictions to it."""
+    beginnings = tuple(word for word in words if word.endswith("-")) or ("\n",)
     paths = [path for path in sorted(DATA.glob("*.*")) if path.stem in words or path.stem.startswith(beginnings)]
-    return [[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    content = [[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    joined = [function for path in paths if path.stem in RUNS for function in RUNS[path.stem].predicted]
+    return content, [fingerprint.of(f"{f.__module__}:{f.__qualname__.split('.')[0]}") for f in joined]
 
 
 def _claims(words):
@@ -156,6 +160,20 @@ def _claims(words):
     declared = tomllib.loads(CLAIMS.read_text(encoding="utf-8"))
     named = {name: claim for name, claim in declared.items() if name in words or claim["chapter"] in words}
     return {name: {field: said for field, said in claim.items() if field != "code"} for name, claim in named.items()}
+
+
+@cache
+def _presentation():
+    """What the modules say that show checks, tables and figures, without their words."""
+    trees = [ast.parse(path.read_text(encoding="utf-8")) for path in sorted((LIBRARY / "book").glob("*.py"))]
+    return [ast.dump(_Wordless().visit(tree)) for tree in trees]
+
+
+class _Wordless(ast.NodeTransformer):
+    """Takes out texts that stand by themselves."""
+
+    def visit_Expr(self, node):
+        return None if isinstance(node.value, ast.Constant) else node
 
 
 def _hash(said):

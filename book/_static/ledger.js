@@ -23,6 +23,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const distinct = name => [...new Set(claims.map(claim => claim.dataset[name]))];
   const text = choice("text", distinct("text"));
   const chapter = choice("chapter", distinct("chapter"));
+  const whose = choice("whose", distinct("whose"));
   const verdict = choice("verdict", distinct("verdict"));
   const resolution = choice("resolution", Object.keys(sharpness));
   const sort = choice("order", ["bluntest first"]);
@@ -35,7 +36,7 @@ document.addEventListener("DOMContentLoaded", () => {
   const chosen = claim => {
     const d = claim.dataset;
     return (!text.value || d.text === text.value) && (!chapter.value || d.chapter === chapter.value)
-      && (!verdict.value || d.verdict === verdict.value)
+      && (!whose.value || d.whose === whose.value) && (!verdict.value || d.verdict === verdict.value)
       && (!resolution.value || sharpness[resolution.value](d.resolution))
       && claim.textContent.concat(d.statement).toLowerCase().includes(search.value.trim().toLowerCase());
   };
@@ -45,7 +46,10 @@ document.addEventListener("DOMContentLoaded", () => {
     count.textContent = `${claims.filter(claim => !claim.hidden).length} of ${claims.length} claims`;
     const sorted = [...claims].sort((a, b) =>
       (sort.value && bluntness(b) - bluntness(a)) || order.get(a) - order.get(b));
-    sorted.forEach(claim => claim.parentElement.append(claim));
+    sorted.forEach(claim => {  // ours stay below, in a list of their own
+      const list = claim.parentElement;
+      list.insertBefore(claim, list.querySelector(":scope > .ours"));
+    });
   }
 
   const quoted = value => `"${value.replaceAll('"', '""')}"`;
@@ -64,6 +68,6 @@ document.addEventListener("DOMContentLoaded", () => {
     });
     return button;
   };
-  place.append(search, text, chapter, verdict, resolution, sort, download("csv"), download("json"), count);
+  place.append(search, text, chapter, whose, verdict, resolution, sort, download("csv"), download("json"), count);
   show();
 });

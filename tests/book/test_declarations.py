@@ -19,18 +19,58 @@ def test_a_claim_knows_its_text():
     assert texts == {*declarations.TEXTS} and declarations.declared()["rug.eq5"].text == "rug"
 
 
+def written(folder, name="rug.eq5", **changed):
+    entry = {"place": "here", "statement": "so", "whose": "printed", "quote": "so", "kind": "equation"}
+    entry |= {"verdict": "holds", "chapter": "ch3"} | changed
+    lines = [f'["{name}"]', *(f'{field} = "{value}"' for field, value in entry.items())]
+    (folder / "claims.toml").write_text("\n".join(lines))
+
+
 @pytest.mark.parametrize(
-    ("name", "kind", "verdict", "said"),
+    ("name", "changed", "said"),
     [
-        ("rugs.eq5", "equation", "holds", "text of rugs.eq5 = 'rugs' is unknown; allowed: toy, rug"),
-        ("rug.eq5", "theorem", "holds", "kind of rug.eq5 = 'theorem' is unknown; allowed: equation"),
-        ("rug.eq5", "equation", "true", "verdict of rug.eq5 = 'true' is unknown; allowed: holds"),
+        ("rugs.eq5", {}, "text of rugs.eq5 = 'rugs' is unknown; allowed: toy, rug"),
+        ("rug.eq5", {"kind": "theorem"}, "kind of rug.eq5 = 'theorem' is unknown; allowed: equation"),
+        ("rug.eq5", {"verdict": "true"}, "verdict of rug.eq5 = 'true' is unknown; allowed: holds"),
+        ("rug.eq5", {"whose": "theirs"}, "whose of rug.eq5 = 'theirs' is unknown; allowed: printed"),
+        ("rug.eq5", {"quote": ""}, "quote of rug.eq5 = ''; allowed: one if printed"),
+        ("rug.eq5", {"whose": "completion"}, "quote of rug.eq5 = 'so'; allowed: one if printed"),
+        ("rug.eq5", {"status": "proved"}, "status of rug.eq5 = 'proved'; allowed: none, it is not ours"),
+        ("rug.eq5", {"whose": "ours", "quote": "", "status": "sure"}, "status of rug.eq5 = 'sure' is unknown; allowed"),
+        (
+            "rug.eq5",
+            {"whose": "ours", "verdict": "refuted"},
+            "verdict of rug.eq5 = 'refuted' is none for whose = 'ours'",
+        ),
+        (
+            "rug.eq5",
+            {"whose": "completion", "verdict": "misprint"},
+            "'misprint' is none for whose = 'completion'; allowed",
+        ),
+        ("rug.eq5", {"whose": "question"}, "'holds' is none for whose = 'question'; allowed: completed, open"),
     ],
 )
-def test_an_unknown_word_is_refused(monkeypatch, tmp_path, name, kind, verdict, said):
-    entry = {"place": "here", "statement": "so", "kind": kind, "verdict": verdict, "chapter": "ch3"}
-    lines = [f'["{name}"]', *(f'{field} = "{value}"' for field, value in entry.items())]
-    (tmp_path / "claims.toml").write_text("\n".join(lines))
+def test_an_unknown_word_or_one_that_does_not_fit_is_refused(monkeypatch, tmp_path, name, changed, said):
+    written(tmp_path, name, **changed)
     monkeypatch.setattr(declarations.resources, "files", lambda package: tmp_path)
     with pytest.raises(ValueError, match=said):
         declarations.declared.__wrapped__()
+
+
+def test_what_is_shown_of_ours_is_its_status(monkeypatch, tmp_path):
+    written(tmp_path, whose="ours", quote="", status="proved", verdict="completed")
+    monkeypatch.setattr(declarations.resources, "files", lambda package: tmp_path)
+    assert declarations.declared.__wrapped__()["rug.eq5"].judged == "ours, proved"
+    assert declarations.declared()["rug.monotone"].judged == declarations.CONDITION
+
+
+# Claims that share a printed sentence and do not agree on it: one sentence should have one verdict.
+AT_ODDS = {"Taken together these two facts will give a lower bound on the loss"}
+
+
+def test_one_quotation_has_one_verdict():
+    verdicts = {}
+    for claim in declarations.declared().values():
+        if len(claim.quote) > 20:  # shorter ones introduce a formula
+            verdicts.setdefault(claim.quote, set()).add(claim.verdict)
+    assert {quote for quote, found in verdicts.items() if len(found) > 1} == AT_ODDS

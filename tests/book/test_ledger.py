@@ -117,10 +117,22 @@ def test_ledger_shows_every_claim_with_its_evidence():
     shown = "".join(ledger.page(CHAPTERS, text)._repr_mimebundle_()["text/markdown"] for text in declarations.TEXTS)
     for claim in declarations.declared().values():
         assert f"<code>{claim.id}</code>" in shown and claim.statement in shown
-    assert sum(sum(counts.values()) for counts in ledger.verdicts().values()) == len(declarations.declared())
+    of_texts = [claim for claim in declarations.declared().values() if claim.whose != "ours"]
+    assert sum(sum(counts.values()) for counts in ledger.verdicts().values()) == len(of_texts)
     bundle = ledger.page(CHAPTERS, "rug")._repr_mimebundle_()
     measured = ledger.records(CHAPTERS["ch3"])[0].measured[0]
     assert f"{measured:.6g}" in bundle["text/markdown"] and f"{measured:.6g}" not in bundle["text/plain"]
+
+
+def test_ours_stand_by_themselves_with_their_status():
+    declared = declarations.declared()
+    shown = ledger.Page(tuple((declared[name], ()) for name in ("rug.best.lemma", "rug.eq6")))._repr_mimebundle_()
+    texts, ours = shown["text/markdown"].split('<div class="ours">')
+    assert "<code>rug.eq6</code>" in texts and re.search(r"\*The text,\* sentence [\d, ]+: eq\. 6", texts)
+    assert "<code>rug.best.lemma</code>" in ours and "<b>ours, proved</b>" in ours and "<b>completed</b>" not in ours
+    assert shown["text/plain"].startswith("rug.best.lemma: ours, proved")
+    order = [claim.whose == "ours" for claim, _ in ledger.page({}, "rug").entries]
+    assert order == sorted(order) and any(order)
 
 
 def test_text_of_another_name_is_refused():

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from superposition import weights
 from superposition.runs import agreement, moved
 
 COLUMNS = {"x": np.array([0.5, 1.0]), "loss": np.array([-4.0, 2.0]), "n": np.array([3, 4]), "how": np.array(["a", "b"])}
@@ -91,3 +92,24 @@ def test_a_quiet_pair_of_moved_starts_is_followed_by_others(off, agrees, sides):
 
     found = agreement.of({"loss": np.array([1.0, 0.5])}, 0, {"loss": 1.0 + off}, replay)
     assert asked == sides and (found.differs == "") == agrees
+
+
+@pytest.mark.parametrize(
+    ("value", "distance"),
+    [
+        ("0.51 2.00 1e-03", 0.0),  # one unit of the last digit is the printer's
+        ("0.54 2.00 1e-03", 0.01),
+        ("0.50 2.00", np.inf),
+        ("half 2.00 1e-03", np.inf),
+    ],
+)
+def test_numbers_in_a_text_are_compared_as_numbers(value, distance):
+    column = {"curve": np.array(["0.51 2.00 1e-03", "3.00 0.00 1e-03"])}
+    column["curve"][0] = "0.50 2.00 1e-03"
+    assert agreement.distances(column, 0, {"curve": value})["curve"] == pytest.approx(distance)
+
+
+def test_packed_weights_are_compared_as_weights():
+    texts = [weights.packed([[1.0, x]], [[1.0], [x]], [0.0, 0.0]) for x in (-1.0, -1.0 - 1e-6, -1.01)]
+    found = [agreement.distances({"weights": np.array(texts)}, 0, {"weights": t})["weights"] for t in texts]
+    assert found == pytest.approx([0, 2e-6 / 1.01**2, 1 - 1 / 1.01**2], rel=0.1)  # of the product, a square

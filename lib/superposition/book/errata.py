@@ -5,10 +5,8 @@ from collections.abc import Mapping
 
 from superposition import checks
 from superposition.book import ledger, rows
-from superposition.book.declarations import AGAINST_THE_TEXT, TEXTS, Claim, declared
+from superposition.book.declarations import AGAINST_THE_TEXT, CONDITION, TEXTS, Claim, declared
 from superposition.book.tables import Table, table
-
-CONDITION = "holds with conditions"
 
 
 def of_chapter(*pages: str) -> Table:

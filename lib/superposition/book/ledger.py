@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 from superposition import checks
-from superposition.book import forms
+from superposition.book import forms, sentences
 from superposition.book.declarations import TEXTS, VERDICTS, Claim, declared
 from superposition.book.rows import RECORD_TYPE, Row, excluded
 from superposition.book.tables import table
+
+OURS = "Ours, with their status: no verdict on the text, and no part of the errata."
 
 
 def records(notebook: str | os.PathLike) -> list[Row]:
@@ -66,7 +68,7 @@ def reference(code: str) -> str:
 
 
 def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
-    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence.
+    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence; then ours.
 
     Parameters
     ----------
@@ -85,7 +87,8 @@ def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
         If there is no such text.
     """
     checks.one_of("text", text, tuple(TEXTS))
-    return Page(tuple(entry for entry in _entries(notebooks) if entry[0].text == text))
+    found = [entry for entry in _entries(notebooks) if entry[0].text == text]
+    return Page(tuple(sorted(found, key=lambda entry: entry[0].whose == "ours")))
 
 
 def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
@@ -104,7 +107,7 @@ def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
 
 
 def verdicts() -> dict[str, dict[str, int]]:
-    """Count the declared claims of each text by verdict.
+    """Count the declared claims of each text by verdict, without ours.
 
     Returns
     -------
@@ -113,22 +116,24 @@ def verdicts() -> dict[str, dict[str, int]]:
     """
     counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
     for claim in declared().values():
-        counts[TEXTS[claim.text]][claim.verdict] += 1
+        counts[TEXTS[claim.text]][claim.verdict] += claim.whose != "ours"
     return counts
 
 
 @dataclass(frozen=True)
 class Page:
-    """Claims with the rows of their checks; displays itself as one folded block a claim.
+    """Claims with the rows of their checks; displays itself as one folded block a claim, ours by themselves.
 
-    The blocks carry what the script of the page filters, sorts and exports by.
+    The blocks carry what the script of the page filters, sorts and exports by; it sorts ours among themselves.
     """
 
     entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
 
     def _repr_mimebundle_(self, **kwargs):
-        plain = [f"{claim.id}: {claim.verdict}; {len(rows)} checks" for claim, rows in self.entries]
-        blocks = [_block(claim, rows) for claim, rows in self.entries]
+        plain = [f"{claim.id}: {claim.judged}; {len(rows)} checks" for claim, rows in self.entries]
+        blocks = [_block(claim, rows) for claim, rows in self.entries if claim.whose != "ours"]
+        ours = [_block(claim, rows) for claim, rows in self.entries if claim.whose == "ours"]
+        blocks += [f'<div class="ours">\n\n{OURS}', *ours, "</div>"] if ours else []
         return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(blocks)}
 
 
@@ -142,7 +147,7 @@ class Sharpness:
         rows = [
             {
                 "claim": _link(claim),
-                "verdict": claim.verdict,
+                "verdict": claim.judged,
                 "resolution": _resolution(rows),
                 "in units of": ", ".join(dict.fromkeys(row.unit for row in rows if row.unit)) or None,
                 "remark": claim.coarse,
@@ -186,24 +191,33 @@ def _block(claim, rows):
         "chapter": claim.chapter,
         "place": claim.place,
         "kind": claim.kind,
-        "verdict": claim.verdict,
+        "whose": claim.whose,
+        "verdict": claim.judged,
         "checks": len(rows),
         "resolution": _bluntest(rows),
         "statement": claim.statement,
+        "quote": claim.quote,
+        "sentences": _sentences(claim),
         "ours": claim.right,
         "code": claim.code or claim.symbol,
     }
     data = " ".join(f'data-{name}="{html.escape(_fact(value))}"' for name, value in facts.items())
     # a heading to unfold holds no formulas
     place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, ").replace("$", ""))
-    head = f"<code>{claim.id}</code> {place} · <b>{claim.verdict}</b> · {html.escape(_resolution(rows))}"
+    head = f"<code>{claim.id}</code> {place} · <b>{claim.judged}</b> · {html.escape(_resolution(rows))}"
     block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
+    if claim.quote:
+        block.append(f"*The text,* sentence {_sentences(claim)}: {claim.quote}")
     if claim.right:
         block.append(f"*Ours:* {claim.right}")
     if claim.coarse:
         block.append(f"*Why no sharper:* {claim.coarse}")
     block.append(f"{claim.kind} · [{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}")
     return "\n\n".join([*block, *([_evidence(claim, rows)] if rows else []), "</details>"])
+
+
+def _sentences(claim):
+    return ", ".join(map(str, sentences.naming(claim.id)))
 
 
 def _fact(value):

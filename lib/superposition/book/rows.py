@@ -76,11 +76,11 @@ def _block(name: str, rows: Sequence[Row]) -> str:
 
 
 def _verdict(rows):
-    """What the claims file says of the text, or that this run was too short to say it."""
+    """What the claims file says of the text or of what is ours, or that this run was too short to say it."""
     if rows[0].verdict == "open":
         return "open"
     undecided = sum(row.outcome == "undecided" for row in rows)
-    return f"undecided in this run ({undecided} of {len(rows)})" if undecided else rows[0].verdict
+    return f"undecided in this run ({undecided} of {len(rows)})" if undecided else declared()[rows[0].id].judged
 
 
 def decisive(rows: Sequence[Row]) -> str:

@@ -2,8 +2,9 @@
 
 A processor or a number of threads of its own rounds in another way, so equal bits are not asked for. A distance
 is one in units of the largest number of its column, and `BOUND` is what rounding may do; texts, truths and whole
-numbers have to be equal. Where a training is chaotic, rounding does more. How much, pairs of replays tell whose
-start was moved by one rounding (`superposition.runs.moved`), up to three where the first is too quiet.
+numbers have to be equal. Numbers in a text are compared as numbers, less the last digit that was printed. Where a
+training is chaotic, rounding does more. How much, pairs of replays tell whose start was moved by one rounding
+(`superposition.runs.moved`), up to three where the first is too quiet.
 """
 
 from __future__ import annotations
@@ -13,6 +14,8 @@ from dataclasses import dataclass
 from math import inf, isfinite
 
 import numpy as np
+
+from superposition import weights
 
 BOUND = 1e-5  # twenty times the largest distance seen between two processors, 5e-7
 FACTOR = 10.0  # of what moving did: chaos alone goes beyond it once in two hundred times, beyond half of it in fifty
@@ -54,39 +57,62 @@ def of(columns: dict[str, np.ndarray], row: int, values: dict, replay: Replay) -
 
 def distances(columns: dict[str, np.ndarray], row: int, values: dict) -> dict[str, float]:
     """How far each value lies from a row's, in units of its column's largest; infinite where it must be equal."""
-    return {name: _distance(columns[name], row, value) if name in columns else inf for name, value in values.items()}
+    known = {name: columns[name] for name in values if name in columns}
+    return {name: _apart(known[name][row].item(), value, known[name]) if name in known else inf
+            for name, value in values.items()}  # fmt: skip
 
 
-def _distance(column: np.ndarray, row: int, value: float | str) -> float:
-    stored = column[row].item()
-    if stored == value:
+def _apart(one: float | str, other: float | str, column: np.ndarray) -> float:
+    """The distance of two values of a column, in units of the largest number in it."""
+    if one == other:
         return 0.0
-    if _bound(column) == 0 or isinstance(value, str) or not isfinite(value):
+    if isinstance(one, str) and isinstance(other, str):
+        return _texts_apart(one, other, column)
+    if _bound(column) == 0 or isinstance(other, str) or not isfinite(other):
         return inf
     largest = np.abs(column).max()
-    return float(abs(value - stored) / largest) if largest else inf
+    return float(abs(other - one) / largest) if largest else inf
+
+
+def _texts_apart(one: str, other: str, column: np.ndarray) -> float:
+    """The same for numbers in a text, less the last digit that was printed; infinite for words."""
+    numbers, others = _numbers(one), _numbers(other)
+    if numbers is None or others is None or numbers.shape != others.shape:
+        return inf
+    largest = max(np.abs(said[0]).max() for text in column.tolist() if (said := _numbers(text)) is not None)
+    return float(np.maximum(np.abs(others[0] - numbers[0]) - np.maximum(numbers[1], others[1]), 0).max() / largest)
+
+
+def _numbers(text: str) -> np.ndarray | None:
+    """Numbers of a text and a unit of the last digit of each, or packed weights with units of 0; None for words."""
+    try:
+        packed = weights.unpacked(text)
+        return np.array([(x, 0.0) for name in sorted(packed) for x in packed[name].flat]).T
+    except ValueError:
+        pass
+    try:
+        return np.array([(float(word), _last_digit(word)) for word in text.split()]).T
+    except ValueError:
+        return None
+
+
+def _last_digit(word: str) -> float:
+    mantissa, _, exponent = word.partition("e")
+    return 10.0 ** (int(exponent or 0) - len(mantissa.partition(".")[2]))
 
 
 def _bound(column: np.ndarray) -> float:
-    return BOUND if column.dtype.kind == "f" else 0.0
+    return BOUND if column.dtype.kind in "fU" else 0.0
 
 
 def _bounds(
     columns: dict[str, np.ndarray], row: int, values: dict, wide: dict[str, float], replay: Replay
 ) -> dict[str, float]:
     """The bounds above `BOUND` of columns with wide distances, by what moving the start does to them."""
-    today = {name: _with(columns[name], row, values[name]) for name in wide}
     moved, spreads = [], dict.fromkeys(wide, 0.0)
     for pair in range(1, PAIRS + 1):
         moved += [replay(-pair), replay(pair)]
-        spreads = {name: max(_distance(today[name], row, side[name]) for side in moved) for name in wide}
+        spreads = {name: max(_apart(values[name], side[name], columns[name]) for side in moved) for name in wide}
         if all(distance <= FACTOR * spreads[name] for name, distance in wide.items()):
             break
     return {name: FACTOR * spread for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
-
-
-def _with(column: np.ndarray, row: int, value: float) -> np.ndarray:
-    """A column with another value in one row."""
-    changed = column.copy()
-    changed[row] = value
-    return changed

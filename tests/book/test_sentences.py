@@ -1,0 +1,72 @@
+"""Every sentence of the texts is counted, and those that assert and the claims of the ledger name each other."""
+
+import pytest
+from superposition.book import declarations, sentences
+
+# Sentences that assert something and have no row in the ledger yet. This list may only become shorter.
+WITHOUT_ROW = {
+    "toy": set(),
+    "rug": {3, 28, 35, 62, 70, 71, 72, 73, 78, 102, 133, 138, 200, 232},
+    "incidental": {5, 15, 16, 21, 88, 91, 92, 102, 146, 149, 150, 151, 156, 208},
+    "gdln": {9, 73, 74, 130, 131, 139, 154, 213, 242},
+}
+
+
+@pytest.mark.parametrize("text", declarations.TEXTS)
+def test_a_sentence_that_asserts_has_a_row_or_is_known_to_miss_one(text):
+    assert {sentence.number for sentence in sentences.without_row(text)} == WITHOUT_ROW[text]
+
+
+def test_every_claim_that_is_printed_or_asked_names_its_sentence_and_none_of_ours_has_one():
+    named = {name for sentence in sentences.sentences() for name in sentence.claims}
+    whose = {claim.id: claim.whose for claim in declarations.declared().values()}
+    assert {name for name, said in whose.items() if said in ("printed", "question")} <= named
+    assert not {name for name, said in whose.items() if said == "ours"} & named
+
+
+def test_a_claim_knows_its_sentences():
+    of_rug = {sentence.number: sentence for sentence in sentences.sentences() if sentence.text == "rug"}
+    numbers = sentences.naming("rug.power")
+    assert numbers and all("rug.power" in of_rug[number].claims for number in numbers)
+    assert "power-law" in of_rug[numbers[0]].first
+    assert sentences.naming("rug.best.lemma") == ()
+
+
+def test_the_count_is_that_of_the_lines():
+    shown = sentences.counted()
+    assert shown.headings[1:4] == ("sentences", "asserting", "with a row")
+    for row, (text, name) in zip(shown.rows, declarations.TEXTS.items(), strict=True):
+        of_text = [sentence for sentence in sentences.sentences() if sentence.text == text]
+        asserting = [sentence for sentence in of_text if sentence.role == "asserts"]
+        assert row[:3] == (name, str(len(of_text)), str(len(asserting)))
+        assert int(row[3]) == sum(bool(sentence.claims) for sentence in asserting) > 0
+
+
+LINE = {"text": "rug", "number": "1", "class": "asserts", "first": "The loss", "claims": "rug.eq5", "reason": ""}
+
+
+@pytest.mark.parametrize(
+    ("changed", "said"),
+    [
+        ({"text": "rugs"}, "text of sentence rugs 1 = 'rugs' is unknown; allowed: toy"),
+        ({"class": "claims"}, "class of sentence rug 1 = 'claims' is unknown; allowed: asserts"),
+        ({"claims": "rug.eq5 rug.eq55"}, "claims of sentence rug 1 = 'rug.eq55' is unknown"),
+        ({"claims": "toy.L0"}, "claims of sentence rug 1 = toy.L0 is of toy, printed; allowed: its text's own"),
+        ({"claims": "rug.best.lemma"}, "claims of sentence rug 1 = rug.best.lemma is of rug, ours"),
+        ({"first": "one two three four five six seven eight nine"}, "first of sentence rug 1 = .* up to 8 words"),
+        ({"reason": "background"}, "reason of sentence rug 1 = 'background'; allowed: one unless it asserts"),
+        ({"class": "asks"}, "reason of sentence rug 1 = ''; allowed: one unless it asserts"),
+        ({"number": "2"}, "numbers of rug = .*; allowed: 1, 2, 3 and so on"),
+    ],
+)
+def test_a_line_that_does_not_fit_is_refused(monkeypatch, tmp_path, changed, said):
+    line = LINE | changed
+    (tmp_path / "sentences.csv").write_text(",".join(line) + "\n" + ",".join(line.values()) + "\n")
+    monkeypatch.setattr(sentences.resources, "files", lambda package: tmp_path)
+    with pytest.raises(ValueError, match=said):
+        sentences.sentences.__wrapped__()
+
+
+def test_a_text_of_another_name_is_refused():
+    with pytest.raises(ValueError, match="text = 'rugs' is unknown"):
+        sentences.without_row("rugs")
