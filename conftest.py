@@ -95,8 +95,8 @@ def pytest_terminal_summary(terminalreporter, config):
     """Say how many seconds each page took, and keep those of all groups if asked to."""
     seconds, groups = Counter(), Counter()
     for reports in terminalreporter.stats.values():
-        for report in reports:
-            node = getattr(report, "nodeid", "")
+        for report in (report for report in reports if hasattr(report, "duration")):  # deselected tests have none
+            node = report.nodeid
             if node.split("::")[0].endswith(".ipynb"):
                 seconds[node.split("::")[0]] += report.duration
             if "@" in node:

@@ -29,16 +29,10 @@ def state(*code, **options):
         (HEAD + "\nimport superposition.rug.meanfield", BODY.replace("meanfield.", "superposition.rug.meanfield.")),
         (HEAD + "  # and a comment", BODY),
     ],
-    ids=["alias", "whole path", "comment"],
+    ids=["alias", "another door", "whole path", "comment"],
 )
 def test_another_name_for_the_same_leaves_the_outputs(code):
     assert state(*code) == state(HEAD, BODY)
-
-
-def test_another_door_to_the_same_leaves_the_outputs():
-    assert state("from superposition import rug", "rug.Rug(8, 3)") == state(
-        "from superposition.rug import rugs", "rugs.Rug(8, 3)"
-    )
 
 
 @pytest.mark.parametrize(

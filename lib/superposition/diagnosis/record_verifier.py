@@ -95,8 +95,9 @@ def check_record(
     False
     """
     ns, rank, loss, se = measured(W, b, p, nd=nd, samples=samples, seed=seed)
+    p = float(p)
     best = best_known(p, rank / ns)
-    return Record(ns, rank, rank / ns, float(p), loss, se, best.loss, best.rug)
+    return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
 
 
 def measured(
