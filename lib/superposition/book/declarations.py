@@ -59,12 +59,12 @@ class Claim:
 
     @property
     def judged(self) -> str:
-        """What is shown of it: the verdict on the text, or the status of what is ours."""
+        """The verdict on the text, or the status of what is ours."""
         return f"ours, {self.status}" if self.status else self.verdict
 
     @property
     def undecided(self) -> bool:
-        """Whether its checks are shown and decide nothing: it is open, and is no question that others asked."""
+        """Whether its checks are shown and decide nothing, as it is open and no question that others asked."""
         return self.verdict == "open" and self.kind not in NO_CHECK_NEEDED
 
 

@@ -95,7 +95,7 @@ class Report:
 
     @property
     def signed(self) -> bool:
-        """Whether the table was signed: all points agree, and all are there that it needs if it was not valid."""
+        """Whether the table was signed, as all points agree and all are there that it needs if it was not valid."""
         return bool(self.replayed) and not self.differing and (self.valid or not self.left)
 
     def __str__(self) -> str:
