@@ -106,7 +106,7 @@ def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository)
     done = call(repository, "certify", RUN, "--blocks-only")
     assert done.returncode == 0 and done.stdout.startswith(f"{RUN}: replayed 2 now, 2 ever of 15 points; 0 have"), done
     entry, head = said(repository)["certified"][-1], git(repository, "rev-parse", "HEAD")
-    assert f"and {head[:7]} has the bits of today's code; signed" in done.stdout
+    assert f"and {head[:7]} has the bits of today's code where it was asked; signed" in done.stdout
     assert entry["from"]["commit"] == head and entry["rule"] == "blocks" and entry["as_stored"] == 0
     assert 0 < entry["distances"]["relu"] < 1.1e-6 and entry["moved_bounds"] == {}
 
