@@ -4,14 +4,13 @@ import json
 import os
 import re
 import shutil
-import tomllib
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from fast_runs import FAST, ROOT, swept
 from superposition import cli, runs, weights
-from superposition.runs import certify, columns, tables
+from superposition.runs import certify, tables
 
 DATA = ROOT / "book" / "data"
 NAMES = sorted(path.stem for path in DATA.glob("*.csv"))
@@ -231,20 +230,6 @@ def results(tmp_path_factory):
     folder = tmp_path_factory.mktemp("results") / "fast"
     swept(FAST, folder)
     return folder
-
-
-@pytest.mark.parametrize("damage", KINDS.values(), ids=KINDS)
-def test_damaged_meanings_of_columns_are_named_or_say_something_else(folder, monkeypatch, damage):
-    monkeypatch.setattr(tables, "folder", lambda: folder)
-    path, before = folder / "columns.toml", columns.lines()
-    damage(path)
-    try:
-        assert columns.lines() != before or tomllib.loads(path.read_text()) == tomllib.loads(
-            (DATA / path.name).read_text()
-        )
-    except tables.TableError as refusal:
-        assert str(refusal).startswith(f"{path} is damaged: ")
-    put_back(path)
 
 
 RECORDS = sorted((DATA / "records").iterdir())
