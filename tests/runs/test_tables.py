@@ -114,10 +114,15 @@ def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
 STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 
 
+# Their code was rearranged, and no replay has confirmed them since: pages say "Not current" beside their figures.
+# Whoever certifies one takes it out of the list; none comes in.
+WAITING = frozenset(())
+
+
 @pytest.mark.parametrize("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
     table = tables.load(name)
-    assert table.note == ""
+    assert table.note == ("The table is older than the current library code." if name in WAITING else "")
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
 
 
