@@ -45,7 +45,7 @@ KINDS = ("killed", "late", "killed since", "equivalent", "survived")
 LONG = 60  # seconds that the tests of one fault may take together; the first of them may take more
 TOO_LONG = 300  # seconds for one file: it is left out
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
-LEFT_OUT = "superposition.runs.catalogue"  # another number there is another run, not a fault
+GRIDS = "superposition.experiments"  # outside of functions another number there is another run, not a fault
 HEAD = """# Random faults, and what the tests saw
 
 Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module. Late: the
@@ -151,7 +151,7 @@ def drawn(names, number, seed, records):
     tried = Counter(r["module"] for r in records if r["seed"] != seed)
     order = sorted(random.Random(seed).sample(names, len(names)), key=lambda name: tried[name])
     trees = {name: ast.parse(files()[name].read_text()) for name in names}
-    found = {name: list(faults(tree)) for name, tree in trees.items()}
+    found = {name: [one for one in faults(tree) if computes(name, tree, one)] for name, tree in trees.items()}
     for name, ones in found.items():
         random.Random(f"{seed} {name}").shuffle(ones)
     rounds = zip_longest(*([(name, fault) for fault in found[name]] for name in order))
@@ -160,6 +160,12 @@ def drawn(names, number, seed, records):
     survived = [(name, fault) for name in {module for module, *_ in again} & set(names) for fault in found[name]]
     left = [one for one in survived if key(described(*one)) in again and one not in first]
     return [(name, fault, trees[name]) for name, fault in first + left]
+
+
+def computes(name, tree, fault):
+    """Whether a fault is one of a computation, and not of a grid."""
+    functions = [node for node in tree.body if isinstance(node, ast.FunctionDef)]
+    return not name.startswith(f"{GRIDS}.") or any(node.lineno <= fault.line <= node.end_lineno for node in functions)
 
 
 def described(name, fault):
@@ -225,7 +231,6 @@ def latest(records):
 def chosen(parts):
     """Return the modules that begin with one of the named parts, by default all."""
     modules = [name for name in files() if name.startswith("superposition.") and not is_package(name)]
-    modules = [name for name in modules if not name.startswith(f"{LEFT_OUT}.")]
     found = [name for name in modules if not parts or any(f"{name}.".startswith(f"{part}.") for part in parts)]
     if not found:
         raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.codes.fans, …")

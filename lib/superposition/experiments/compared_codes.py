@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from importlib import resources
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -21,10 +21,11 @@ class PricedPoint(Point):
     """What `priced_code` takes."""
 
     kind: Annotated[
-        str, Meaning("fan, cone, graph, antipodal, rug", "the code; the graph tile has r = 0.23, the others 1/5")
+        Literal["fan", "cone", "graph", "antipodal", "rug"],
+        Meaning("fan, cone, graph, antipodal, rug", "the code; the graph tile has r = 0.23, the others 1/5"),
     ]
     budget: Annotated[
-        str,
+        Literal["noise", "digits", "decay", "bound"],
         Meaning(
             "noise, digits, decay, bound",
             "what limits it: hidden noise, bits of a number, weight decay, a bound on the weights",

@@ -5,7 +5,7 @@ Source: Incidental Polysemanticity, section 2.1 and Figure 3; the constant is ou
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -41,7 +41,7 @@ class DescentPoint(Point):
     n: Annotated[Count, Field(ge=1), _FEATURES]
     m: Annotated[Count, Field(ge=1), _NEURONS]
     lambda_: Annotated[Real, Field(gt=0), Meaning("above 0", "coefficient of the l1 norm in the loss")]
-    method: Annotated[str, Meaning("adamw, sgd", "optimiser")]
+    method: Annotated[Literal["adamw", "sgd"], Meaning("adamw, sgd", "optimiser")]
     lr: Rate
     steps: Steps
     seed: Seed

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -33,7 +33,9 @@ class LedPoint(Point):
     """What `led_network` takes."""
 
     method: Annotated[
-        str,
+        Literal[
+            "plain", "softplus", "sparse encoder", "unequal", "fans", "blocks", "growing", "pruned", "cones", "tiles"
+        ],
         Meaning(
             "plain, softplus, sparse encoder, unequal, fans, blocks, growing, pruned, cones, tiles",
             "how training was led: the start or penalty of superposition.codes.dense_training, or ten blocks imposed",

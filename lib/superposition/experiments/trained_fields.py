@@ -6,7 +6,7 @@ of the NLGP: the control that knows nothing of higher moments.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -25,7 +25,9 @@ if TYPE_CHECKING:
 
 
 LAWS = ("nlgp", "clone")
-Law = Annotated[str, Meaning("nlgp, clone", "the data: NLGP, or Gaussian with the same covariances")]
+Law = Annotated[
+    Literal["nlgp", "clone"], Meaning("nlgp, clone", "the data: NLGP, or Gaussian with the same covariances")
+]
 
 
 class TrainedField(Ring):
@@ -49,7 +51,7 @@ class BiasPoint(TrainedField):
     """What `bias_sign` takes."""
 
     gain: Gain
-    activation: Annotated[str, Meaning("erf, sigmoid", "activation of the hidden neurons")]
+    activation: Annotated[Literal["erf", "sigmoid"], Meaning("erf, sigmoid", "activation of the hidden neurons")]
     bias: Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
     K: Neurons
 

@@ -5,7 +5,7 @@ Source: the notes on localization, sections 4.2, 5 and 6.1.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -40,7 +40,7 @@ class MarginalPoint(_Gated):
     """What `other_marginal` takes."""
 
     law: Annotated[
-        str,
+        Literal["erf", "tanh", "sine", "sinh", "power", "shrink", "elliptical", "cubic"],
         Meaning(
             "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
             "marginal of the data, as superposition.receptive.marginals.draw",

@@ -5,7 +5,7 @@ Source: the notes on localization, sections 1, 3.2 and 4.2.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -38,7 +38,10 @@ class HundredPoint(Ring):
     steps: Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
     lr: RatePerNeuron
     batch: Batch
-    activation: Annotated[str, Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons")]
+    activation: Annotated[
+        Literal["relu", "erf", "sigmoid", "tanh"],
+        Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
+    ]
     bias: Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
     scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
     K: Neurons
@@ -50,7 +53,8 @@ class PulsePoint(Point):
 
     n: Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
     version: Annotated[
-        str, Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support")
+        Literal["raw", "complemented", "signed"],
+        Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
     ]
     long_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
     long_high: Annotated[Count, Field(ge=1), Meaning("pixels", "longest pulse with label 1")]
