@@ -20,6 +20,7 @@ def dotted(path):
 
 SOURCES = {HOME / "__init__.py"}.union(*map(fingerprint.sources, FUNCTIONS))
 SOURCES = {path for path in SOURCES if path.suffix == ".py"}  # others are data
+SOURCES |= {HOME / "inputs.py", *HOME.glob("runs/*.py")}  # what points are made of, in the same modules
 SOURCES |= {parent / "__init__.py" for path in SOURCES for parent in path.parents if HOME in parent.parents}
 TEXTS = {dotted(path): path.read_text() for path in sorted(SOURCES)}
 PACKAGES = {dotted(path) for path in SOURCES if path.name == "__init__.py"}
@@ -138,7 +139,8 @@ def more_definitions(tree):
 
 @every(ast.Module)
 def listed_in_all(tree):
-    tree.body.append(ast.parse(f"__all__ = {own_names(tree)}").body[0])
+    if "__all__" not in ast.unparse(tree):
+        tree.body.append(ast.parse(f"__all__ = {own_names(tree)}").body[0])
 
 
 @every(ast.Module)

@@ -1,7 +1,6 @@
 """The search for tiles: weights of the strata, the measured loss against the exact one, and a search that finds."""
 
 import numpy as np
-import pytest
 import torch
 from superposition.codes import exact_losses, fans, partners, tile_search
 
@@ -34,9 +33,3 @@ def test_a_quarter_of_the_starts_are_fans_and_cones_and_a_quarter_of_unequal_lou
     apart = (W_out - W_in.transpose(1, 2)).abs().amax(dim=(1, 2)) > 0.1  # the others begin tied, up to a thousandth
     assert apart.tolist() == [True] * 5 + [False] * 15
     assert (loud != 0).any(dim=1).tolist() == [True] * 10 + [False] * 10 and not b.any()
-
-
-def test_a_search_refuses_its_feature_vectors_by_name_and_at_once(monkeypatch):
-    monkeypatch.setattr(tile_search, "first_weights", lambda *_: pytest.fail("it has begun"))
-    with pytest.raises(ValueError, match="^fresh = 1 is out of range; allowed: whole numbers from 2$"):
-        tile_search.search(2, 4, 0.1, fresh=1)

@@ -57,8 +57,3 @@ def test_nothing_is_lost_where_nothing_is_shared():
 def test_refusals(mean, variance, sampler, said):
     with pytest.raises(ValueError, match=said):
         FeatureLaw(mean, variance, sampler)
-
-
-def test_no_more_dimensions_than_features():
-    with pytest.raises(ValueError, match=r"r = 1.5 is out of range; allowed: \(0, 1\]"):
-        feature_laws.rug_optimum(feature_laws.uniform_law(0.1), 1.5)

@@ -141,18 +141,20 @@ def test_others_are_new_at_each_signing_until_all_points_were_replayed():
     assert set(seen.values()) == {1} and len(entries) > 5  # none twice before each was there once
 
 
-@pytest.mark.parametrize("dropped", [(), ("loss_se",)])
+@pytest.mark.parametrize("dropped", [(), ("first_wins", "dead")])
 def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, tmp_path):
     source = tables.folder()
     for ending in (".csv", ".json"):
-        (tmp_path / f"rug-records{ending}").write_bytes((source / f"rug-records{ending}").read_bytes())
+        (tmp_path / f"polysemantic-flow{ending}").write_bytes((source / f"polysemantic-flow{ending}").read_bytes())
     monkeypatch.setattr(tables, "folder", lambda: tmp_path)
-    before = tables.load("rug-records", run=runs.find("rug-records"), replay=False)
+    before = tables.load("polysemantic-flow", run=runs.find("polysemantic-flow"), replay=False)
     tables.sign({**before.provenance, "certified": []}, dropped)
-    after = tables.load("rug-records", run=runs.find("rug-records"), replay=False)
+    after = tables.load("polysemantic-flow", run=runs.find("polysemantic-flow"), replay=False)
     assert list(after.columns) == [name for name in before.columns if name not in dropped]
     assert after.note == "" and all((after.columns[name] == before.columns[name]).all() for name in after.columns)
-    assert ((tmp_path / "rug-records.csv").read_bytes() == (source / "rug-records.csv").read_bytes()) == (not dropped)
+    assert ((tmp_path / "polysemantic-flow.csv").read_bytes() == (source / "polysemantic-flow.csv").read_bytes()) == (
+        not dropped
+    )
 
 
 def test_a_column_that_is_dropped_is_told_and_the_others_must_agree(monkeypatch):

@@ -96,7 +96,7 @@ def test_threads_of_the_maths_library_are_divided(tmp_path, monkeypatch, workers
     run = make("threads", "threads")
     sweep.locally(run, "full", tmp_path, workers=workers)
     tables.collect(run, "full", tmp_path, tmp_path)
-    assert set(tables.load("threads", run=run, where=tmp_path).columns["threads"]) == {share}
+    assert set(tables.load("threads", run=run, where=tmp_path, replay=False).columns["threads"]) == {share}
 
 
 @pytest.mark.parametrize("workers", [0, -1, 10_000, 1.5])

@@ -40,7 +40,7 @@ def moments(
 
 
 def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """First-layer weights (*t.shape, K, n) of a gated linear network with mean readout, at any time."""
+    """First-layer weights, of shape t.shape + (K, n), of a gated linear network with mean readout, at any time."""
     # The flow is K dw/dt = b - A w / K, so w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b with phi(z) = (1 -
     # exp(-z))/z: no inverse of A, and directions that A does not see keep their initial value (eq. 47, 48 and 49).
     w0, times = np.asarray(w0, float), np.asarray(t, float)

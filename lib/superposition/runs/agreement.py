@@ -68,7 +68,7 @@ def _apart(one: float | str, other: float | str, column: np.ndarray) -> float:
         return 0.0
     if isinstance(one, str) and isinstance(other, str):
         return _texts_apart(one, other, column)
-    if _bound(column) == 0 or isinstance(other, str) or not isfinite(other):
+    if isinstance(one, str) or isinstance(other, str) or _bound(column) == 0 or not isfinite(other):
         return inf
     largest = np.abs(column).max()
     return float(abs(other - one) / largest) if largest else inf
