@@ -149,3 +149,8 @@ def test_progress_is_told():
 def test_refusals(arguments, said):
     with pytest.raises(ValueError, match=said):
         superposition.diagnose(**arguments)
+
+
+def test_no_more_dimensions_than_features():
+    with pytest.raises(ValueError, match="nd = 6 is out of range; allowed: whole numbers from 1 to 4"):
+        superposition.diagnose(np.eye(4), np.zeros(4), 0.1, nd=6)

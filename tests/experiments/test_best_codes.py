@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from rows import as_read
-from superposition import weights
+from superposition import runs, weights
 from superposition.codes import best_map, exact_losses
 from superposition.experiments import best_codes, compared_codes, led_training
 from superposition.rug import meanfield
@@ -58,3 +58,13 @@ def test_recorded_code_is_the_one_in_the_file():
     assert other["record"] == 0
     with pytest.raises(ValueError, match="nothing.safetensors is no file"):
         compared_codes.recorded_code(name="nothing", p=0.05)
+
+
+@pytest.mark.parametrize(
+    ("field", "value"), [("m", 1), ("p", 0), ("starts", 3), ("kept", 0), ("steps", 0), ("seed", -1)]
+)
+def test_a_search_is_refused_by_name_before_it_begins(field, value):
+    run = runs.find("rug-tiles")
+    good = {name: values[0] for name, values in run.small[0].items()}
+    with pytest.raises(ValueError, match=field):
+        run.point(**{**good, field: value})
