@@ -6,7 +6,7 @@ from typing import Annotated
 import pytest
 from pydantic import AfterValidator, BaseModel, Field, ValidationError
 from superposition import inputs
-from superposition.inputs import Count, Even, Real, UpTo
+from superposition.inputs import Count, Even, From, Real, UpTo
 
 
 class Point(BaseModel):
@@ -17,6 +17,7 @@ class Point(BaseModel):
     low: Annotated[Real, Field(ge=1e-12)] = 0.1
     even: Annotated[Count, Field(ge=2, le=8), AfterValidator(Even("pairs are needed"))] = 2
     tied: Annotated[Real, Field(ge=0), AfterValidator(UpTo("even / 3", "even", Fraction(1, 3)))] = 0.1
+    double: Annotated[Count, Field(ge=4), AfterValidator(From("2 closed", "closed", 2))] = 4
     several: Annotated[tuple[inputs.Ratio, ...], Field(min_length=1)] = (0.5,)
     said: Annotated[str, Field(description="a or b")] = "a"
 
@@ -31,6 +32,7 @@ class Point(BaseModel):
         ("low", "numbers from 1e-12"),
         ("even", "even numbers from 2 to 8"),
         ("tied", "numbers from 0 to even / 3"),
+        ("double", "whole numbers from 2 closed"),
         ("several", "at least one number above 0 and up to 1, separated by commas"),
         ("said", "a or b"),
     ],
@@ -40,7 +42,7 @@ def test_the_sentence_is_made_from_the_constraint(name, sentence):
 
 
 @pytest.mark.parametrize("values", [{"closed": True}, {"half": True}, {"half": float("nan")}, {"even": 3},
-                                    {"tied": 0.7}, {"even": 4, "tied": 1.34}])  # fmt: skip
+                                    {"tied": 0.7}, {"even": 4, "tied": 1.34}, {"closed": 5, "double": 9}])  # fmt: skip
 def test_what_is_refused(values):
     with pytest.raises(ValidationError):
         Point(**values)
@@ -48,6 +50,7 @@ def test_what_is_refused(values):
 
 def test_an_end_set_by_another_field_is_itself_allowed():
     assert Point(even=6, tied=2).tied == 2 and Point(even=4, tied=4 / 3).tied == 4 / 3
+    assert Point(closed=5, double=10).double == 10
 
 
 def test_a_field_whose_other_end_was_refused_is_not_blamed():

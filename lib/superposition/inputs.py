@@ -47,6 +47,22 @@ class UpTo:
 
 
 @dataclass(frozen=True)
+class From:
+    """A lower end that another field sets, ``factor`` times its value; for `pydantic.AfterValidator`."""
+
+    words: str
+    other: str
+    factor: int = 1
+
+    def __call__(self, value: float, info: ValidationInfo) -> float:
+        """Return ``value``, or refuse it; nothing is compared with a field that was refused itself."""
+        if self.other in info.data and value < self.factor * info.data[self.other]:
+            given = info.data[self.other]
+            raise ValueError(f"{self.words} is {self.factor * given:g} at {self.other} = {given:g}")
+        return value
+
+
+@dataclass(frozen=True)
 class Even:
     """Even numbers only; for `pydantic.AfterValidator`. ``because`` says in refusals why."""
 
@@ -100,6 +116,8 @@ def _range(kind, constraints, plural):
         validator = getattr(one, "func", None)
         if isinstance(validator, UpTo):
             ends["le"] = validator.words
+        if isinstance(validator, From):
+            ends["ge"] = validator.words
         if isinstance(validator, Even):
             noun = "even number"
     return noun + plural + _ends(**ends)

@@ -9,17 +9,19 @@ from functools import partial
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition import checks
 from superposition.experiments.shared import LOSS, OVER_RUG, Probability, Seed, over_rug
-from superposition.inputs import Count
+from superposition.inputs import Count, From, UpTo
 from superposition.runs.point import Meaning, Point, Run
 
 
 class _Tile(Point):
     m: Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the tile")]
-    B: Annotated[Count, Field(ge=4), Meaning("features", "features of the tile; r = m / B")]
+    B: Annotated[
+        Count, Field(ge=4), AfterValidator(From("2 m", "m", 2)), Meaning("features", "features of the tile; r = m / B")
+    ]
     p: Probability
     seed: Seed
 
@@ -28,7 +30,9 @@ class TilePoint(_Tile):
     """What `searched_tile` takes."""
 
     starts: Annotated[Count, Field(ge=4), Meaning("copies", "starts that were screened")]
-    kept: Annotated[Count, Field(ge=1), Meaning("copies", "starts that were refined")]
+    kept: Annotated[
+        Count, Field(ge=1), AfterValidator(UpTo("starts", "starts")), Meaning("copies", "starts that were refined")
+    ]
     steps: Annotated[Count, Field(ge=1), Meaning("steps", "steps of the long descent")]
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 from typing import Annotated, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition import checks
 from superposition.experiments.shared import (
@@ -19,7 +19,7 @@ from superposition.experiments.shared import (
     Steps,
     over_rug,
 )
-from superposition.inputs import Count, Real
+from superposition.inputs import Count, Real, UpTo
 from superposition.runs.point import Meaning, Point, Run
 
 
@@ -50,7 +50,7 @@ class LedPoint(Point):
         ),
     ]
     ns: Annotated[Count, Field(ge=4), FEATURES]
-    nd: Annotated[Count, Field(ge=2), DIMENSIONS]
+    nd: Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
     p: Probability
     steps: Steps
     seed: Seed

@@ -10,11 +10,11 @@ from __future__ import annotations
 from typing import Annotated
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition import checks, features
 from superposition.experiments.shared import Probability, Seed, Steps
-from superposition.inputs import Count, Real
+from superposition.inputs import Count, Real, UpTo
 from superposition.runs.point import Meaning, Point, Run
 
 TIE = 1e-4  # relative: minima this close both count as predicted
@@ -35,7 +35,9 @@ class PhasePoint(Point):
 
 class _Model(Point):
     n: Annotated[Count, Field(ge=2, le=4096), Meaning("features", "number of features, all of importance 1")]
-    m: Annotated[Count, Field(ge=1, le=4096), Meaning("dimensions", "number of hidden dimensions")]
+    m: Annotated[
+        Count, Field(ge=1), AfterValidator(UpTo("n", "n")), Meaning("dimensions", "number of hidden dimensions")
+    ]
     steps: Steps
     seed: Seed
 

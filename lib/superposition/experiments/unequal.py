@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition import checks, features
 from superposition.checks import MOST_FEATURES
 from superposition.experiments.shared import DEVICE, DIMENSIONS, FEATURES, Seed, Steps
-from superposition.inputs import Count, Real
+from superposition.inputs import Count, Real, UpTo
 from superposition.runs.point import Meaning, Point, Run
 
 VECTORS = 10_000  # of each half of the simulations with signs drawn anew
@@ -20,7 +20,7 @@ class SignsPoint(Point):
     """What `shuffled_signs` takes."""
 
     ns: Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
-    nd: Annotated[Count, Field(ge=1), DIMENSIONS]
+    nd: Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
     exponent: Annotated[
         Real,
         Field(ge=0, le=10),

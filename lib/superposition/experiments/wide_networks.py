@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import (
     NETWORK_LOSS,
@@ -21,7 +21,7 @@ from superposition.experiments.shared import (
     Seed,
     Steps,
 )
-from superposition.inputs import Count, Real
+from superposition.inputs import Count, From, Real, UpTo
 from superposition.runs.point import Meaning, Point, Run
 
 if TYPE_CHECKING:
@@ -48,6 +48,10 @@ class HundredPoint(Ring):
     initials: Initials
 
 
+def _longest(shortest):
+    return AfterValidator(From(shortest, shortest)), AfterValidator(UpTo("n", "n"))
+
+
 class PulsePoint(Point):
     """What `pulse_fields` takes."""
 
@@ -57,9 +61,9 @@ class PulsePoint(Point):
         Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
     ]
     long_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
-    long_high: Annotated[Count, Field(ge=1), Meaning("pixels", "longest pulse with label 1")]
+    long_high: Annotated[Count, *_longest("long_low"), Meaning("pixels", "longest pulse with label 1")]
     short_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
-    short_high: Annotated[Count, Field(ge=1), Meaning("pixels", "longest pulse with label 0")]
+    short_high: Annotated[Count, *_longest("short_low"), Meaning("pixels", "longest pulse with label 0")]
     K: Neurons
     initials: Initials
     steps: Steps
