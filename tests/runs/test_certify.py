@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 from fast_runs import FAST, ROOT
 from superposition import runs
-from superposition.runs import bridge, certify, cover, fingerprint, provenance, tables
+from superposition.runs import replay, certify, cover, fingerprint, provenance, tables
 
 RUN = "rug-ladder-antipodal"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
@@ -219,9 +219,9 @@ def test_a_replay_answers_with_values_and_no_more_threads_than_it_is_given(monke
     monkeypatch.setattr(threadpoolctl, "threadpool_limits", said.append)
     torch = SimpleNamespace(set_num_threads=lambda number: said.append(f"torch {number}"))
     monkeypatch.setitem(sys.modules, "torch", torch)
-    found = bridge._answer("fast", fast, 3)
+    found = replay._answer("fast", fast, 3)
     assert found["values"] == {"value": math.sin(0.5) + 1 / 7} and 0 < found["seconds"] < 60
     monkeypatch.delitem(sys.modules, "torch")
-    bridge._answer("fast", fast, 2)
+    replay._answer("fast", fast, 2)
     assert said == [3, "torch 3", 2]
-    assert bridge._answer("fast", None, 1)["digest"] == fingerprint.of(FAST.function)
+    assert replay._answer("fast", None, 1)["digest"] == fingerprint.of(FAST.function)

@@ -33,7 +33,7 @@ import numpy as np
 
 import superposition
 from superposition import checks
-from superposition.runs import agreement, bridge, cover, fingerprint, provenance, tables
+from superposition.runs import agreement, cover, fingerprint, provenance, replay, tables
 from superposition.runs.agreement import Agreement
 from superposition.runs.point import Point, Run
 
@@ -302,7 +302,7 @@ def _process(library: Path) -> Iterator[Ask]:
     """A process that replays points with one library."""
     limits = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), str(THREADS))
     environment = {**os.environ, **limits, "PYTHONPATH": str(library)}
-    command = [sys.executable, "-P", bridge.__file__, str(THREADS)]
+    command = [sys.executable, "-P", replay.__file__, str(THREADS)]
     pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     with subprocess.Popen(command, env=environment, **pipes) as process:
         try:
