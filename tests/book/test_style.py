@@ -41,3 +41,12 @@ def test_a_cube_has_twelve_edges():
     corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]).T / 3**0.5
     style.polyhedron(ax, corners)
     assert len([line for line in ax.lines if len(line.get_data_3d()[0]) == 2]) == 12
+
+
+def test_a_corner_where_two_coincide_is_drawn_larger():
+    ax = Figure().add_subplot(projection="3d")
+    style.polyhedron(ax, np.array([[1.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 1], [-1, 0, 0]]).T)
+    sizes = {
+        tuple(np.ravel(line.get_data_3d())): line.get_markersize() for line in ax.lines if line.get_marker() == "o"
+    }
+    assert sizes.pop((1, 0, 0)) > max(sizes.values())

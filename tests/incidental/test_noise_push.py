@@ -57,7 +57,7 @@ def test_the_series_is_the_push_of_dense_rows(law):
 def test_gaussian_noise_pushes_nowhere():
     u = directions(1, 9)[0]
     np.testing.assert_allclose(noise_push.push(u, [0.5, 2.0], incidental.normal(0.3)), 0, atol=1e-15)
-    np.testing.assert_array_equal(noise_push.push_series(u, [0.5, 2.0], incidental.normal(0.3)), 0)
+    np.testing.assert_array_equal(noise_push.push_series(u, [0.0, 0.5, 2.0], incidental.normal(0.3)), 0)
 
 
 @pytest.mark.parametrize(("k", "kappa6"), [(-1, 28), (-0.3, 36)])

@@ -180,6 +180,9 @@ FOLLOWED = {
     "values of a name that nobody used between": {"low": at_top("HALF = 1\nOTHER = 7\nHALF = HALF + 1")},
     "local name like a refused one": {"top": before("open = h\n    open(x)")},
     "attribute like a refused one": {"top": before("x.open()")},
+    "exit that leaves the error alone": {
+        "low": [("def unused():", "    def __exit__(self, kind, e, trace):\n        self.x = kind\n\ndef unused():")]
+    },
     "refused where only a script is": {"low": at_top("if __name__ == '__main__':\n    low.LIMIT = 3")},
 }  # fmt: skip
 
