@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition.incidental import noise_loss
+from superposition.incidental.tail_moments import tails
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -51,6 +52,26 @@ def free_drift(W: ArrayLike, law: Law, *, draws: int, seed: int) -> float:
     A = rotations(W, found - found.mean(axis=0))
     first, second = u @ A, u @ A @ A  # of u exp(A)
     return -float(np.mean(np.sum(6 * u**2 * first**2 + 2 * u**3 * second, axis=2)))
+
+
+def free_share(n: int, m: int) -> float:
+    """Share of the sideways motions of a simplex of n rows that are rotations common to all rows. Ours."""
+    # Rows of length 1 move sideways in n (m - 1) ways. A simplex spans n - 1 directions: (n - 1)(n - 2) / 2 rotations
+    # within them and (n - 1)(m - n + 1) out of them. To first order in 1 / m the push of a dense row is spread evenly.
+    return (n - 1) * (m - n / 2) / (n * (m - 1))
+
+
+def pushes(W: ArrayLike, law: Law) -> tuple[float, float]:
+    """Rate of the mean f / S^2 by the shut outputs of unit rows (n, m): each row free, and common rotations only."""
+    W = np.asarray(W, float)
+    n, u = len(W), W / np.linalg.norm(W, axis=1, keepdims=True)
+    force = np.empty_like(u)
+    for j, w in enumerate(u):
+        others = np.delete(u @ w, j)
+        force[j] = -2 * tails(others, w, law).mixed[1].sum(axis=0)
+    force -= np.sum(force * u, axis=1, keepdims=True) * u
+    rise = 4 * (u**3 - np.sum(u**4, axis=1, keepdims=True) * u)
+    return float(np.sum(rise * force) / n), float(np.sum(rise * (u @ rotations(u, force))) / n)
 
 
 def balance(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[float, float]:
