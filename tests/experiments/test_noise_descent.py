@@ -50,12 +50,12 @@ def test_a_time_within_the_settling_is_refused():
 
 
 def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks():
-    point = dict(law_name="bipolar", sigma=0.3, n=3, m=4, eta=0.05, level=0.5, draws=50, instances=3, seed=1)
+    point = dict(law_name="bipolar", sigma=0.25, n=4, m=8, eta=0.1, level=0.32, draws=50, instances=3, seed=1)
     found = noise_descent.step_border(**point)
     assert found["border"] == pytest.approx(found["slope"] / found["drift"], rel=1e-12)
-    start = noisy_training.initial(3, 4, 3, seed=1)
-    risen = [step_noise.risen(W, bipolar(0.3), 0.5, eta=0.05) for W in start]
-    parts = np.array([step_noise.balance(W, bipolar(0.3), draws=50, seed=2 + i) for i, W in enumerate(risen)])
+    start = noisy_training.initial(4, 8, 3, seed=1)
+    risen = [step_noise.risen(W, bipolar(0.25), 0.32, eta=0.1) for W in start]
+    parts = np.array([step_noise.balance(W, bipolar(0.25), draws=50, seed=2 + i) for i, W in enumerate(risen)])
     assert [found["slope"], found["drift"]] == pytest.approx(parts.mean(axis=0))
     without = [slope / drift for slope, drift in (np.delete(parts, i, axis=0).sum(axis=0) for i in range(3))]
     assert found["border_se"] == pytest.approx(np.sqrt(2 * np.var(without)))

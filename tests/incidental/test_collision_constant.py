@@ -56,10 +56,10 @@ def test_several_features_by_adaptive_quadrature(n, m):
     assert n == 2 or abs(expected - collision_constant.two_features(m)) > 1e-2
 
 
-def test_with_many_features_all_overlaps_end_at_zero():
-    assert collision_constant.several_features(10**4, 64) == pytest.approx(
-        collision_constant.opposite_tops_at(0.0, 64), rel=1e-12
-    )
+def test_with_many_features_all_overlaps_end_near_zero():
+    at_zero = float(collision_constant.opposite_tops_at(0.0, 64))
+    some, many = (collision_constant.several_features(n, 64) / at_zero - 1 for n in (10**3, 10**4))
+    assert 0 < many < some / 3 and many < 2e-3
 
 
 def test_many_neurons_tend_to_chance():

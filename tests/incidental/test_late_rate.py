@@ -19,7 +19,7 @@ def test_overlaps_follow_those_of_the_gradient_flow():
 
 @pytest.mark.parametrize(("n", "m", "seed"), [(12, 40, 0), (20, 90, 1), (32, 64, 2)])
 def test_overlaps_die_out_at_the_rate_of_those_that_are_left(n, m, seed):
-    ends = late_rate.overlap_flow(weights(5, n, m, seed), [12.0, 16.0])
+    ends = late_rate.overlap_flow(weights(5, n, m, seed), [16.0, 20.0])
     first, last = np.log(late_rate.positive_overlaps(ends))
     rates = np.array([late_rate.late_rate(end) for end in ends[-1]])
     np.testing.assert_allclose((first - last) / 4, rates, rtol=0.01)  # slower modes still die out
