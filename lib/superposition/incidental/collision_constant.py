@@ -25,7 +25,7 @@ GRID = 400  # quantiles of each largest weight in `opposite_tops_at`
 
 
 def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
-    """Pairs of opposite tops that networks (b, n, m) would have in random orientations, over n (n - 1) / 4m."""
+    """Pairs of opposite tops of networks (b, n, m) of unit rows in random orientations, over n (n - 1) / 4m."""
     # Exact in the mean for unit rows after the fast stage, which turns with the neurons if they are turned, but for the
     # sums taken as normal in `opposite_tops_at`.
     W = np.asarray(W, float)
@@ -45,10 +45,10 @@ def mean_overlap(W: ArrayLike) -> float:
 
 
 def opposite_tops_at(overlap: ArrayLike, m: int) -> np.ndarray:
-    """Chance that two random directions of overlap sqrt(m) W_i . W_j have opposite tops at one neuron, times 2m."""
+    """Chance that random directions have opposite tops, times 2m, at overlaps sqrt(m) W_i . W_j of a few units."""
     # Ours. With tops x and -y (largest of m half-normal numbers) the other m - 1 products have mean 0 and variance s^2,
     # so that the overlap has the density of N(-x y, s^2) / sqrt(m), against N(0, 1). The sum of products is taken as
-    # normal: good to 2 % at m = 8, better beyond.
+    # normal: good to 3 % at m = 8, better beyond, and not beyond overlaps of some 5.
     from scipy.special import ndtr, ndtri
 
     overlap = np.asarray(overlap, float)
