@@ -79,7 +79,9 @@ def balance(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[float, fl
     return noise_loss.fourth_norm_slope(W, law), free_drift(W, law, draws=draws, seed=seed)
 
 
-def risen(W: ArrayLike, law: Law, level: float, *, eta: float = 0.1, most: int = 20_000) -> Float[np.ndarray, "n m"]:
+def risen(
+    W: Float[np.ndarray, "n m"], law: Law, level: float, *, eta: float = 0.1, most: int = 20_000
+) -> Float[np.ndarray, "n m"]:
     """Weights (n, m) on their descent on the expected loss, once the mean f / S^2 has risen to a level."""
     settled = round(10 / eta)
     W = noise_loss.descend(W, law, eta=eta / 4, steps=4 * settled, record=[4 * settled])[0]
