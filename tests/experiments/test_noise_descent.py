@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition.experiments import noise_descent
-from superposition.incidental import noise_loss, noisy_training
+from superposition.incidental import noise_loss, noisy_training, step_noise
 from superposition.incidental.noise_laws import bipolar
 
 TIMES = np.linspace(0, 100, 101)
@@ -47,3 +47,15 @@ def test_a_point_descends_the_weights_that_training_starts_from():
 def test_a_time_within_the_settling_is_refused():
     with pytest.raises(ValueError, match="until = 49.* is out of range"):
         noise_descent.descended_and_trained(**{**POINT, "until": 49.0})
+
+
+def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks():
+    point = dict(law_name="bipolar", sigma=0.25, n=4, m=8, eta=0.1, level=0.32, draws=50, instances=3, seed=1)
+    found = noise_descent.step_border(**point)
+    assert found["border"] == pytest.approx(found["slope"] / found["drift"], rel=1e-12)
+    start = noisy_training.initial(4, 8, 3, seed=1)
+    risen = [step_noise.risen(W, bipolar(0.25), 0.32, eta=0.1) for W in start]
+    parts = np.array([step_noise.balance(W, bipolar(0.25), draws=50, seed=2 + i) for i, W in enumerate(risen)])
+    assert [found["slope"], found["drift"]] == pytest.approx(parts.mean(axis=0))
+    without = [slope / drift for slope, drift in (np.delete(parts, i, axis=0).sum(axis=0) for i in range(3))]
+    assert found["border_se"] == pytest.approx(np.sqrt(2 * np.var(without)))

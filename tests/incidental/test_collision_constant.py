@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.stats import norm
-from superposition.incidental import collision_constant, many_networks
+from superposition.incidental import collision_constant, late_rate, many_networks
 
 
 def after_the_fast_stage(networks, m, seed):
@@ -25,6 +25,13 @@ def test_two_features_against_their_polar_factors(m, networks):
     assert collision_constant.two_features(m) > 1.1  # chance is 1
 
 
+def test_two_features_drawn_are_their_polar_factors():
+    tops = 16 * many_networks.opposite_tops(after_the_fast_stage(60_000, 8, 2))
+    drawn = collision_constant.two_features_drawn(8, 60_000, seed=3)
+    assert drawn.mean == pytest.approx(tops.mean(), abs=4 * np.hypot(drawn.se, tops.std() / 60_000**0.5))
+    assert drawn.mean > 1.1  # chance is 1
+
+
 @pytest.mark.parametrize("m", [8, 64, 1000])
 def test_the_mean_over_all_overlaps_is_chance(m):
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)
@@ -36,7 +43,7 @@ def test_the_mean_over_all_overlaps_is_chance(m):
 
 @pytest.mark.parametrize(("n", "m"), [(2, 64), (30, 24), (103, 64)])
 def test_several_features_by_adaptive_quadrature(n, m):
-    shift = (n - 2) / (16 * np.arctan(1) * m**0.5)  # pi = 4 arctan(1)
+    shift = late_rate.mean_field((n - 2) / m**0.5)[0]
     at_zero = float(collision_constant.opposite_tops_at(0.0, m))
 
     def integrand(z):
@@ -49,10 +56,10 @@ def test_several_features_by_adaptive_quadrature(n, m):
     assert n == 2 or abs(expected - collision_constant.two_features(m)) > 1e-2
 
 
-def test_with_many_features_all_overlaps_end_at_zero():
-    assert collision_constant.several_features(10**4, 64) == pytest.approx(
-        collision_constant.opposite_tops_at(0.0, 64), rel=1e-12
-    )
+def test_with_many_features_all_overlaps_end_near_zero():
+    at_zero = float(collision_constant.opposite_tops_at(0.0, 64))
+    some, many = (collision_constant.several_features(n, 64) / at_zero - 1 for n in (10**3, 10**4))
+    assert 0 < many < some / 3 and many < 2e-3
 
 
 def test_many_neurons_tend_to_chance():

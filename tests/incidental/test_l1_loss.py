@@ -68,3 +68,8 @@ def test_no_regularization_is_refused_and_forces_are_the_slope_of_the_loss():
         shift[at] = step
         slope = (l1_loss.loss(W + shift, 0.1) - l1_loss.loss(W - shift, 0.1)) / (2 * step)
         assert l1_loss.gradient(W, 0.1)[at] == pytest.approx(slope, abs=1e-8)
+
+
+def test_without_an_l1_term_orthonormal_rows_cost_nothing():
+    assert incidental.loss(np.eye(3, 4), 0) == 0
+    assert not incidental.forces(np.eye(3, 4), 0)[2].any() and incidental.threshold(0.5, 0) == 0

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import norm
 from superposition import incidental
 from superposition.incidental import noise_push, tail_moments
 
@@ -78,3 +79,24 @@ def test_the_ratio_of_means_over_the_sphere():
     u = directions(200_000, 8)
     f, s6, s8 = (np.sum(u**q, axis=1) for q in (4, 6, 8))
     assert np.mean(s6 - f**2) / np.mean(s8 - f * s6) == pytest.approx(1.6, rel=0.02)
+
+
+def test_a_mixture_of_gaussians_by_enumeration_and_without_mixing():
+    u, b, variances, shares = directions(1, 4)[0], 1.3, np.array([0.3, 2.0]), np.array([0.6, 0.4])
+    unit = variances / (shares @ variances)
+    f, total = np.sum(u**4), 0.0
+    for picks in np.ndindex(2, 2, 2, 2):
+        V = unit[list(picks)]
+        opened = norm.sf(b / np.sqrt(np.sum(u**2 * V)))
+        total += np.prod(shares[list(picks)]) * -8 * np.sum((u**3 - f * u) * V * u) * opened
+    assert noise_push.mixture_push(u, b, variances, shares) == pytest.approx(total, rel=1e-10)
+    assert noise_push.mixture_push(u, [b, 2], [1.0, 1.0], [0.5, 0.5]) == pytest.approx([0, 0], abs=1e-15)
+
+
+def test_uniform_noise_pushes_towards_the_axes_and_mixtures_of_gaussians_away():
+    rng = np.random.default_rng(5)
+    for _ in range(60):
+        u, b = rng.standard_normal(rng.integers(2, 7)) ** rng.choice([1, 3]), rng.uniform(0.05, 4)
+        # to what the characteristic function of uniform noise leaves out
+        assert noise_push.push(u, b, incidental.uniform(1.0)) > -1e-8
+        assert noise_push.mixture_push(u, b, rng.exponential(size=3), rng.dirichlet(np.ones(3))) < 1e-12

@@ -58,6 +58,37 @@ def descended_and_trained(
     return compared(np.array([0, *times]), np.transpose(quiet), noisy, level)
 
 
+class BorderPoint(noisy_networks.NoisyPoint):
+    """What `step_border` takes: `instances` networks, and noises of each for the scatter of its steps."""
+
+    m: Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
+    eta: Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
+    level: Annotated[Real, Field(gt=0, lt=1), Meaning("1/m to 1", "mean f / S^2 to which the networks descend first")]
+    draws: Annotated[Count, Field(ge=2), Meaning("noises", "noises of each network for the scatter of its steps")]
+
+
+def step_border(
+    *, law_name: str, sigma: float, n: int, m: int, eta: float, level: float, draws: int, instances: int, seed: int,
+    device: str = "auto", progress: Callable[[int, int], object] | None = None,
+) -> dict[str, float]:  # fmt: skip
+    """The learning rate at which the noise of the steps takes what the slope of the expected loss gives."""
+    from superposition.incidental import noisy_training, step_noise
+
+    start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
+    noise, parts = noisy_networks.law(law_name, sigma), []
+    for done, W in enumerate(start, 1):
+        parts.append(
+            step_noise.balance(step_noise.risen(W, noise, level, eta=eta), noise, draws=draws, seed=seed + done)
+        )
+        if progress is not None:
+            progress(done, len(start))
+    slope, drift = np.transpose(parts)
+    without = (slope.sum() - slope) / (drift.sum() - drift)  # each network once left out
+    spread = np.sqrt((len(parts) - 1) * np.mean((without - without.mean()) ** 2))
+    return {"slope": float(slope.mean()), "drift": float(drift.mean()), "border": float(slope.sum() / drift.sum()),
+            "border_se": float(spread)}  # fmt: skip
+
+
 def compared(times: ArrayLike, quiet: ArrayLike, noisy: ArrayLike, level: float) -> dict[str, float]:
     """Times at which two batches of curves reach a level in the mean, and their ratio."""
     times = checks.array("times", times, "records")
@@ -110,6 +141,18 @@ _both = partial(
 _DESCENT = {"law_name": ("bipolar",), "eta": (0.02,), "descent_eta": (0.15,), "level": (0.3,), "seed": (0,)}
 _TINY_HOURS = 0.005
 
+_BORDER_COLUMNS = {
+    "slope": Meaning(
+        "per eta t", "d(f / S^2)/d(eta t) of the descent on the expected loss at the level, mean over networks"
+    ),
+    "drift": Meaning(
+        "per eta^2 and step", "fall of f / S^2 by the scatter of the steps along common rotations, mean over networks"
+    ),
+    "border": Meaning("learning rate", "slope / drift: beyond it steps of this size undo what the slope gives"),
+    "border_se": Meaning("learning rate", "standard error of border, leaving out one network at a time"),
+}
+_BORDER = {"law_name": ("bipolar",), "n": (8,), "m": (16,), "eta": (0.1,), "level": (0.25,), "draws": (1000,)}
+
 RUNS = (
     _both(
         name="noise-descent",
@@ -127,6 +170,17 @@ RUNS = (
         feeds="the same at another size of the noise",
         small=({**_DESCENT, "sigma": (0.2,), "n": (8,), "m": (16,), "until": (80.0,), "instances": (2,)},),
         full=({**_DESCENT, "n": (8,), "m": (16,), "sigma": (0.12,), "until": (150.0,), "instances": (12,)},),
+        hours={"small": _TINY_HOURS, "full": 0.02},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-border",
+        feeds="Incidental Polysemanticity, Figure 5: the learning rate beyond which steps keep rows dense",
+        function="superposition.experiments.noise_descent:step_border",
+        point=BorderPoint,
+        columns=_BORDER_COLUMNS,
+        small=({**_BORDER, "sigma": (0.3,), "draws": (100,), "instances": (2,), "seed": (0,)},),
+        full=({**_BORDER, "sigma": (0.182, 0.242, 0.283), "instances": (16,), "seed": (7,)},),
         hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="one core of a busy two-core machine",
     ),

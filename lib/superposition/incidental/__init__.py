@@ -119,7 +119,7 @@ def loss(W: ArrayLike, lambda_: float) -> float:
     W : array_like, shape (n, m)
         Encodings, finite.
     lambda_ : float
-        Strength of the l1 term in the loss convention, above 0.
+        Strength of the l1 term in the loss convention, 0 or more.
 
     Returns
     -------
@@ -150,7 +150,7 @@ def gradient(W: ArrayLike, lambda_: float) -> Float[np.ndarray, "n m"]:
     W : array_like, shape (n, m)
         Encodings, finite.
     lambda_ : float
-        Strength of the l1 term in the loss convention, above 0.
+        Strength of the l1 term in the loss convention, 0 or more.
 
     Returns
     -------
@@ -184,7 +184,7 @@ def forces(
     W : array_like, shape (n, m)
         Encodings, finite.
     lambda_ : float
-        Strength of the l1 term in the simplified convention, above 0.
+        Strength of the l1 term in the simplified convention, 0 or more.
 
     Returns
     -------
@@ -216,7 +216,7 @@ def threshold(norm_squared: ArrayLike, lambda_: float) -> np.ndarray:
     norm_squared : array_like
         |W|^2, 0 or more.
     lambda_ : float
-        Strength of the l1 term, above 0.
+        Strength of the l1 term, 0 or more.
 
     Returns
     -------
@@ -355,7 +355,7 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
 
 
 def _strength(lambda_):
-    return checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
+    return checks.number("lambda_", lambda_, 0, open_high=True)
 
 
 def _noisy(W):

@@ -13,6 +13,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition.features import Estimate
+from superposition.incidental import late_rate, many_networks
+
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
@@ -22,7 +25,7 @@ GRID = 400  # quantiles of each largest weight in `opposite_tops_at`
 
 
 def isotropic(W: ArrayLike) -> Float[np.ndarray, " b"]:
-    """Pairs of opposite tops that networks (b, n, m) would have in random orientations, over n (n - 1) / 4m."""
+    """Pairs of opposite tops of networks (b, n, m) of unit rows in random orientations, over n (n - 1) / 4m."""
     # Exact in the mean for unit rows after the fast stage, which turns with the neurons if they are turned, but for the
     # sums taken as normal in `opposite_tops_at`.
     W = np.asarray(W, float)
@@ -42,10 +45,10 @@ def mean_overlap(W: ArrayLike) -> float:
 
 
 def opposite_tops_at(overlap: ArrayLike, m: int) -> np.ndarray:
-    """Chance that two random directions of overlap sqrt(m) W_i . W_j have opposite tops at one neuron, times 2m."""
+    """Chance that random directions have opposite tops, times 2m, at overlaps sqrt(m) W_i . W_j of a few units."""
     # Ours. With tops x and -y (largest of m half-normal numbers) the other m - 1 products have mean 0 and variance s^2,
     # so that the overlap has the density of N(-x y, s^2) / sqrt(m), against N(0, 1). The sum of products is taken as
-    # normal: good to 2 % at m = 8, better beyond.
+    # normal: good to 3 % at m = 8, better beyond, and not beyond overlaps of some 5.
     from scipy.special import ndtr, ndtri
 
     overlap = np.asarray(overlap, float)
@@ -69,14 +72,27 @@ def two_features(m: int) -> float:
     return float(negative + opposite_tops_at(0.0, m) / 2)
 
 
+def two_features_drawn(m: int, draws: int, *, seed: int) -> Estimate:
+    """`two_features` with no sum taken as normal: random starts, and the polar factors where others end. Ours."""
+    W = np.random.default_rng(seed).standard_normal((draws, 2, m))
+    W[:, 1] *= np.sign(np.sum(W[:, 0] * W[:, 1], axis=1))[:, None]  # a positive overlap
+    p, q, r = (np.sum(W[:, i] * W[:, j], axis=1)[:, None] for i, j in ((0, 0), (0, 1), (1, 1)))
+    root = np.sqrt(p * r - q**2)
+    ends = np.stack([(r + root) * W[:, 0] - q * W[:, 1], (p + root) * W[:, 1] - q * W[:, 0]], axis=1)
+    W[:, 1] *= -1  # the same with a negative one, which stays
+    return Estimate.of(m * (many_networks.opposite_tops(W) + many_networks.opposite_tops(ends)))
+
+
 def several_features(n: int, m: int) -> float:
     """Pairs of opposite tops after the fast stage of n features, over n (n - 1) / 4m. Ours."""
-    # To first order in third parties: one moves a negative overlap c by -(b+ c' + c'+ b) / 2 of its own two overlaps b
-    # and c' (half of that if both are positive), on average by 1 / (4 pi m). For many features all overlaps end at 0.
+    # Third parties move the negative overlaps by one shift, to all orders for n and m to infinity at fixed n / sqrt(m):
+    # that of `superposition.incidental.late_rate.mean_field`, g / (4 pi) at first. Positive ones end at 0.
     nodes, weights = np.polynomial.legendre.leggauss(48)
     z = 4 + 4 * nodes  # a normal number's size, up to 8
-    shifted = np.minimum((n - 2) / (4 * np.pi * np.sqrt(m)) - z, 0)
-    return float(opposite_tops_at(0.0, m) / 2 + 4 * (weights * _bell(z)) @ opposite_tops_at(shifted, m))
+    shift = late_rate.mean_field((n - 2) / np.sqrt(m))[0]
+    return float(
+        opposite_tops_at(0.0, m) / 2 + 4 * (weights * _bell(z)) @ opposite_tops_at(np.minimum(shift - z, 0), m)
+    )
 
 
 def _bell(z):

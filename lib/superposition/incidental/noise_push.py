@@ -73,8 +73,23 @@ def mean_push(m: int, b: ArrayLike, law: Law, *, rows: int = 32, seed: int = 0) 
     return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(rows)
 
 
+def mixture_push(u: ArrayLike, b: ArrayLike, variances: ArrayLike, shares: ArrayLike) -> np.ndarray:
+    """`push` in units of sigma^2 where each noise is Gaussian with a variance (k,) drawn with shares (k,). Ours."""
+    # Every law whose density is a mixture of Gaussians about 0 is one, as far as wanted: Laplace, Student, two scales.
+    # Given the variances V, E[xi_k ReLU] = V_k u_k P(u . xi > b sigma).
+    from scipy.special import ndtr
+
+    u, b = _unit(u), np.asarray(b, float)
+    variances, shares = np.asarray(variances, float), np.asarray(shares, float)
+    picks = np.indices((len(shares),) * len(u)).reshape(len(u), -1)
+    V = variances[picks] / (shares @ variances)
+    opened = ndtr(-b.ravel()[:, None] / np.sqrt(u**2 @ V))
+    mixed = (opened * np.prod(shares[picks], axis=0)) @ V.T * u
+    return (-8 * mixed @ (u**3 - np.sum(u**4) * u)).reshape(b.shape)
+
+
 def turning_depth(m: int, kurtosis: ArrayLike, kappa6: ArrayLike) -> np.ndarray:
-    """Depth b at which the noise stops pushing random directions either way. Ours."""
+    """Depth b at which the first two orders of the mean push over random directions vanish: a guide. Ours."""
     # Nan where the first term wins everywhere: the square root of 3 - 2 (m + 8) k / kappa6, where the mean of the first
     # two terms of `push_series` over the sphere vanishes: the means of s6 - f^2 and s8 - f s6 have the ratio (m + 8) /
     # 10. Below it the noise pushes to the axes if kappa6 > 0, above it if kappa6 < 0.

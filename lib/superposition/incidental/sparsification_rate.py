@@ -129,7 +129,7 @@ class Bounds:
 def relative_variance_bounds(w0: ArrayLike) -> Bounds:
     """Between which values the relative variance lies while m' weights are left (Appendix B and Figure 7)."""
     # ``low`` translates the m' largest sizes until the next one is zero, ``high`` until the smallest of them is; nan
-    # for the latter at m' = 1, where the one weight vanishes.
+    # where all sizes vanish: ``high`` at m' = 1, and both where they are equal.
     gaps = np.abs(np.asarray(w0, float))
     gaps = np.sort(gaps.max() - gaps)  # below the largest; the order is kept by every translation
     left = np.arange(1, gaps.size)

@@ -1,0 +1,92 @@
+"""What the noise of the steps does to sparsity: it drifts the rows apart, along the motions that are free.
+
+A step of size eta moves W along -G, the gradient at the noise of this step. Its mean is the slope of the expected loss.
+Its scatter changes the fourth norm of directions at second order. Lengths and overlaps are held by the loss; free are
+rotations common to all rows, W -> W exp(A) with A antisymmetric. So the scatter counts as far as it is such a rotation,
+
+    df/d(eta t) = slope - eta drift,
+
+and beyond eta = slope / drift nothing is gained. Source: ours, for Incidental Polysemanticity, section 4.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from superposition.incidental import noise_loss
+from superposition.incidental.tail_moments import tails
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
+    from numpy.typing import ArrayLike
+
+    from superposition.incidental.noise_laws import Law
+
+
+def gradients(W: ArrayLike, noises: ArrayLike) -> Float[np.ndarray, "draws n m"]:
+    """Gradients (draws, n, m) of the loss of weights (n, m), one vector of noise (draws, m) for all inputs each."""
+    W, noises = np.asarray(W, float), np.asarray(noises, float)
+    H = W + noises[:, None, :]
+    outputs = H @ W.T
+    G = 2 * (np.maximum(outputs, 0) - np.eye(len(W))) * (outputs > 0)
+    return G.swapaxes(1, 2) @ H + G @ W
+
+
+def rotations(W: ArrayLike, moves: ArrayLike) -> Float[np.ndarray, "... m m"]:
+    """Antisymmetric A (..., m, m) with W A closest to moves (..., n, m); none among directions that no row uses."""
+    W, moves = np.asarray(W, float), np.asarray(moves, float)
+    used, basis = np.linalg.eigh(W.T @ W)
+    pairs = used[:, None] + used
+    turned = W.T @ moves
+    A = basis.T @ (turned - turned.swapaxes(-1, -2)) @ basis
+    return basis @ np.where(pairs > used[-1] / 2, A / np.maximum(pairs, used[-1] / 2), 0) @ basis.T
+
+
+def free_drift(W: ArrayLike, law: Law, *, draws: int, seed: int) -> float:
+    """Fall of the mean f / S^2 of weights (n, m) by the scatter of steps of size eta, per eta^2 and step. Ours."""
+    W = np.asarray(W, float)
+    u = W / np.linalg.norm(W, axis=1, keepdims=True)
+    found = gradients(W, law.sample((draws, W.shape[1]), np.random.default_rng(seed)))
+    A = rotations(W, found - found.mean(axis=0))
+    first, second = u @ A, u @ A @ A  # of u exp(A)
+    return -float(np.mean(np.sum(6 * u**2 * first**2 + 2 * u**3 * second, axis=2)))
+
+
+def free_share(n: int, m: int) -> float:
+    """Share of the sideways motions of a simplex of n rows that are rotations common to all rows. Ours."""
+    # Rows of length 1 move sideways in n (m - 1) ways. A simplex spans n - 1 directions: (n - 1)(n - 2) / 2 rotations
+    # within them and (n - 1)(m - n + 1) out of them. To first order in 1 / m the push of a dense row is spread evenly.
+    return (n - 1) * (m - n / 2) / (n * (m - 1))
+
+
+def pushes(W: ArrayLike, law: Law) -> tuple[float, float]:
+    """Rate of the mean f / S^2 by the shut outputs of unit rows (n, m): each row free, and common rotations only."""
+    W = np.asarray(W, float)
+    n, u = len(W), W / np.linalg.norm(W, axis=1, keepdims=True)
+    force = np.empty_like(u)
+    for j, w in enumerate(u):
+        others = np.delete(u @ w, j)
+        force[j] = -2 * tails(others, w, law).mixed[1].sum(axis=0)
+    force -= np.sum(force * u, axis=1, keepdims=True) * u
+    rise = 4 * (u**3 - np.sum(u**4, axis=1, keepdims=True) * u)
+    return float(np.sum(rise * force) / n), float(np.sum(rise * (u @ rotations(u, force))) / n)
+
+
+def balance(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[float, float]:
+    """Slope of the mean f / S^2 of weights (n, m) per eta t, and its fall by scatter per eta^2 and step. Ours."""
+    return noise_loss.fourth_norm_slope(W, law), free_drift(W, law, draws=draws, seed=seed)
+
+
+def risen(
+    W: Float[np.ndarray, "n m"], law: Law, level: float, *, eta: float = 0.1, most: int = 20_000
+) -> Float[np.ndarray, "n m"]:
+    """Weights (n, m) on their descent on the expected loss, once the mean f / S^2 has risen to a level."""
+    settled = round(10 / eta)
+    W = noise_loss.descend(W, law, eta=eta / 4, steps=4 * settled, record=[4 * settled])[0]
+    for _ in range(0, most, settled):
+        if np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2) >= level:
+            return W
+        W = noise_loss.descend(W, law, eta=eta, steps=settled, record=[settled])[0]
+    raise ValueError(f"level = {level} is not reached within {most} steps; allowed: one that descent reaches")
