@@ -78,7 +78,7 @@ class LossScaling(Chapter):
     ns: Features = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 1200
+    steps: Steps = 600
     minutes: Minutes = 8.0
     seed: Seed = 0
     device: Device = "auto"
@@ -124,6 +124,13 @@ class ToyModels(Chapter):
     steps: Steps = 1500
     seed: Seed = 0
     device: Device = "auto"
+
+
+class Packing(Chapter):
+    """Parameters of the page on packing features."""
+
+    starts: Annotated[Count, Field(ge=5, le=1000)] = 40
+    seed: Seed = 7
 
 
 class Border(Chapter):
