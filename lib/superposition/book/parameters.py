@@ -145,7 +145,7 @@ class Border(Chapter):
     """Parameters of the page on where superposition begins."""
 
     instances: Annotated[Count, Field(ge=2, le=1000)] = 8
-    steps: Steps = 800
+    steps: Steps = 600
     seed: Seed = 1
     device: Device = "auto"
 
