@@ -31,10 +31,6 @@ def test_xor_matrix():
     assert np.array_equal(printed_forms.xor_matrix(4), np.outer(row, row))
 
 
-def test_threshold_of_equation_12():
-    assert printed_forms.threshold(np.exp(-9.0)) == pytest.approx(3, rel=1e-15)
-
-
 def test_fourth_moment_term_of_appendix_c():
     # 3 sigma^4 16 eta^2 (1 + |w|_4^4 (mu_4 - 3 sigma^4)), eta = 1/4, sigma = 2, mu_4 = 16, |w|_4^4 = 1/2: 48 (1 - 16)
     assert printed_forms.fourth_moment_term(0.25, 2.0, 16.0, 0.5) == -720

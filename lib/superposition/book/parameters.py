@@ -78,7 +78,7 @@ class LossScaling(Chapter):
     ns: Features = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 1200
+    steps: Steps = 600
     minutes: Minutes = 8.0
     seed: Seed = 0
     device: Device = "auto"
@@ -95,7 +95,7 @@ class Training(Chapter):
     ns: Annotated[Count, Field(ge=16, le=4096)] = 128
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 800
+    steps: Steps = 500
     seed: Seed = 1
     device: Device = "auto"
 
@@ -103,6 +103,14 @@ class Training(Chapter):
     def nds(self) -> list[int]:
         """Hidden dimensions, one a ratio."""
         return _hidden_sizes(self.ns, self.ratios)
+
+
+class Recipe(Chapter):
+    """Parameters of the page on the rule for training."""
+
+    ns: Annotated[Count, Field(ge=16, le=2**14)] = 4096
+    nd: Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns"))] = 2048
+    p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
 
 
 class Activations(Chapter):
@@ -126,11 +134,18 @@ class ToyModels(Chapter):
     device: Device = "auto"
 
 
+class Packing(Chapter):
+    """Parameters of the page on packing features."""
+
+    starts: Annotated[Count, Field(ge=5, le=1000)] = 40
+    seed: Seed = 7
+
+
 class Border(Chapter):
     """Parameters of the page on where superposition begins."""
 
     instances: Annotated[Count, Field(ge=2, le=1000)] = 8
-    steps: Steps = 800
+    steps: Steps = 600
     seed: Seed = 1
     device: Device = "auto"
 
@@ -152,7 +167,7 @@ class SameNoise(Chapter):
     ns: Annotated[Count, Field(ge=2**14, le=2**24)] = 2**20
     p: Annotated[Real, Field(ge=0.01, le=1)] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
-    samples: Annotated[Count, Field(ge=32, le=10**5)] = 128
+    samples: Annotated[Count, Field(ge=32, le=10**5)] = 48
     seed: Seed = 0
 
 

@@ -30,11 +30,6 @@ def xor_matrix(ns: int) -> Array:
     return (-1.0) ** (np.bitwise_count(index[:, None] ^ index) % 2)
 
 
-def threshold(p: ArrayLike) -> Array:
-    """The Persian Rug, eq. 12, with a factor of one for its "~": mu / sigma of the rug at small p, sqrt(ln(1/p))."""
-    return np.sqrt(np.log(1 / np.asarray(p)))
-
-
 def fourth_moment_term(eta: float, sigma: float, mu_4: float, fourth_norm: float) -> float:
     """Incidental Polysemanticity, App. C, "in summary": 3 sigma^4 16 eta^2 (1 + |w|_4^4 (mu_4 - 3 sigma^4))."""
     # three lines before "in summary", the bracket closes elsewhere

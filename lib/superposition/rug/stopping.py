@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def first_pause(history: ArrayLike, window: int = training.WINDOW) -> int:
-    """Step at which the text's rule, looked at after every batch, stops; ``len(history)`` if it never fires."""
+    """Step at which the text's rule, looked at after every batch, stops; ``len(history)`` also if it never fires."""
     # `superposition.rug.training.train` looks every 100 batches
     means = _window_means(history, window)
     fired = np.flatnonzero(means[window:] >= means[:-window])

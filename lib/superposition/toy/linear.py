@@ -94,6 +94,7 @@ def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
     """Strength that each feature starts from once the more important ones have taken their directions. Ours."""
     # The most important feature grows along its first direction. The next one is pushed out of
     # that direction, so what counts is its part orthogonal to it, and so on; 0 beyond the first m.
+    # Equal importances count in the order of their features.
     W, _, importance = loss.shaped(W, 0.0, importance)
     m = W.shape[0]
     order = np.argsort(-importance, kind="stable")[:m]
