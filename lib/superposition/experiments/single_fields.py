@@ -242,8 +242,11 @@ RUNS = (
         point=OnsetPoint,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
-        full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},),
-        hours={"small": 0.001, "full": 0.04},
+        full=(
+            {**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},
+            {**_RING, **_ONSET, "fraction": (0.8, 0.9, 1.0, 1.1), "law": ("nlgp",), "seed": _SEEDS},
+        ),
+        hours={"small": 0.001, "full": 0.06},
     ),
     Run(
         name="field-critical",
