@@ -99,6 +99,7 @@ _SWAPPED = {
 }
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
 _OTHER_WAY = {"n": (40,), "xi1": (1,), "xi2": (2,), "K": (24,), "lr": (0.5,), "batch": (4000,)}
+_BRIEF = {"steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)}
 _FIVE = (0, 1, 2, 3, 4)
 
 RUNS = (
@@ -118,7 +119,7 @@ RUNS = (
         function=_HERE + "swapped",
         point=ManyWidthPoint,
         columns=_SWAPPED,
-        small=({**_OTHER_WAY, "gain": (3,), "K": (4,), "steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)},),
+        small=({**_OTHER_WAY, **_BRIEF, "gain": (3,), "K": (4,)},),
         full=({**_OTHER_WAY, "gain": (3,), "steps": (2000,), "samples": (5000,), "seed": _FIVE},),
         hours={"small": 0.001, "full": 0.15},
     ),

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
-    """Slope of the loss of a tiling as copies of a field w (n,) are added to it, over the root mean square of <w, x>."""
+    """Slope of the loss of a tiling as copies of a field w (n,) are added, over the root mean square of <w, x>."""
     # It is E[(yhat - Y) |<w, x>|] / 2 over that root: 0 for the tile's own field on the sample of the tile.
     return _slope(np.asarray(w, dtype=np.float64), _with_crowds(tile, data), data)[0]
 

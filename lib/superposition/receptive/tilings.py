@@ -49,7 +49,7 @@ class Waves(NamedTuple):
 
 
 class Crowd(NamedTuple):
-    """Mean sizes of the pre-activations of a field over all places, and sign(u_s) / n: of vectors and Gaussian parts."""
+    """Mean sizes of a field's pre-activations over all places, and sign(u_s) / n: of vectors and Gaussian parts."""
 
     x: tuple[np.ndarray, np.ndarray]
     z: tuple[np.ndarray, np.ndarray]
