@@ -71,6 +71,18 @@ def best_pair(tile: Tile, data: Waves, *, starts: int = 2, seed: int = 0) -> tup
     return best.x.reshape(2, n), float(best.fun)
 
 
+def behind_copies(w: np.ndarray, data: Waves) -> tuple[np.ndarray, np.ndarray]:
+    """Second moments (n, n) and correlation (n,) with the label of what the gates of all copies of w let through."""
+    # With gates 1(u_s > 0) and 1(u_s < 0) everywhere and a field v moved along, yhat = <v, h> / 2 where h is the mean
+    # of sign(u_s) x over all turns that bring s to 0: least squares is A v / 2 = b.
+    A, b, n = np.zeros((data.n, data.n)), np.zeros(data.n), data.n
+    for label in (data.label1, data.label0):
+        signs = crowd(w, label, n).x[1]
+        h = np.fft.irfft(np.conj(np.fft.rfft(signs, axis=1)) * label.x, n=n, axis=1)
+        A, b = A + h.T @ h / len(h), h.mean(axis=0) if label is data.label1 else b
+    return A, b
+
+
 def _with_crowds(tile, data):
     return tile.field, [crowd(tile.field, label, data.n) for label in (data.label1, data.label0)]
 
