@@ -242,11 +242,20 @@ RUNS = (
         point=OnsetPoint,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
+        full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},),
+        hours={"small": 0.001, "full": 0.04},
+    ),
+    Run(
+        name="field-onset-near",
+        feeds="single neurons trained close to the critical gain",
+        function=_HERE + "onset",
+        point=OnsetPoint,
+        columns=_ONSET_COLUMNS,
+        small=({**_RING, **_ONSET, **_BRIEF, "fraction": (1,), "law": ("nlgp",)},),
         full=(
-            {**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},
-            {**_RING, **_ONSET, "fraction": (0.8, 0.9, 1.0, 1.1), "law": ("nlgp",), "seed": _SEEDS},
+            {**_RING, **_ONSET, "fraction": (0.8, 0.9, 1, 1.1), "law": ("nlgp",), "batch": (4000,), "seed": _SEEDS},
         ),
-        hours={"small": 0.001, "full": 0.06},
+        hours={"small": 0.001, "full": 0.04},
     ),
     Run(
         name="field-critical",
