@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition.receptive.nlgp import nlgp_covariance, normalization
-from superposition.receptive.ring import eigenvalues, gaussian_covariance, gaussian_sample, kernel_row
+from superposition.receptive.ring import gaussian_covariance, gaussian_sample, kernel_row
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -83,21 +83,6 @@ def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int 
             break
         w = (w + after) / 2
     return w
-
-
-def amplified_critical_gain(n: int, xi1: float, xi2: float) -> float:
-    """Gain above which the `amplifier` makes a wave of frequency 1 grow on the flat field."""
-    # There d log(amplifier) / d log(a) at the flat field's a is (1 + r_1) / (1 + r_0), r the ratios of eigenvalues.
-    from scipy.optimize import brentq
-
-    def excess(log_gain):
-        gain = np.exp(log_gain)
-        lam1, lam0 = (eigenvalues(nlgp_covariance(n, xi, gain)) for xi in (xi1, xi2))
-        ratios, a = 1 + lam0[:2] / lam1[:2], np.sqrt(lam1[0] / n)
-        below, above = np.log(amplifier([a * np.exp(-1e-3), a * np.exp(1e-3)], gain))
-        return (above - below) / 2e-3 - ratios[1] / ratios[0]
-
-    return float(np.exp(brentq(excess, np.log(1e-3), np.log(3.0), xtol=1e-6)))  # pyrefly: ignore[no-matching-overload]: full_output is off
 
 
 def _erf(z):
