@@ -95,7 +95,7 @@ _COLUMNS = {
     "frequency_against": Meaning("waves round the ring", "mean frequency of their fields, median, 0 likewise"),
 }
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
-_AT = {"gain": (0.01, 3), "K": (24,), "batch": (1000,), "seed": (0, 1, 2, 3, 4)}
+_AT = {"K": (24,), "batch": (500,), "seed": (0, 1, 2, 3, 4)}
 
 RUNS = (
     Run(
@@ -109,9 +109,10 @@ RUNS = (
              "batch": (100,), "seed": (0,)},
         ),
         full=(
-            {**_RING, **_AT, "kind": ("biases",), "steps": (3000,), "lr": (12,), "slower": (0.05,)},
-            {**_RING, **_AT, "kind": ("cross-entropy",), "steps": (2000,), "lr": (48,), "slower": (0.02,)},
-            {**_RING, **_AT, "kind": ("readout",), "steps": (4000,), "lr": (0.3,), "slower": (0.1,)},
+            {**_RING, **_AT, "gain": (3,), "kind": ("biases",), "steps": (1500,), "lr": (12,), "slower": (0.05,)},
+            {**_RING, **_AT, "gain": (0.01, 3), "kind": ("cross-entropy",), "steps": (1500,), "lr": (48,),
+             "slower": (0.02,)},
+            {**_RING, **_AT, "gain": (3,), "kind": ("readout",), "steps": (2500,), "lr": (0.3,), "slower": (0.1,)},
         ),
         hours={"small": 0.001, "full": 0.05},
     ),
