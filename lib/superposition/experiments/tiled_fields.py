@@ -115,7 +115,7 @@ RUNS = (
         point=AddedPoint,
         columns=_ADDED,
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
-        full=({**_RING, "gain": (0.3, 0.7, 1, 3), "samples": (2000,), "seed": _FIVE},),
+        full=({**_RING, "gain": (0.3, 1, 3), "samples": (2000,), "seed": _FIVE},),
         hours={"small": 0.001, "full": 0.15},
     ),
     Run(
