@@ -103,16 +103,19 @@ def branches(
     device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Where training goes from small weights, from a network of waves and from bumps, beside the best tiling."""
-    from superposition.receptive import landscape_descent, measures, tilings, training
+    from superposition.receptive import added_fields, landscape_descent, measures, tilings, training
 
-    tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True)
+    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    tile = tilings.best_tile(data, tiled=True)
+    added, least = added_fields.steepest(tile, data, seed=seed)
     starts = {
         "small": training.initial_weights(1, K, n, scale=1e-3, seed=seed)[0],
         "spread": landscape_descent.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
         "tiled": landscape_descent.starting_fields(n, K, "tiled", seed),
     }
-    found = {"tile_ipr": float(n * measures.ipr(tile.field))}
+    found = {"tile_ipr": float(n * measures.ipr(tile.field)), "least": least}
     found["tile_loss"] = sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6)
+    found["least_ipr"] = float(n * measures.ipr(added))
     for name, W in starts.items():
         end = settle(W[None], n, xi1, xi2, gain, steps=steps, lr=lr * K, batch=batch, seed=seed, device=device)[0]
         found[f"{name}_ipr"] = float(np.median(n * measures.ipr(end)))
@@ -255,6 +258,12 @@ _MANY_COLUMNS = {
 }
 _BRANCHES = {
     **_TILE,
+    "least": Meaning(
+        "squared error per unit of pre-activation",
+        "least slope of the tiling's loss as another field is added, on the vectors of the search: what is below 0 "
+        "there may be noise that it fitted, as field-added shows",
+    ),
+    "least_ipr": Meaning("n IPR", "of that other field"),
     "small_ipr": Meaning("n IPR", "median after training from Xavier weights of scale 0.001"),
     "small_loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of that network on fresh vectors"),
     "spread_ipr": Meaning("n IPR", "median after training from the first-order minimum that random weights reach"),
