@@ -12,7 +12,15 @@ from superposition import features
 from superposition.incidental import l1_loss as l1
 from superposition.incidental import noise_laws, noise_loss, tail_moments
 from superposition.incidental.untied_weights import train as train_untied
-from superposition.receptive import flat_field, gated_training, gaussian_covariance, landscape, relu_flow, tilings
+from superposition.receptive import (
+    added_fields,
+    flat_field,
+    gated_training,
+    gaussian_covariance,
+    landscape,
+    relu_flow,
+    tilings,
+)
 from superposition.rug import interference, meanfield, noise_bound
 from superposition.toy import geometry, linear, thomson
 
@@ -251,8 +259,8 @@ def score_of_a_tile(tiled):
 
 
 def slope_of_a_tiling():
-    errors = tilings._errors(tilings.best_tile(WAVES, tiled=True), WAVES)
-    return lambda x: tilings._variation(x, errors, WAVES), normal(12)
+    of = added_fields._with_crowds(tilings.best_tile(WAVES, tiled=True), WAVES)
+    return lambda x: added_fields._slope(x, of, WAVES), normal(12)
 
 
 def handed_over(patched, call):
@@ -323,7 +331,7 @@ CASES = {
     "landscape.network_loss": (lambda: field(lambda W: landscape.network_loss(W, TASK), FIELDS), EXACT),
     "tilings._minus_log_score, one": (lambda: score_of_a_tile(False), EXACT),
     "tilings._minus_log_score, tiled": (lambda: score_of_a_tile(True), EXACT),
-    "tilings._variation": (slope_of_a_tiling, EXACT),
+    "added_fields._slope": (slope_of_a_tiling, EXACT),
     "wide_networks.frozen_gates": (behind_its_own_gates, EXACT),
     "flat_field._squash": (squashed_pixel, EXACT),
 }

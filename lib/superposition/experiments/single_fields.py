@@ -246,6 +246,18 @@ RUNS = (
         hours={"small": 0.001, "full": 0.04},
     ),
     Run(
+        name="field-onset-near",
+        feeds="single neurons trained close to the critical gain",
+        function=_HERE + "onset",
+        point=OnsetPoint,
+        columns=_ONSET_COLUMNS,
+        small=({**_RING, **_ONSET, **_BRIEF, "fraction": (1,), "law": ("nlgp",)},),
+        full=(
+            {**_RING, **_ONSET, "fraction": (0.8, 0.9, 1, 1.1), "law": ("nlgp",), "batch": (4000,), "seed": (0, 1)},
+        ),
+        hours={"small": 0.001, "full": 0.04},
+    ),
+    Run(
         name="field-critical",
         feeds="the critical gain of a single neuron by formula and by Monte Carlo",
         function=_HERE + "critical_point",

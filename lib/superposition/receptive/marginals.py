@@ -5,7 +5,11 @@ third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything the theo
 the critical gain says about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
 length) never localise, whatever their kurtosis.
 
-Source: the localization notes, the empty section 6.1; the prediction is ours.
+The published theory of one neuron needs no more of the data than covariances and the marginal: given a pixel, the
+pre-activation is taken for Gaussian. `amplifier` is what that makes of E_1[sign(<w, x>) x_i], and
+`amplified_field` where it comes to rest.
+
+Source: the localization notes, the empty section 6.1, with a prediction of ours; Lufkin, Saxe and Grant (2024).
 """
 
 from __future__ import annotations
@@ -14,10 +18,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition.receptive.ring import gaussian_covariance, gaussian_sample
+from superposition.receptive.nlgp import nlgp_covariance, normalization
+from superposition.receptive.ring import gaussian_covariance, gaussian_sample, kernel_row
 
 if TYPE_CHECKING:
     from jaxtyping import Float
+    from numpy.typing import ArrayLike
 
 
 LAWS = {
@@ -55,6 +61,28 @@ def hermite_ratio(law: str, strength: float) -> float:
     z = np.linspace(-12, 12, 240_001)  # a trapezoid rule with a Gaussian weight; f may have a kink
     weight = np.exp(-(z**2) / 2) * LAWS[law](z, strength)
     return float(np.sum(weight * (z**3 - 3 * z)) / (6 * np.sum(weight * z)))
+
+
+def amplifier(a: ArrayLike, gain: float) -> np.ndarray:
+    """E[x erf(x a / sqrt(2 (1 - a^2)))] of an NLGP pixel x, a from -1 to 1 its correlation with the pre-activation."""
+    # It is E[x sign(s)] for s that is Gaussian with mean a x and variance 1 - a^2 given x (Lufkin, Saxe and Grant).
+    a = np.clip(np.asarray(a, dtype=np.float64), -1 + 1e-9, 1 - 1e-9)
+    z = np.linspace(-8, 8, 1001)  # a trapezoid rule with a Gaussian weight
+    weight, x = np.exp(-(z**2) / 2), _erf(gain * z) / normalization(gain)
+    return _erf(np.multiply.outer(a / np.sqrt(2 * (1 - a**2)), x)) @ (weight * x) / weight.sum()
+
+
+def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int = 4000) -> Float[np.ndarray, " n"]:
+    """Steady field (n,) of one neuron with the force of the `amplifier`, from a bump of the width of label 1."""
+    C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
+    filtered, w = np.linalg.inv(C1 + C0), kernel_row(n, xi1) + 0.02
+    for _ in range(rounds):
+        seen = C1 @ w
+        after = filtered @ amplifier(seen / np.sqrt(w @ seen), gain)
+        if np.linalg.norm(after - w) < 1e-8 * np.linalg.norm(w):
+            break
+        w = (w + after) / 2
+    return w
 
 
 def _erf(z):

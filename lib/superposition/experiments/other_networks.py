@@ -1,0 +1,119 @@
+"""Networks that the notes name and do not train: hidden biases, cross-entropy, a readout that learns.
+
+Source: the notes on localization, section 1 and eq. 1.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Literal
+
+import numpy as np
+from pydantic import Field
+
+from superposition.experiments.shared import Batch, Gain, Neurons, Rate, Ring, Steps
+from superposition.inputs import Real
+from superposition.runs.point import Meaning, Run
+
+if TYPE_CHECKING:
+    from superposition.devices import torch
+
+
+class OtherPoint(Ring):
+    """What `other_network` takes."""
+
+    gain: Gain
+    kind: Annotated[
+        Literal["biases", "cross-entropy", "readout"],
+        Meaning("biases, cross-entropy, readout", "what differs from the mean of ReLU neurons without biases"),
+    ]
+    K: Neurons
+    steps: Steps
+    lr: Rate
+    slower: Annotated[Real, Field(gt=0), Meaning("above 0", "rate of what is not a field, in units of lr")]
+    batch: Batch
+
+
+def other_network(
+    *, n: int, xi1: float, xi2: float, gain: float, kind: str, K: int, steps: int, lr: float, slower: float,
+    batch: int, seed: int, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Train one ReLU network of that kind, first at the rate given and then, half as long, at an eighth of it."""
+    from superposition.devices import torch
+    from superposition.receptive import measures, training
+
+    data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    pair = next(data)
+    W = training.initial_weights(1, K, n, seed=seed)[0]
+    a = np.full(K, 1 / K)
+    if kind == "readout":
+        a = np.random.default_rng(seed).choice((-1, 1), K) * np.sqrt(1 / K)
+    start = {"W": W, "a": a, "b1": np.zeros(K), "b2": np.zeros(1)}
+    parts = {k: torch.tensor(v, dtype=torch.float32, device=pair[0].device) for k, v in start.items()}
+    learned = [parts[name].requires_grad_() for name in LEARNED[kind]]
+    for step in range(steps + steps // 2):
+        rate = lr if step < steps else lr / 8
+        gradients = torch.autograd.grad(_loss(parts, pair, kind), learned)
+        with torch.no_grad():
+            for i, (value, gradient) in enumerate(zip(learned, gradients, strict=True)):
+                value -= (rate if i == 0 else rate * slower) * gradient
+        pair = next(data)
+    fresh = next(training.nlgp_batches(n, xi1, xi2, gain, 40_000, seed=seed + 10**6, device=device))
+    with torch.no_grad():
+        loss = float(_loss(parts, fresh, kind))
+    fields, readout, bias = (parts[name].detach().cpu().numpy().astype(np.float64) for name in ("W", "a", "b1"))
+    found = {"loss": loss, "bias": float(np.median(bias)), "offset": float(parts["b2"].detach())}
+    for name, here in (("for", fields[readout > 0]), ("against", fields[readout < 0])):
+        shapes = {"ipr": n * measures.ipr(here), "frequency": measures.mean_frequency(here)} if len(here) else {}
+        found |= {f"{key}_{name}": float(np.median(shapes.get(key, 0))) for key in ("ipr", "frequency")}
+    return found
+
+
+LEARNED = {"biases": ("W", "b1", "b2"), "cross-entropy": ("W", "b2"), "readout": ("W", "a", "b2")}
+
+
+def _loss(parts: dict, pair: tuple, kind: str) -> torch.Tensor:
+    """Mean over labels of (yhat - Y)^2 / 2, or of the cross-entropy of a network whose output is the log odds."""
+    from superposition.devices import torch
+
+    total = 0.0
+    for x, y in zip(pair, (1.0, 0.0), strict=True):
+        output = torch.relu(x @ parts["W"].T + parts["b1"]) @ parts["a"] + parts["b2"]
+        if kind == "cross-entropy":
+            total = total + torch.nn.functional.softplus((1 - 2 * y) * output).mean() / 2
+        else:
+            total = total + (output - y).square().mean() / 4
+    return total  # pyrefly: ignore[bad-return]: of two tensors
+
+
+_COLUMNS = {
+    "loss": Meaning("squared error, or nats", "loss on fresh vectors: E (yhat - Y)^2 / 2, or the mean cross-entropy"),
+    "bias": Meaning("units of the pre-activation", "hidden bias at the end, median over neurons"),
+    "offset": Meaning("units of the output", "bias of the output at the end"),
+    "ipr_for": Meaning("n IPR", "median over neurons with a positive readout"),
+    "frequency_for": Meaning("waves round the ring", "mean frequency of their fields, median"),
+    "ipr_against": Meaning("n IPR", "median over neurons with a negative readout, 0 where there are none"),
+    "frequency_against": Meaning("waves round the ring", "mean frequency of their fields, median, 0 likewise"),
+}
+_RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_AT = {"K": (24,), "batch": (500,), "seed": (0, 1, 2, 3, 4)}
+
+RUNS = (
+    Run(
+        name="field-others",
+        feeds="do fields localize with hidden biases, with cross-entropy, and where the readout learns",
+        function="superposition.experiments.other_networks:other_network",
+        point=OtherPoint,
+        columns=_COLUMNS,
+        small=(
+            {**_RING, "gain": (3,), "kind": ("biases",), "K": (4,), "steps": (40,), "lr": (1,), "slower": (1,),
+             "batch": (100,), "seed": (0,)},
+        ),
+        full=(
+            {**_RING, **_AT, "gain": (3,), "kind": ("biases",), "steps": (1500,), "lr": (12,), "slower": (0.05,)},
+            {**_RING, **_AT, "gain": (0.01, 3), "kind": ("cross-entropy",), "steps": (1500,), "lr": (48,),
+             "slower": (0.02,)},
+            {**_RING, **_AT, "gain": (3,), "kind": ("readout",), "steps": (2500,), "lr": (0.3,), "slower": (0.1,)},
+        ),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+)  # fmt: skip

@@ -1,0 +1,101 @@
+"""Is the best tiling by one field the best network? Add another field to it, or let two fields tile the ring.
+
+The prediction of a tiling is linear in its distribution of fields, so its loss is convex in that: if no field that is
+added lowers the loss to first order, no network of any width is better. A search finds the most promising field on one
+sample; whether it helps is read on another one, since on its own sample any search finds some noise to fit.
+
+Source: completes the notes on localization, which measure localized fields; the formulas are ours.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+from scipy.optimize import minimize
+
+from superposition.receptive.tilings import crowd, mean_product, mean_size
+
+if TYPE_CHECKING:
+    from superposition.receptive.tilings import Tile, Waves
+
+
+def slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
+    """Slope of the loss of a tiling as copies of a field w (n,) are added, over the root mean square of <w, x>."""
+    # It is E[(yhat - Y) |<w, x>|] / 2 over that root: 0 for the tile's own field on the sample of the tile.
+    return _slope(np.asarray(w, dtype=np.float64), _with_crowds(tile, data), data)[0]
+
+
+def steepest(tile: Tile, data: Waves, *, waves: int = 6, starts: int = 8, seed: int = 0) -> tuple[np.ndarray, float]:
+    """The field whose addition to a tiling lowers the loss of this sample most steeply, and its `slope`."""
+    # The search starts from so many waves of the lowest frequencies and from so many random fields.
+    rng = np.random.default_rng(seed)
+    low = [np.cos(2 * np.pi * k * np.arange(data.n) / data.n) for k in range(waves)]
+    tried = [w + 1e-3 * rng.standard_normal(data.n) for w in (*low, *rng.standard_normal((starts, data.n)))]
+    of = _with_crowds(tile, data)
+    ends = [minimize(_slope, w, (of, data), jac=True, method="L-BFGS-B") for w in tried]
+    best = min(ends, key=lambda end: end.fun)
+    return best.x / np.linalg.norm(best.x), float(best.fun)
+
+
+def network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
+    """Loss E(yhat - Y)^2 / 2 of a network in which every field of W (J, n) tiles the ring, and its gradient."""
+    # With M the sum of the fields' mean sizes yhat is M / 2: 1/4 - E_1 M / 4 + sum over labels of E M^2 / 16.
+    value, gradient, n = 0.25, np.zeros_like(W), data.n
+    for label, y in ((data.label1, 1), (data.label0, 0)):
+        of = [crowd(w, label, n) for w in W]
+        for j, v in enumerate(W):
+            if y:
+                size, by_size = mean_size(v, of[j], label, n)
+                value, gradient[j] = value - size / 4, gradient[j] - by_size / 4
+            for i, w in enumerate(W):
+                both, by_v = mean_product(w, of[i], v, of[j], label, n)
+                value, gradient[j] = value + both / 16, gradient[j] + by_v / 8
+    return value, gradient
+
+
+def best_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) -> tuple[np.ndarray, float]:
+    """Two fields (2, n), free to be anything, whose copies make the best network, and its loss on this sample."""
+    # The search starts from the tile beside a weak wave of frequency 1 and from random fields.
+    rng, n = np.random.default_rng(seed), data.n
+    tried = [np.stack([0.7 * tile.field, 0.1 * np.cos(2 * np.pi * np.arange(n) / n)])]
+    tried += list(0.15 * rng.standard_normal((starts, 2, n)))
+
+    def objective(flat):
+        value, gradient = network_loss(flat.reshape(2, n), data)
+        return value, gradient.ravel()
+
+    ends = [minimize(objective, W.ravel(), jac=True, method="L-BFGS-B", options={"maxiter": 200}) for W in tried]
+    best = min(ends, key=lambda end: end.fun)
+    return best.x.reshape(2, n), float(best.fun)
+
+
+def behind_copies(w: np.ndarray, data: Waves) -> tuple[np.ndarray, np.ndarray]:
+    """Second moments (n, n) and correlation (n,) with the label of what the gates of all copies of w let through."""
+    # With gates 1(u_s > 0) and 1(u_s < 0) everywhere and a field v moved along, yhat = <v, h> / 2 where h is the mean
+    # of sign(u_s) x over all turns that bring s to 0: least squares is A v / 2 = b.
+    A, b, n = np.zeros((data.n, data.n)), np.zeros(data.n), data.n
+    for label in (data.label1, data.label0):
+        signs = crowd(w, label, n).x[1]
+        h = np.fft.irfft(np.conj(np.fft.rfft(signs, axis=1)) * label.x, n=n, axis=1)
+        A, b = A + h.T @ h / len(h), h.mean(axis=0) if label is data.label1 else b
+    return A, b
+
+
+def _with_crowds(tile, data):
+    return tile.field, [crowd(tile.field, label, data.n) for label in (data.label1, data.label0)]
+
+
+def _slope(w, of_tile, data):
+    field, crowds = of_tile
+    value, by_value = 0.0, np.zeros(data.n)
+    for label, there, y in zip((data.label1, data.label0), crowds, (1, 0), strict=True):
+        here = crowd(w, label, data.n)
+        both, by_both = mean_product(field, there, w, here, label, data.n)
+        value, by_value = value + both / 8, by_value + by_both / 8
+        if y:
+            size, by_size = mean_size(w, here, label, data.n)
+            value, by_value = value - size / 4, by_value - by_size / 4
+    image = np.fft.irfft(data.power * np.fft.rfft(w), n=data.n)
+    root = np.sqrt(w @ image)
+    return value / root, by_value / root - value * image / root**3
