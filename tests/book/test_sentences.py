@@ -3,6 +3,7 @@
 import pytest
 from superposition.book import declarations, sentences
 
+
 @pytest.mark.parametrize("text", declarations.TEXTS)
 def test_a_sentence_that_asserts_has_a_row(text):
     assert sentences.without_row(text) == []
