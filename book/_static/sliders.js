@@ -627,7 +627,8 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     const draw = build({place, inputs, drawing, redraw, add: (...made) => inputs.append(...made)});
     function show() {
-      const width = clip(place.clientWidth - 2, 260, 720), found = draw(width);
+      const share = Number(getComputedStyle(place).getPropertyValue("--share")) || 1;  // words beside a drawing
+      const width = clip(share * place.clientWidth - 2, 260, 720), found = draw(width);
       drawing.setAttribute("viewBox", `0 0 ${width} ${found.height}`);
       drawing.setAttribute("width", width);
       drawing.setAttribute("height", found.height);
