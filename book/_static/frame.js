@@ -23,6 +23,53 @@ document.addEventListener("DOMContentLoaded", () => {
   window.addEventListener("load", rename);
   document.querySelectorAll('.citation-list[role="list"]').forEach(list => list.removeAttribute("role"));
 
+  // A link to an equation, a figure, a theorem or a source shows it in place, for the mouse and for the keyboard.
+  const shown = Object.assign(document.createElement("div"), {className: "look-up", id: "look-up", hidden: true});
+  shown.setAttribute("role", "tooltip");
+  document.body.append(shown);
+  const content = link => {
+    const [page, id] = link.getAttribute("href").split("#");
+    if (link.dataset.said) {
+      const text = document.createElement("div");
+      text.textContent = page.includes("references") ? link.dataset.said : `\\[${link.dataset.said}\\]`;
+      return text;
+    }
+    const target = page === "" && document.getElementById(id);
+    const part = target && (target.matches("div.math, figure, .proof, .exercise, dt") ? target : target.closest("div.math"));
+    if (!part) return null;
+    const copy = (part.tagName === "DT" ? part.nextElementSibling ?? part : part).cloneNode(true);
+    copy.querySelectorAll("[id]").forEach(e => e.removeAttribute("id"));
+    copy.removeAttribute("id");
+    return copy;
+  };
+  let waiting;
+  const hide = () => {
+    clearTimeout(waiting);
+    shown.hidden = true;
+  };
+  const show = link => {
+    const copy = content(link);
+    if (!copy) return;
+    shown.replaceChildren(copy);
+    shown.hidden = false;
+    link.setAttribute("aria-describedby", "look-up");
+    if (link.dataset.said) window.MathJax?.typesetPromise?.([shown]);
+    const at = link.getBoundingClientRect(), own = shown.getBoundingClientRect();
+    shown.style.left = `${Math.max(4, Math.min(at.left, document.documentElement.clientWidth - own.width - 4)) + scrollX}px`;
+    shown.style.top = `${(at.bottom + own.height + 8 < innerHeight ? at.bottom + 6 : at.top - own.height - 6) + scrollY}px`;
+  };
+  for (const link of document.querySelectorAll('main article a.reference.internal[href*="#"]')) {
+    if (link.title) {
+      if (/references|equation-/.test(link.getAttribute("href"))) link.dataset.said = link.title;
+      link.removeAttribute("title");
+    }
+    link.addEventListener("mouseenter", () => { waiting = setTimeout(show, 150, link); });
+    link.addEventListener("focus", () => show(link));
+    link.addEventListener("mouseleave", hide);
+    link.addEventListener("blur", hide);
+  }
+  document.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
+
   // On a narrow screen a figure opens at its full size, to be pushed around.
   document.querySelectorAll("main article figure img").forEach(image => image.addEventListener("click", () => {
     if (image.naturalWidth <= image.clientWidth * 1.2) return;

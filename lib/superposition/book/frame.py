@@ -34,6 +34,7 @@ def setup(app: Any) -> dict[str, bool]:
 
     app.add_node(HideCodeCellNode, override=True, html=(_open_mark, _close_mark))
     app.connect("source-read", _frame)
+    app.connect("doctree-resolved", _say_equations)
     return {"parallel_read_safe": True}
 
 
@@ -64,6 +65,20 @@ def _frame(app: Any, page: str, source: list[str]) -> None:
         notebook = json.loads(source[0])
         notebook["cells"] = framed(notebook["cells"])
         source[0] = json.dumps(notebook)
+
+
+def _say_equations(app: Any, doctree: Any, page: str) -> None:
+    """Give a link to an equation of another page its formula, which the page's script shows in place."""
+    from docutils import nodes
+
+    for link in doctree.findall(nodes.reference):
+        address, _, name = link.get("refuri", "").partition("#")
+        if name.startswith("equation-") and address:
+            other = app.env.get_doctree(address.rpartition("/")[2].removesuffix(".html"))
+            formulas = (
+                block for block in other.findall(nodes.math_block) if name in block.parent["ids"] + block["ids"]
+            )
+            link["reftitle"] = next((block.astext().strip() for block in formulas), "")
 
 
 def _first_screen(cells):
