@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from superposition.book import rows
+from superposition.book import rows, running
 from superposition.book.declarations import declared
 
 Cell = dict[str, Any]
@@ -40,7 +40,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 def framed(cells: list[Cell]) -> list[Cell]:
     """The cells of an executed notebook as a page shows them."""
-    cells = [cell | {"source": "".join(cell["source"])} for cell in cells]
+    cells = [_quiet(cell) | {"source": "".join(cell["source"])} for cell in cells]
     ordered = _first_screen(_with_footnotes(cells))
     return [shown for cell in ordered for shown in _folded(cell)]
 
@@ -98,6 +98,13 @@ def _first_screen(cells):
     figure = _tagged(cells[picture], "" if slider else "hero")
     pictures = [*slider, *bar, figure] if slider else [figure, *bar]
     return [*_timed(lead, cells), *answers, *pictures, *words, *rest]
+
+
+def _quiet(cell):
+    """A cell without the lines that a page says of itself where it runs: the book sets captions."""
+    if cell["cell_type"] != "code":
+        return cell
+    return cell | {"outputs": [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]}
 
 
 def _timed(lead, cells):
