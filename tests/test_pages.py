@@ -201,6 +201,13 @@ def test_figures_have_the_background_of_their_page(view, theme):
         assert corner > 0.3 if theme == "light" else corner < 0.02
 
 
+def test_scripts_are_loaded_where_they_are_needed(site):
+    for name in PAGES:
+        page = (site / name).read_text(encoding="utf-8")
+        assert ("sliders.js" in page) == ("data-slider=" in page), name
+        assert ("ledger.js" in page) == (name in ("ledger.html", "errata.html")), name
+
+
 def test_the_book_has_formulas_and_figures(site):
     pages = [(site / name).read_text(encoding="utf-8") for name in PAGES]
     assert sum(page.count('class="math notranslate') for page in pages) > 0

@@ -231,7 +231,7 @@ def test_the_toy_model_trains_to_its_optimum(theory, S, kept):
 
 def test_the_script_is_small_and_the_pages_name_its_sliders():
     script = SCRIPT.read_text("utf-8")
-    assert SCRIPT.stat().st_size < 60_000
+    assert SCRIPT.stat().st_size < 64_000  # only pages with a slider load it
     assert set(BLOCKS) == set(re.findall(r"^    (\w+)\(place\) \{$", script, re.MULTILINE))
 
 

@@ -22,6 +22,7 @@ Cell = dict[str, Any]
 NUMBER = "**The number"
 TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
+SCRIPTS = {"sliders.js": "data-slider", "ledger.js": "-filter"}  # and what of a page they work on
 MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
 WORDS_A_MINUTE = 220
 FORMULA = re.compile(r"\$[^$]*\$")
@@ -35,6 +36,7 @@ def setup(app: Any) -> dict[str, bool]:
     app.add_node(HideCodeCellNode, override=True, html=(_open_mark, _close_mark))
     app.connect("source-read", _frame)
     app.connect("doctree-resolved", _say_equations)
+    app.connect("html-page-context", _leave_out_scripts, priority=900)
     return {"parallel_read_safe": True}
 
 
@@ -79,6 +81,13 @@ def _say_equations(app: Any, doctree: Any, page: str) -> None:
                 block for block in other.findall(nodes.math_block) if name in block.parent["ids"] + block["ids"]
             )
             link["reftitle"] = next((block.astext().strip() for block in formulas), "")
+
+
+def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Drop the book's scripts from pages that have nothing for them."""
+    idle = [script for script, mark in SCRIPTS.items() if mark not in context.get("body", "")]
+    scripts = context.get("script_files", [])
+    context["script_files"] = [one for one in scripts if not any(script in str(one.filename) for script in idle)]
 
 
 def _first_screen(cells):
