@@ -32,9 +32,7 @@ def test_a_caption_follows_its_figure_wherever_a_kernel_runs_it(stored, monkeypa
 
     shell = get_ipython()
     shown = []
-    monkeypatch.setattr(
-        "IPython.display.display", lambda data, **how: shown.append((data["text/plain"], how["metadata"]))
-    )
+    monkeypatch.setattr(running, "_print", lambda text, kind: shown.append((text, kind)))
     monkeypatch.setattr(running, "_captions", lambda: {running.name_of("1 + 1"): "Two."})
     monkeypatch.setattr(running, "_shell", lambda: shell)
     running.show_captions()
