@@ -7,9 +7,11 @@ edit changed. A failing cell ends the run and leaves the old notebook in place.
 """
 
 import argparse
+import json
 import os
 import sys
 import time
+from importlib import resources
 from pathlib import Path
 
 import jupytext
@@ -17,6 +19,7 @@ import nbformat
 import page_state
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from superposition.book import running
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PICTURES = BOOK / "figures"  # of the README and the front page
@@ -114,6 +117,19 @@ def write_pictures(notebook):
             picture.write_text(cell.outputs[0].data["image/svg+xml"], encoding="utf-8")
 
 
+def write_captions():
+    """Write the captions of all pages where a running page finds its own."""
+    notebooks = [jupytext.read(BOOK / f"{name}.md") for name in chapters()]
+    cells = [cell for notebook in notebooks for cell in notebook.cells]
+    found = {
+        running.name_of(cell.source): cell.metadata["mystnb"]["figure"]["caption"]
+        for cell in cells
+        if "figure" in cell.metadata.get("mystnb", {})
+    }
+    text = json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True)
+    resources.files("superposition.book").joinpath(running.CAPTIONS).write_text(f"{text}\n", encoding="utf-8")
+
+
 def refresh(name, again):
     """Read, run where it is needed or asked for, clean and write one chapter."""
     notebook, old = read(name), stored(name)
@@ -142,6 +158,7 @@ def main():
         parser.error(f"no chapter {', '.join(unknown)} in book/; there are {', '.join(known)}")
     for variable in FOREIGN:
         os.environ.pop(variable, None)
+    write_captions()
     for name in sorted(set(names), key=known.index):
         try:
             refresh(name, asked.again)

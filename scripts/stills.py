@@ -13,7 +13,7 @@ import sphinx_book_theme
 from markdown_it import MarkdownIt
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
-BLOCK = re.compile(r'^<div class="slider" data-slider="(\w+)">\n.*?^</div>$', re.MULTILINE | re.DOTALL)
+BLOCK = re.compile(r'^<div class="slider(?: hero)?" data-slider="(\w+)">\n.*?^</div>$', re.MULTILINE | re.DOTALL)
 THEMES = (
     Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles/theme.css",
     Path(pydata_sphinx_theme.__file__).parent / "theme/pydata_sphinx_theme/static/styles/pydata-sphinx-theme.css",

@@ -26,13 +26,13 @@ SITE = ROOT / "_build" / "html"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NAME = f"superposition-book-{VERSION}"
 MARGIN = {"top": "16mm", "bottom": "16mm", "left": "8mm", "right": "8mm"}  # the theme adds its own at the sides
-# Proofs and solutions are opened; code stays folded, and the buttons of a screen go.
+# Proofs and solutions are opened; checks say in their titles what they found; code and the buttons of a screen go.
 FOR_PAPER = """() => {
   document.querySelectorAll("article details.sd-dropdown").forEach(d => d.open = true);
   document.querySelectorAll("article .toggle-hidden").forEach(d => d.classList.remove("toggle-hidden"));
   const style = document.createElement("style");
   style.textContent = `@media print {
-    article details.hide, .prev-next-area, .headerbtn, .headerlink { display: none !important; }
+    article details:is(.code-mark, .plumbing), .prev-next-area, .headerbtn, .headerlink { display: none !important; }
     figure, img, tr, mjx-container[display] { break-inside: avoid; }
     .highlight pre { white-space: pre-wrap; }
     table, .table, .pst-scrollable-table-container { break-inside: auto !important; }

@@ -50,10 +50,32 @@
     .filter(e => visible(e) && !inside(e, "mjx-assistive-mml") && e.getBoundingClientRect().right > limit && !scrolls(e))
     .map(e => `${e.tagName} ${e.className}: ${short(e.textContent)}`);
 
-  // What has to be pushed to be read; parts that are folded have no width.
+  // What has to be pushed to be read; parts that are folded have no width. A formula may, rather than be too small.
+  const smallest = e => parseFloat(getComputedStyle(e).fontSize) < 12.5;
   const scrolling = [...document.querySelectorAll("main article :is(div.math mjx-container, table)")]
-    .filter(e => visible(e) && (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > limit))
+    .filter(e => visible(e) && (e.scrollWidth > e.clientWidth + 1 || e.getBoundingClientRect().right > limit
+      || (e.tagName === "TABLE" && e.clientWidth > e.parentElement.clientWidth + 1)) && !(e.matches("mjx-container") && smallest(e)))
     .map(e => `${e.tagName}: ${short(e.textContent)}`);
+  const tiny = [...document.querySelectorAll("main article div.math > mjx-container")]
+    .filter(e => visible(e) && parseFloat(getComputedStyle(e).fontSize) < 11.9).map(e => short(e.textContent));
+
+  // A number that goes on in the next line is read as two.
+  const range = document.createRange();
+  const broken = [];
+  for (const text of texts) {
+    if (!inside(text.parentElement, "main article table") || !visible(text.parentElement)) continue;
+    for (const number of text.data.matchAll(/\d[\d.,]*\d/g)) {
+      range.setStart(text, number.index);
+      range.setEnd(text, number.index + number[0].length);
+      if (new Set([...range.getClientRects()].map(box => Math.round(box.top))).size > 1) broken.push(short(text.data));
+    }
+  }
+
+  // Folds have names, and those that are seen are those that are heard.
+  const unnamed = [...document.querySelectorAll("main summary, nav summary")].filter(e => {
+    const seen = e.textContent.trim(), said = e.getAttribute("aria-label");
+    return !(said || seen) || (said && seen && !said.includes(seen));
+  }).map(e => e.outerHTML.slice(0, 120));
 
   return {
     theme: document.documentElement.dataset.theme,
@@ -68,5 +90,8 @@
     texts: [...read.values()],
     overflowing,
     scrolling,
+    tiny,
+    broken,
+    unnamed,
   };
 }

@@ -187,16 +187,63 @@ def test_formulas_and_tables_fit_a_phone(view):
     assert view["scrolling"] == []
 
 
+def test_formulas_are_large_enough_and_numbers_whole(view):
+    assert view["tiny"] == [] and view["broken"] == []
+
+
+def test_every_fold_has_a_name(view):
+    assert view["unnamed"] == []
+
+
 def test_figures_have_the_background_of_their_page(view, theme):
     for corner in map(luminance, view["corners"]):
         # On the one axes and words are black, on the other nearly white: a contrast of 7 or more.
         assert corner > 0.3 if theme == "light" else corner < 0.02
 
 
+def test_scripts_are_loaded_where_they_are_needed(site):
+    for name in PAGES:
+        page = (site / name).read_text(encoding="utf-8")
+        assert ("sliders.js" in page) == ("data-slider=" in page), name
+        assert ("ledger.js" in page) == (name in ("ledger.html", "errata.html")), name
+
+
 def test_the_book_has_formulas_and_figures(site):
     pages = [(site / name).read_text(encoding="utf-8") for name in PAGES]
     assert sum(page.count('class="math notranslate') for page in pages) > 0
     assert sum(page.count("<figure") for page in pages) > 0
+
+
+FIRST = """() => {
+  const end = e => e.getBoundingClientRect().bottom + scrollY;
+  const bottom = selector => Math.max(0, ...[...document.querySelectorAll(selector)].map(end));
+  return {number: bottom(".tag_the-number .cell_output"), picture: bottom(".slider.hero, .tag_hero figure img")};
+}"""
+
+
+@pytest.fixture(scope="module")
+def first_screens(browser, site):
+    """Where number and picture of each chapter end, in a window of 1300 times 900."""
+    context = browser.new_context(viewport={"width": 1300, "height": 900})
+    page, found = context.new_page(), {}
+    page.set_default_timeout(120_000)
+    for name in CHAPTERS:
+        page.goto((site / name).as_uri(), wait_until="load")
+        page.evaluate("window.MathJax?.startup?.promise")
+        found[name] = page.evaluate(FIRST)
+    context.close()
+    return found
+
+
+def test_number_and_picture_are_whole_in_the_first_screen_of_four_pages_in_five(first_screens):
+    whole = [name for name, ends in first_screens.items() if 0 < ends["number"] and 0 < ends["picture"] <= 900]
+    assert len(whole) >= 0.8 * len(CHAPTERS), {n: e for n, e in first_screens.items() if n not in whole}
+
+
+@pytest.mark.parametrize("opened", CHAPTERS, indirect=True)
+def test_no_bar_of_code_stands_between_the_lines(opened):
+    assert opened.page.locator("main article details.plumbing").count() == 1
+    assert opened.page.get_by_text(re.compile("Show code cell|Check: ")).count() == 0
 
 
 @pytest.mark.parametrize("opened", CHAPTERS, indirect=True)

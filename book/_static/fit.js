@@ -1,22 +1,23 @@
-// What is wider than a phone's page: a formula is set smaller, the rows of a table are stacked.
+// What is wider than its column: a formula is set smaller, and scrolls where it would be too small; the rows of a table
+// are stacked.
 (() => {
-  const SMALLEST = 0.45;  // of a formula's own size
+  const SMALLEST = 12;  // pixels
   const fitFormulas = () => {
     const formulas = [...document.querySelectorAll("div.math mjx-container")];
     for (const e of formulas) {
       e.dataset.size ??= parseFloat(e.style.fontSize) || 100;  // MathJax has set it
       e.style.fontSize = `${e.dataset.size}%`;
     }
-    const ratios = formulas.map(e => e.clientWidth / e.scrollWidth);  // all are measured before any is changed
+    // all are measured before any is changed
+    const ratios = formulas.map(e => [e.clientWidth / e.scrollWidth, SMALLEST / parseFloat(getComputedStyle(e).fontSize)]);
     formulas.forEach((e, i) => {
-      if (ratios[i] > 0 && ratios[i] < 1)
-        e.style.fontSize = `${e.dataset.size * Math.max(SMALLEST, 0.98 * ratios[i])}%`;
+      const [ratio, least] = ratios[i];
+      if (ratio > 0 && ratio < 1) e.style.fontSize = `${e.dataset.size * Math.min(1, Math.max(least, 0.98 * ratio))}%`;
     });
   };
   const fitTables = () => {
     const tables = [...document.querySelectorAll("main article table")];
     tables.forEach(e => e.classList.remove("stacked"));
-    if (window.innerWidth > 768) return;
     const wide = tables.filter(e => e.parentElement.clientWidth && e.scrollWidth > e.parentElement.clientWidth + 1);
     for (const e of wide) {
       const heads = [...e.querySelectorAll("th")].map(th => th.textContent.trim());

@@ -297,17 +297,37 @@ document.addEventListener("DOMContentLoaded", () => {
   }));
   const answers = (W, x) => W.map(row => max(dot(row, x), 0));
 
-  /** Loss per feature of a code without bias: nothing or one feature on exactly, more of them by fixed samples. */
+  /** Mean over t in [0, 1] of t^k ReLU(a + b t)^j. */
+  function rampMean(a, b, j, k) {
+    const zero = b === 0 ? -1 : -a / b, inside = zero > 0 && zero < 1;
+    const [low, high] = inside ? (b > 0 ? [zero, 1] : [0, zero]) : [0, 1];
+    if (a + b * (low + high) / 2 <= 0) return 0;
+    const moment = n => (high ** (n + 1) - low ** (n + 1)) / (n + 1);
+    return j === 1 ? a * moment(k) + b * moment(k + 1) : a * a * moment(k) + 2 * a * b * moment(k + 1) + b * b * moment(k + 2);
+  }
+  /** Mean loss with features i and k on, strengths uniform: the loss grows as the square of both, so one ratio is left. */
+  function pairLoss(W, i, k) {
+    const half = (one, other) => sum(W, (row, j) => rampMean(row[one], row[other], 2, 0)) + 1 + 1 / 3 -
+      2 * rampMean(W[one][one], W[one][other], 1, 0) - 2 * rampMean(W[other][one], W[other][other], 1, 1);
+    return (half(i, k) + half(k, i)) / 4;
+  }
+  /** Loss per feature of a code without bias: up to two features on exactly, more of them by fixed samples. */
   function codeLoss(W, p, samples = 6000) {
-    const B = W.length, uniform = generator(5), none = (1 - p) ** B, one = B * p * (1 - p) ** (B - 1);
-    const alone = sum(W, (row, t) => sum(row, (w, s) => (s === t ? 1 - max(w, 0) : max(w, 0)) ** 2)) / 3 / B;
+    const B = W.length, uniform = generator(5), features = range(B);
+    const chance = on => p ** on * (1 - p) ** (B - on), many = max(1 - chance(0) - B * chance(1) - B * (B - 1) / 2 * chance(2), 1e-300);
+    const alone = sum(W, (row, t) => sum(row, (w, s) => (s === t ? 1 - max(w, 0) : max(w, 0)) ** 2)) / 3;
+    const pairs = sum(features, i => sum(features.slice(0, i), k => pairLoss(W, i, k)));
+    const choose = on => features.slice(0, on).reduce((ways, i) => ways * (B - i) / (i + 1), 1);
+    const shares = range(B - 2).map(i => choose(i + 3) * chance(i + 3) / many);
     let total = 0;
     for (let i = 0; i < samples; i++) {
-      let x;
-      do x = W.map(() => uniform() < p ? uniform() : 0); while (x.filter(u => u > 0).length < 2);
+      let on = 3, left = uniform();
+      while (on < B && (left -= shares[on - 3]) > 0) on++;
+      const x = W.map(() => 0), order = features.map(t => [uniform(), t]).sort(([u], [v]) => u - v);
+      order.slice(0, on).forEach(([, t]) => { x[t] = uniform(); });
       total += sum(answers(W, x), (y, t) => (y - x[t]) ** 2);
     }
-    return (one * alone + (1 - none - one) * total / samples) / B;
+    return (chance(1) * alone + chance(2) * pairs + many * total / samples) / B;
   }
 
   // ---------------------------------------------------------------- Incidental Polysemanticity
@@ -561,7 +581,7 @@ document.addEventListener("DOMContentLoaded", () => {
     if (!isFinite(x)) return "–";
     if (x !== 0 && (abs(x) < 1e-3 || abs(x) >= 1e5)) {
       const power = floor(log10(abs(x))), raised = String(power).replace(/./g, c => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
-      return `${(x / 10 ** power).toFixed(max(digits - 2, 0))}·10${raised}`.replace("-", "−");
+      return `${(x / 10 ** power).toFixed(digits - 1)}·10${raised}`.replace("-", "−");
     }
     return String(Number(x.toPrecision(digits))).replace("-", "−");
   }
@@ -588,7 +608,7 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   const decades = (low, high) => range(floor(log10(high) + 1e-9) - floor(log10(low)) + 1).map(i => {
     const power = floor(log10(low)) + i;
-    return {at: 10 ** power, name: power > -3 ? number(10 ** power) : number(10 ** power, 2).replace("1·", "")};
+    return {at: 10 ** power, name: power > -3 ? number(10 ** power) : number(10 ** power, 1).replace("1·", "")};
   }).filter(({at}) => at >= low && at <= high);
 
   /** Colours of a matrix: blue below zero, red above, nothing at zero. */
@@ -627,7 +647,8 @@ document.addEventListener("DOMContentLoaded", () => {
     };
     const draw = build({place, inputs, drawing, redraw, add: (...made) => inputs.append(...made)});
     function show() {
-      const width = clip(place.clientWidth - 2, 260, 720), found = draw(width);
+      const share = Number(getComputedStyle(place).getPropertyValue("--share")) || 1;  // words beside a drawing
+      const width = clip(share * place.clientWidth - 2, 260, 720), found = draw(width);
       drawing.setAttribute("viewBox", `0 0 ${width} ${found.height}`);
       drawing.setAttribute("width", width);
       drawing.setAttribute("height", found.height);
@@ -647,14 +668,15 @@ document.addEventListener("DOMContentLoaded", () => {
   /** A slider with its label and its value; `log` counts in equal factors. */
   function slider({add, redraw}, label, {low, high, value, step = 0, log: equalFactors = false, show = number}) {
     const id = `slider-${++count}`, steps = step ? round((high - low) / step) : 200;
-    const valueAt = t => equalFactors ? low * (high / low) ** (t / steps) : low + (high - low) * t / steps;
+    const from = equalFactors ? round(steps * log(value / low) / log(high / low)) : 0;  // where the first value stands
+    const valueAt = t => equalFactors ? clip(value * (high / low) ** ((t - from) / steps), low, high) : low + (high - low) * t / steps;
     const positionOf = x => round(steps * (equalFactors ? log(x / low) / log(high / low) : (x - low) / (high - low)));
     const input = element("input", {type: "range", id, min: 0, max: steps, step: 1, value: positionOf(value)});
     const output = element("output", {for: id}), name = element("label", {for: id});
     name.innerHTML = html(label);
     const made = {input, get value() { return clean(valueAt(Number(input.value))); },
       set value(x) { input.value = positionOf(x); tell(); }};
-    const clean = x => step ? round(x / step) * step : Number(x.toPrecision(equalFactors ? 2 : 6));
+    const clean = x => step ? round(x / step) * step : Number(x.toPrecision(equalFactors ? 3 : 6));
     function tell() {
       output.textContent = show(made.value);
       input.setAttribute("aria-valuetext", output.textContent);

@@ -10,7 +10,7 @@ def test_every_claim_that_a_text_should_change_is_in_one_chapter_and_one_letter(
     ]
     pages = {claim.chapter for claim in declarations.declared().values()}
     assert sum(len(errata.of_chapter(page).rows) for page in pages) == len(wrong)
-    assert sum(len(errata.of_text(text, {}).rows) for text in declarations.TEXTS) == len(wrong)
+    assert sum(len(errata.of_text(text, {}).entries) for text in declarations.TEXTS) == len(wrong)
 
 
 def test_errors_come_before_conditions():
@@ -21,8 +21,11 @@ def test_errors_come_before_conditions():
 def test_a_letter_shows_the_number_that_decides(monkeypatch):
     row = claims.check("rug.hadamard", 64, 64, printed=1, label="rank")
     monkeypatch.setattr(errata.ledger, "records", lambda path: [row])
-    evidence = [cells[-1] for cells in errata.of_text("rug", {"ch2": "ch2.ipynb"}).rows if "parity" in cells[2]]
-    assert evidence == ["measured 64, predicted 64, the text's own form 1 [ch2](ch2.ipynb)"]
+    shown = errata.of_text("rug", {"ch2": "ch2.ipynb"})._repr_mimebundle_()
+    (card,) = [card for card in shown["text/markdown"].split('<div class="erratum"') if 'id="rug.hadamard"' in card]
+    assert 'data-verdict="misprint"' in card and "[ch2](ch2.ipynb)" in card
+    assert "rank: 64, as ours, the text's own form 1 · <b>misprint</b> · 1 check" in card.replace("&#x27;", "'")
+    assert "64" not in shown["text/plain"] and "rug.hadamard: misprint" in shown["text/plain"]
 
 
 def test_a_page_without_claims_is_refused():

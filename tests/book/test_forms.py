@@ -1,5 +1,6 @@
 """Numbers and places as text: where one form ends and the next begins."""
 
+import pytest
 from superposition.book import forms
 
 
@@ -19,3 +20,22 @@ def test_an_anchor_is_a_name_that_html_allows():
     assert forms.anchor("Rug.sec3_2.x") == "claim-rug-sec3-2-x"
     assert forms.anchor("a", "one") != forms.anchor("a", "two") != forms.anchor("a")
     assert len(forms.anchor("a", "one")) == len("claim-a-") + 8
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "shown"),
+    [
+        (0.149, 0.0076, "0.149 ± 0.008"),
+        (0.206, 0.0121, "0.206 ± 0.012"),
+        (10300, 412, "10300 ± 412"),
+        (-5.57e-10, 2.8e-11, "(-5.57 ± 0.28)e-10"),
+        (0.5, 1e-6, "0.5"),
+        (0.0, 0.04, "0.00 ± 0.04"),
+    ],
+)
+def test_a_number_has_the_digits_that_its_error_allows(value, error, shown):
+    assert forms.with_error(value, error) == shown
+
+
+def test_two_numbers_are_told_apart_by_as_few_digits_as_it_takes():
+    assert forms.apart(0.99927, 0.99926) == 5 and forms.apart(1, 2) == 3 and forms.apart(1, 1) == 15

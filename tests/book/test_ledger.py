@@ -159,7 +159,9 @@ def test_resolution_is_shown_and_sorted_by():
         (sharp, (claims.check("rug.eq4", 1, 1, rtol=0.02),)),
         (none, (claims.check("rug.better", 1, 2, relation="above"),)),
     )
-    assert "· 25 %</summary>" in ledger.Page(entries)._repr_mimebundle_()["text/markdown"].split("\n\n")[0]
+    start, head, end, *_ = ledger.Page(entries)._repr_mimebundle_()["text/markdown"].split("\n\n")
+    assert 'id="rug.eq5"' in start and end == "</summary>"
+    assert "· 25 %<br>" in head and head.endswith(claim.statement)  # what is claimed is seen without unfolding
     ordered = ledger.Sharpness(tuple(sorted(entries, key=ledger._bluntness)))._repr_mimebundle_()["text/markdown"]
     assert re.findall(r"\| (–|[\d.]+ %) \|", ordered) == ["–", "25 %", "2 %"]
 

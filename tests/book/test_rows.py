@@ -52,10 +52,38 @@ def test_what_the_text_prints_is_crossed_out_only_where_it_was_excluded():
 
 
 def test_a_verdict_stands_on_the_widest_gap_to_what_the_text_prints():
-    assert rows.decisive([AGREES, OPEN]) == "measured 1.02 ± 0.1, predicted 1"
+    assert rows.decisive([AGREES, OPEN]) == "1.02 ± 0.10, predicted 1"
     both = replace(AGAINST, predicted=(1.0, 5.0), measured=(1.02, 5.01), tolerance=(0.1, 0.0), printed=(1.5, 8.0))
-    assert rows.decisive([AGREES, both]) == "measured 5.01, predicted 5, the text's own form 8"
-    assert rows.decisive([replace(AGREES, relation="above")]) == "measured 1.02 ± 0.1, above 1"
+    assert rows.decisive([AGREES, both]) == "5.01, ours 5, the text's own form 8"
+    assert rows.decisive([replace(AGREES, relation="above")]) == "1.02 ± 0.10, above 1"
+    assert rows.decisive([replace(AGREES, relation="below", measured=(0.149,), tolerance=(0.0076,))]).endswith(
+        "below 1"
+    )
+
+
+def test_an_identity_says_how_well_its_sides_agree():
+    sides = replace(AGREES, predicted=(0.3,), measured=(0.3 + 2e-13,), tolerance=(3e-13,))
+    assert rows.decisive([replace(sides, resolution=9e-13)]) == "both sides agree to 1e-12"
+    assert rows.decisive([replace(sides, resolution=2e-12)]) == "both sides agree to 1e-11"
+    assert "agree" not in rows.decisive([replace(sides, resolution=0.002)])
+    whole = replace(AGREES, measured=(3.0,), predicted=(3.0,), tolerance=(0.0,), resolution=0.0)
+    assert rows.decisive([whole]) == "exactly 3"
+    assert rows.decisive([replace(whole, measured=(3.0, 4.0), predicted=(3.0, 4.0))]) == "both sides agree exactly"
+
+
+def test_a_misprint_shows_digits_that_differ():
+    near = replace(AGAINST, predicted=(0.99927,), measured=(0.99927,), tolerance=(1e-12,), printed=(0.99926,))
+    assert rows.decisive([near]) == "0.99927, as ours, the text's own form 0.99926"
+    zero = replace(near, predicted=(0.0,), measured=(2e-17,), tolerance=(1e-12,), printed=(0.5,))
+    assert rows.decisive([zero]) == "0 to 1e-12, the text's own form 0.5"
+
+
+def test_the_headline_is_what_how_much_verdict_and_number():
+    assert rows.headline([AGREES, AGREES]).replace("\u00a0", " ") == (
+        "p = 0.1: 1.02 ± 0.10, predicted 1 · <b>completed</b> · 2 checks"
+    )
+    assert rows.headline([replace(AGREES, label="")], "eq. 5").startswith("eq. 5: 1.02")
+    assert "<b>undecided in this run (1 of 2)</b>" in rows.headline([AGREES, OPEN])
 
 
 def test_in_text_a_measured_digit_is_never_shown():

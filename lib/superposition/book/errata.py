@@ -1,7 +1,8 @@
-"""Errata against the texts, made of the ledger's claims: one table a chapter, one list a text for its authors."""
+"""Errata against the texts, made of the ledger's claims: one table a chapter, one card an entry for the authors."""
 
 import os
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 from superposition import checks
 from superposition.book import ledger, rows
@@ -40,7 +41,22 @@ def of_chapter(*pages: str) -> Table:
     return table([{"place": _place(c), "the text": c.statement, "it should say": c.right} for c in found], exact=True)
 
 
-def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Table:
+@dataclass(frozen=True)
+class Cards:
+    """Entries of a text with the number that decides each; displays itself as one card an entry.
+
+    A card carries its verdict, by which the script of the page filters. The text form holds no measured digit.
+    """
+
+    entries: tuple[tuple[Claim, str], ...]
+
+    def _repr_mimebundle_(self, **kwargs):
+        plain = [f"{claim.id}: {claim.verdict}" for claim, _ in self.entries]
+        cards = [_card(number, *entry) for number, entry in enumerate(self.entries, 1)]
+        return {"text/plain": "\n".join(plain), "text/markdown": "\n\n".join(cards)}
+
+
+def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Cards:
     """Errata of one text, with the number that decides each.
 
     Parameters
@@ -52,8 +68,7 @@ def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Table:
 
     Returns
     -------
-    superposition.book.tables.Table
-        Its text form holds no measured digit.
+    Cards
 
     Raises
     ------
@@ -63,17 +78,11 @@ def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Table:
     checks.one_of("text", text, tuple(TEXTS))
     evidence = {page: ledger.records(path) for page, path in notebooks.items()}
     found = _sorted(claim for claim in declared().values() if claim.text == text)
-    return table(
-        [
-            {
-                "": str(number),
-                "place": _place(claim),
-                "the text": claim.statement,
-                "it should say": claim.right,
-                "evidence": _evidence(claim, [row for row in evidence.get(claim.chapter, []) if row.id == claim.id]),
-            }
-            for number, claim in enumerate(found, 1)
-        ]
+    return Cards(
+        tuple(
+            (claim, _evidence([row for row in evidence.get(claim.chapter, []) if row.id == claim.id]))
+            for claim in found
+        )
     )
 
 
@@ -83,11 +92,29 @@ def _sorted(claims):
     return sorted((claim for claim in claims if claim.verdict in order), key=lambda claim: order.index(claim.verdict))
 
 
+def _kind(claim):
+    return "condition" if claim.verdict == CONDITION else claim.verdict
+
+
+def _where(claim):
+    return claim.place.removeprefix(TEXTS[claim.text] + ", ")
+
+
 def _place(claim):
-    what = "condition" if claim.verdict == CONDITION else claim.verdict
-    return f"{claim.place.removeprefix(TEXTS[claim.text] + ', ')} *({what})*"
+    return f"{_where(claim)} *({_kind(claim)})*"
 
 
-def _evidence(claim: Claim, checked):
-    where = f"[{claim.chapter}]({claim.chapter}.ipynb)"
-    return f"{rows.decisive(checked)} {where}" if checked else where
+def _evidence(checked):
+    return rows.headline(checked) if checked else ""
+
+
+def _card(number, claim, evidence):
+    parts = [
+        f'<div class="erratum" id="{claim.id}" data-verdict="{_kind(claim)}">',
+        f"**{number}. {_where(claim)}** · *{_kind(claim)}* · [{claim.chapter}]({claim.chapter}.ipynb)",
+        f"*The text:* {claim.statement}",
+        f"*It should say:* {claim.right}",
+        f"*Evidence:* {evidence}" if evidence else "",
+        "</div>",
+    ]
+    return "\n\n".join(filter(None, parts))

@@ -8,12 +8,11 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from superposition import checks
 from superposition.book import forms, sentences
 from superposition.book.declarations import TEXTS, VERDICTS, Claim, declared
-from superposition.book.rows import RECORD_TYPE, Row, excluded
+from superposition.book.rows import Row, excluded, restored
 from superposition.book.tables import table
 
 OURS = "Ours, with their status: no verdict on the text, and no part of the errata."
@@ -33,13 +32,7 @@ def records(notebook: str | os.PathLike) -> list[Row]:
         In the order of the page.
     """
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
-    bundles = (output.get("data", {}) for cell in cells for output in cell.get("outputs", []))
-    return [_row(stored) for bundle in bundles if RECORD_TYPE in bundle for stored in bundle[RECORD_TYPE]["rows"]]
-
-
-def _row(stored: dict[str, Any]) -> Row:
-    fields: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in stored.items()}
-    return Row(**fields)
+    return [row for cell in cells for output in cell.get("outputs", []) for row in restored(output)]
 
 
 def reference(code: str) -> str:
@@ -202,10 +195,10 @@ def _block(claim, rows):
         "code": claim.code or claim.symbol,
     }
     data = " ".join(f'data-{name}="{html.escape(_fact(value))}"' for name, value in facts.items())
-    # a heading to unfold holds no formulas
-    place = html.escape(claim.place.removeprefix(f"{TEXTS[claim.text]}, ").replace("$", ""))
-    head = f"<code>{claim.id}</code> {place} · <b>{claim.judged}</b> · {html.escape(_resolution(rows))}"
-    block = [f'<details class="claim" {data}><summary>{head}</summary>', f'<a id="{claim.id}"></a>{claim.statement}']
+    place = claim.place.removeprefix(f"{TEXTS[claim.text]}, ")
+    head = f"<code>{claim.id}</code> {place} · <b>{claim.judged}</b> · {_resolution(rows)}"
+    start = f'<details class="claim" id="{claim.id}" {data}><summary>'
+    block = [start, f"{head}<br>{claim.statement}", "</summary>"]
     if claim.quote:
         block.append(f"*The text,* sentence {_sentences(claim)}: {claim.quote}")
     if claim.right:

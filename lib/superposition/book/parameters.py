@@ -10,6 +10,7 @@ from typing import Annotated, TypeVar
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from superposition import checks
+from superposition.book import running
 from superposition.inputs import Count, Even, Features, Ratio, Real, Seed, Steps, UpTo, allowed
 
 LARGE = 1024  # features, or neurons: below, two threads took longer than one (measured)
@@ -379,6 +380,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
         raise ParameterError(_sentence(name, namespace[name], known[name], first)) from None
     if {"device", "steps"} & set(known):
         _divide_work(par)
+    running.say_whose(par)
     return par
 
 

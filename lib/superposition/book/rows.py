@@ -4,15 +4,18 @@ The sentence says what is claimed, where, and the decisive number. The rows unfo
 """
 
 import html
+import math
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from typing import Any
 
 from superposition.book import forms
 from superposition.book.declarations import declared
 
 RECORD_TYPE = "application/vnd.superposition.claim+json"
 MARKS = {"confirmed": "✓ confirmed", "undecided": "? undecided"}
+IDENTITY = 1e-4  # of the prediction: what agrees so well was computed twice, not measured
 GLUED = re.compile("(?<=[=<>±✓?]) | (?=[±✗])")  # spaces at which no line may break
 
 
@@ -58,6 +61,22 @@ class Table:
         }
 
 
+def restored(output: Mapping[str, Any]) -> list[Row]:
+    """The rows of an output of an executed notebook; none where it holds no checks.
+
+    Parameters
+    ----------
+    output : dict
+        As the notebook stores it.
+
+    Returns
+    -------
+    list of superposition.book.rows.Row
+    """
+    stored = output.get("data", {}).get(RECORD_TYPE, {"rows": []})["rows"]
+    return [Row(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items()}) for row in stored]
+
+
 def _plain(row: Row) -> str:
     """The form that is the same on every machine: prediction and verdict, never a measured digit."""
     label = f" [{row.label}]" if row.label else ""
@@ -69,10 +88,29 @@ def _plain(row: Row) -> str:
 def _block(name: str, rows: Sequence[Row]) -> str:
     """The form for people: place and statement, then the verdict and its decisive number, which unfold the rows."""
     claim = declared()[name]
-    count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
-    summary = f"<summary><b>{_verdict(rows)}</b>: {_text(decisive(rows))}; {count}</summary>"
     ours = f"\n\n*Ours:* {claim.right}\n" if claim.right else ""
+    summary = f"<summary>{headline(rows)}</summary>"
     return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
+
+
+def headline(rows: Sequence[Row], unnamed: str = "") -> str:
+    """What was checked, how much it is against what, the verdict, the number of checks: one line of HTML.
+
+    Parameters
+    ----------
+    rows : sequence of superposition.book.rows.Row
+        The checks of one claim, at least one.
+    unnamed : str
+        What stands for the case of a check that has no label.
+
+    Returns
+    -------
+    str
+    """
+    count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
+    label = _deciding(rows).label or unnamed
+    found = f"{label}: {decisive(rows)}" if label else decisive(rows)
+    return f"{_text(found)} · <b>{_verdict(rows)}</b> · {count}"
 
 
 def _verdict(rows):
@@ -88,21 +126,44 @@ def decisive(rows: Sequence[Row]) -> str:
 
     Parameters
     ----------
-    rows : sequence of Row
+    rows : sequence of superposition.book.rows.Row
         The checks of one claim, at least one.
 
     Returns
     -------
     str
-        Measured and predicted, in words.
+        Measured and predicted, in words; of an identity, to how many digits its sides agree.
     """
-    row = next((row for row in rows if row.printed), rows[0])
+    row = _deciding(rows)
     gaps = [abs(printed - measured) for printed, measured in zip(row.printed, row.measured, strict=False)] or [0.0]
     i = gaps.index(max(gaps))
-    where = {"equals": "predicted", "below": "below", "above": "above"}[row.relation]
-    error = f" ± {row.tolerance[i]:.2g}" if row.tolerance[i] else ""
-    shown = f"measured {forms.numbers([row.measured[i]], 3)}{error}, {where} {forms.numbers([row.predicted[i]], 3)}"
-    return shown + (f", the text's own form {forms.numbers([row.printed[i]], 3)}" if row.printed else "")
+    if row.relation != "equals":
+        return f"{forms.with_error(row.measured[i], row.tolerance[i])}, {row.relation} {row.predicted[i]:.3g}"
+    if row.printed:
+        return _against(row.measured[i], row.tolerance[i], row.predicted[i], row.printed[i])
+    if row.resolution is not None and row.resolution <= IDENTITY:
+        return _agreement(row)
+    return f"{forms.with_error(row.measured[i], row.tolerance[i])}, predicted {row.predicted[i]:.3g}"
+
+
+def _deciding(rows):
+    return next((row for row in rows if row.printed), rows[0])
+
+
+def _agreement(row):
+    if row.resolution:
+        return f"both sides agree to {10.0 ** math.ceil(math.log10(row.resolution) - 0.05):.0e}"
+    return f"exactly {row.measured[0]:.6g}" if len(row.measured) == 1 else "both sides agree exactly"
+
+
+def _against(measured, tolerance, ours, printed):
+    """Measurement, our form and the text's, with so many digits that what differs is seen."""
+    if ours == 0 and tolerance < IDENTITY * abs(printed):
+        return f"0 to {tolerance:.0e}, the text's own form {printed:.3g}"
+    digits = forms.apart(measured, printed)
+    shown, said = forms.with_error(measured, tolerance, digits), f"{ours:.{digits}g}"
+    found = f"{shown}, as ours" if shown == said else f"{shown}, ours {said}"
+    return f"{found}, the text's own form {printed:.{digits}g}"
 
 
 def _html(rows):

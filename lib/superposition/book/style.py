@@ -10,6 +10,7 @@ import matplotlib.colors
 import numpy as np
 
 from superposition import checks
+from superposition.book import running
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,6 +54,7 @@ def use_style(dpi: int = 110) -> None:
 
         # the page shows the vector graphic; JupyterLab shows no SVG of a notebook it does not trust yet
         set_matplotlib_formats("svg", "png", metadata={"Date": None}, dpi=dpi)
+        running.show_captions()
 
 
 def directions(ax: Axes, W: ArrayLike, colour: str = COLOURS["blue"]) -> None:

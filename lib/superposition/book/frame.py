@@ -1,0 +1,267 @@
+"""A Sphinx extension for the frame of pages: a first screen without plumbing, and folds that say what is in them.
+
+A notebook keeps its order, in which JupyterLab and papermill run it. When the book is built its cells are put in the
+order of a reader: question, answer, number, the picture (the page's slider where it has one), and one bar that holds
+the parameters and the code so far. A folded check is named by what it found, code is a mark at the corner of what it
+made, and where a stored table comes from is a footnote of the figure it stands behind.
+"""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from superposition.book import rows, running
+from superposition.book.declarations import declared
+
+Cell = dict[str, Any]
+
+NUMBER = "**The number"
+TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
+SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
+SCRIPTS = {"sliders.js": "data-slider", "ledger.js": "-filter"}  # and what of a page they work on
+MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
+WORDS_A_MINUTE = 220
+FORMULA = re.compile(r"\$[^$]*\$")
+NOT_READ = re.compile(r"\$\$.*?\$\$|<[^>]*>|^```.*?^```|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
+
+
+def setup(app: Any) -> dict[str, bool]:
+    """Connect to Sphinx, which calls this, and tell it that pages may be read side by side."""
+    from myst_nb.sphinx_ import HideCodeCellNode
+
+    app.add_node(HideCodeCellNode, override=True, html=(_open_mark, _close_mark))
+    app.connect("source-read", _frame)
+    app.connect("doctree-resolved", _say_equations)
+    app.connect("html-page-context", _leave_out_scripts, priority=900)
+    return {"parallel_read_safe": True}
+
+
+def framed(cells: list[Cell]) -> list[Cell]:
+    """The cells of an executed notebook as a page shows them."""
+    cells = [_quiet(cell) | {"source": "".join(cell["source"])} for cell in cells]
+    ordered = _first_screen(_with_footnotes(cells))
+    return [shown for cell in ordered for shown in _folded(cell)]
+
+
+def minutes(cells: Iterable[Cell]) -> int:
+    """How long the words of a page take, captions and results included; a formula in the text is a word."""
+    words = [FORMULA.sub("x", NOT_READ.sub(" ", text)).split() for text in _texts(cells)]
+    return max(1, round(sum(map(len, words)) / WORDS_A_MINUTE))
+
+
+def _texts(cells):
+    for cell in cells:
+        if cell["cell_type"] == "markdown":
+            yield cell["source"]
+        elif "hide-cell" not in _tags(cell):
+            yield _mystnb(cell).get("figure", {}).get("caption", "")
+            yield "\n".join(line for line in _says(cell).splitlines() if not line.startswith(("|", "<")))
+
+
+def _frame(app: Any, page: str, source: list[str]) -> None:
+    if str(app.env.doc2path(page)).endswith(".ipynb"):
+        notebook = json.loads(source[0])
+        notebook["cells"] = framed(notebook["cells"])
+        source[0] = json.dumps(notebook)
+
+
+def _say_equations(app: Any, doctree: Any, page: str) -> None:
+    """Give a link to an equation of another page its formula, which the page's script shows in place."""
+    from docutils import nodes
+
+    for link in doctree.findall(nodes.reference):
+        address, _, name = link.get("refuri", "").partition("#")
+        if name.startswith("equation-") and address:
+            other = app.env.get_doctree(address.rpartition("/")[2].removesuffix(".html"))
+            formulas = (
+                block for block in other.findall(nodes.math_block) if name in block.parent["ids"] + block["ids"]
+            )
+            link["reftitle"] = next((block.astext().strip() for block in formulas), "")
+
+
+def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
+    """Drop the book's scripts from pages that have nothing for them."""
+    idle = [script for script, mark in SCRIPTS.items() if mark not in context.get("body", "")]
+    scripts = context.get("script_files", [])
+    context["script_files"] = [one for one in scripts if not any(script in str(one.filename) for script in idle)]
+
+
+def _first_screen(cells):
+    """Number and picture directly below the answer; a page without parameters or picture stays as it is."""
+    code = [i for i, cell in enumerate(cells) if cell["cell_type"] == "code"]
+    picture = next((i for i in code if _figure(cells[i])), None)
+    if picture is None or "parameters" not in _tags(cells[code[0]]):
+        return cells
+    number = next((i for i in code if _says(cells[i]).startswith(NUMBER)), None)
+    end = max(picture, number or 0) + 1
+    lead, part, rest = cells[: code[0]], range(code[0], end), cells[end:]
+    slider, rest = _slider(rest)
+    answers = [] if number is None else [_tagged(cells[number], "the-number")]
+    plumbing = [cells[i] for i in part if i not in (picture, number) and i in code]
+    words = [cells[i] for i in part if i not in code]
+    bar = _details("plumbing", "Parameters and code", [_plain(cell) for cell in plumbing])
+    figure = _tagged(cells[picture], "" if slider else "hero")
+    pictures = [*slider, *bar, figure] if slider else [figure, *bar]
+    return [*_timed(lead, cells), *answers, *pictures, *words, *rest]
+
+
+def _quiet(cell):
+    """A cell without the lines that a page says of itself where it runs: the book sets captions."""
+    if cell["cell_type"] != "code":
+        return cell
+    return cell | {"outputs": [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]}
+
+
+def _timed(lead, cells):
+    """The cells before the first code, with the minutes of the page below its title."""
+    title, _, text = lead[0]["source"].partition("\n")
+    time = minutes(cells)
+    line = f'<p class="minutes">{time} minute{"s" if time > 1 else ""}</p>'
+    return [_markdown(f"{title}\n\n{line}\n{text}"), *lead[1:]]
+
+
+def _slider(cells):
+    """The first slider of these cells as a cell of its own, and the cells without it."""
+    for i, cell in enumerate(cells):
+        found = cell["cell_type"] == "markdown" and SLIDER.search(cell["source"])
+        if found:
+            left = _markdown(cell["source"].replace(found[0], MOVED))
+            return [_markdown(f'<div class="slider hero"{found[1]}')], [*cells[:i], left, *cells[i + 1 :]]
+    return [], cells
+
+
+def _with_footnotes(cells):
+    """Where stored tables come from, taken out of the outputs and set below the nearest figure."""
+    figures = [i for i, cell in enumerate(cells) if _figure(cell)]
+    if not figures:
+        return cells
+    notes: dict[int, list[str]] = {}
+    left = []
+    for i, cell in enumerate(cells):
+        cell, found = (cell, []) if "hide-cell" in _tags(cell) else _without_origin(cell)
+        left.append(cell)
+        if found:
+            notes.setdefault(min(figures, key=lambda place: (abs(place - i), place)), []).extend(found)  # noqa: B023
+    return [shown for i, cell in enumerate(left) for shown in (cell, *_footnote(notes.get(i, [])))]
+
+
+def _without_origin(cell):
+    """A cell whose outputs do not say where tables come from, and the paragraphs that did."""
+    found, outputs = [], []
+    for output in cell.get("outputs", []):
+        text = _markdown_of(output)
+        paragraphs = text.split("\n\n")
+        origins = [paragraph for paragraph in paragraphs if TABLE.match(paragraph)]
+        others = "\n\n".join(paragraph for paragraph in paragraphs if not TABLE.match(paragraph))
+        found += origins
+        if not origins:
+            outputs.append(output)
+        elif others:
+            outputs.append(output | {"data": output["data"] | {"text/markdown": others}})
+    return (cell | {"outputs": outputs} if found else cell), found
+
+
+def _footnote(origins):
+    if not origins:
+        return []
+    tables = ", ".join(f"{TABLE.match(text)[1]} ({TABLE.match(text)[2]} points)" for text in dict.fromkeys(origins))
+    old = ", not current" if any("Not current" in text for text in origins) else ""
+    return _details("origin", f"Data: {tables}{old}", [_markdown("\n\n".join(dict.fromkeys(origins)))])
+
+
+def _folded(cell: Cell) -> list[Cell]:
+    """A cell that is folded as a whole becomes a fold with a title; the code of any other has a name."""
+    if "hide-cell" in _tags(cell):
+        inside = _retagged(cell, "hide-cell", "hide-input")
+        return _details("check", _title(cell), [_named(inside)])
+    return [_named(cell)] if "hide-input" in _tags(cell) else [cell]
+
+
+def _title(cell):
+    """What a folded cell found, one line a claim, below what it is about; its code stays out."""
+    prompt = cell["metadata"].get("mystnb", {}).get("code_prompt_show", "Code")
+    about = prompt.removeprefix("Check: ")
+    about = html.escape(about[:1].upper() + about[1:])
+    claims: dict[str, list[rows.Row]] = {}
+    for row in _rows(cell):
+        claims.setdefault(row.id, []).append(row)
+    places = {name: declared()[name].place if len(claims) > 1 else "" for name in claims}
+    lines = [f'<span class="finding">{rows.headline(c, places[name])}</span>' for name, c in claims.items()]
+    return f'<span class="about">{about}</span>{"".join(lines)}'
+
+
+def _rows(cell: Cell) -> Iterator[rows.Row]:
+    for output in cell.get("outputs", []):
+        yield from rows.restored(output)
+
+
+def _named(cell):
+    """A cell whose folded code has a name for those who do not see what it stands beside."""
+    name = f"Code of the {_kind(cell)}"
+    return cell | {"metadata": cell["metadata"] | {"mystnb": _mystnb(cell) | {"code_prompt_show": name}}}
+
+
+def _kind(cell):
+    if _figure(cell):
+        return f"figure: {_mystnb(cell).get('image', {}).get('alt', '')[:80]}"
+    if any(_rows(cell)):
+        return "check"
+    return "table" if "\n| -" in _says(cell) else "text" if _says(cell) else "page"
+
+
+def _open_mark(self: Any, node: Any) -> None:
+    name = html.escape(node["prompt_show"])
+    self.body.append(
+        f'<details class="code-mark"><summary title="{name}"><span aria-hidden="true">&lt;/&gt;</span>'
+        f'<span class="visually-hidden">{name}</span></summary>\n'
+    )
+
+
+def _close_mark(self: Any, node: Any) -> None:
+    self.body.append("</details>\n")
+
+
+def _details(kind, title, cells):
+    """Cells in a fold."""
+    return [_markdown(f'<details class="{kind}"><summary>{title}</summary>'), *cells, _markdown("</details>")]
+
+
+def _markdown(source):
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def _mystnb(cell):
+    return cell["metadata"].get("mystnb", {})
+
+
+def _figure(cell):
+    return cell["cell_type"] == "code" and bool(_mystnb(cell).get("figure"))
+
+
+def _tags(cell):
+    return cell["metadata"].get("tags", [])
+
+
+def _tagged(cell, tag):
+    return cell | {"metadata": cell["metadata"] | {"tags": [*_tags(cell), *filter(None, [tag])]}}
+
+
+def _retagged(cell, old, *new):
+    kept = [tag for tag in _tags(cell) if tag != old]
+    return cell | {"metadata": cell["metadata"] | {"tags": [*kept, *new]}}
+
+
+def _plain(cell):
+    return _retagged(_retagged(cell, "hide-input"), "hide-cell")
+
+
+def _markdown_of(output):
+    return "".join(output.get("data", {}).get("text/markdown", ""))
+
+
+def _says(cell):
+    return "\n\n".join(filter(None, map(_markdown_of, cell.get("outputs", []))))

@@ -1,0 +1,102 @@
+"""The frame of a page: what its first screen holds, how folds are named, and that nothing of a notebook is lost."""
+
+import json
+import re
+from dataclasses import asdict
+from pathlib import Path
+
+import pytest
+from superposition.book import frame, rows
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+PAGES = sorted(BOOK.glob("*.ipynb"))
+CHAPTERS = [path for path in PAGES if path.stem.startswith("ch")]
+
+ORIGIN = "Table `noise-rate`: 7 points, 0.1 hours of work, on cpu. It matches the current configuration of its run."
+AGREES = rows.Row("rug.eq5", "p = 0.1", "completed", "equals", (1.0,), (1.02,), (0.1,), (), "confirmed", 0.1)
+
+
+def words(source):
+    return {"cell_type": "markdown", "metadata": {}, "source": source}
+
+
+def code(source="1", *tags, says="", figure="", checks=(), prompt=""):
+    shown = {"code_prompt_show": prompt} if prompt else {}
+    shown |= {"figure": {"name": figure, "caption": "A caption."}, "image": {"alt": "lines"}} if figure else {}
+    data = {"text/plain": "1"} | ({"text/markdown": says} if says else {})
+    data |= {rows.RECORD_TYPE: {"rows": [asdict(row) for row in checks]}} if checks else {}
+    outputs = [{"output_type": "display_data", "data": data, "metadata": {}}] if says or figure or checks else []
+    return {
+        "cell_type": "code",
+        "metadata": {"tags": list(tags), "mystnb": shown},
+        "source": source,
+        "outputs": outputs,
+    }
+
+
+PAGE = [
+    words("# Title\n\n## In one minute\n\n**Question.** Why?\n\n**Answer.** So."),
+    code("p = 1", "parameters"),
+    code("check", "hide-cell"),
+    code("draw", "hide-input", figure="fig-one"),
+    code("say", "hide-input", says="**The number.** 2"),
+    words("Then."),
+]
+
+
+def order(cells):
+    return [cell["source"] if cell["cell_type"] == "code" else cell["source"].split("\n")[0] for cell in cells]
+
+
+def test_number_and_picture_come_before_one_bar_of_parameters_and_code():
+    shown = frame.framed(PAGE)
+    bar = '<details class="plumbing"><summary>Parameters and code</summary>'
+    assert order(shown) == ["# Title", "say", "draw", bar, "p = 1", "check", "</details>", "Then."]
+    assert [cell["metadata"]["tags"] for cell in shown if cell["source"] in ("p = 1", "check")] == [["parameters"], []]
+    assert '<p class="minutes">1 minute</p>' in shown[0]["source"]
+
+
+def test_a_slider_is_the_picture_and_leaves_a_link():
+    slider = '<div class="slider" data-slider="fan">\n\n![A fan](fan.svg)\n\n</div>'
+    shown = frame.framed([*PAGE, words(f"Turn it.\n\n{slider}\n\nAnd so on.")])
+    assert order(shown)[:3] == ["# Title", "say", '<div class="slider hero" data-slider="fan">']
+    assert shown[-1]["source"] == f"Turn it.\n\n{frame.MOVED}\n\nAnd so on."
+
+
+def test_a_folded_check_says_what_it_found():
+    shown = frame.framed([code("go", "hide-cell", checks=[AGREES, AGREES], prompt="Check: the loss")])
+    assert order(shown)[1:] == ["go", "</details>"] and shown[1]["metadata"]["tags"] == ["hide-input"]
+    title = re.sub("<[^>]*>", "|", shown[0]["source"]).replace("\u00a0", " ")
+    assert "The loss" in title and "p = 0.1: 1.02 ± 0.10, predicted 1 · |completed| · 2 checks" in title
+
+
+def test_where_tables_come_from_is_a_footnote_of_the_nearest_figure():
+    page = [code("draw", figure="fig-one"), code("say", "hide-input", says=f"So.\n\n{ORIGIN}"), words("Then.")]
+    shown = frame.framed(page)
+    note = '<details class="origin"><summary>Data: noise-rate (7 points)</summary>'
+    assert order(shown) == ["draw", note, ORIGIN, "</details>", "say", "Then."]
+    assert shown[4]["outputs"][0]["data"]["text/markdown"] == "So."
+    old = frame.framed([page[0], code("say", says=ORIGIN + " **Not current:** older.")])
+    assert "(7 points), not current</summary>" in old[1]["source"] and old[-1]["outputs"] == []
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_nothing_is_lost_but_the_order(path):
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    shown = frame.framed(cells)
+    sources = ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"]
+    assert sorted(cell["source"] for cell in shown if cell["cell_type"] == "code") == sorted(sources)
+    every = "".join(cell["source"] for cell in shown if cell["cell_type"] == "markdown")
+    assert every.count("<details") == every.count("</details>")
+    before = [row for cell in cells for output in cell.get("outputs", []) for row in rows.restored(output)]
+    after = [row for cell in shown for output in cell.get("outputs", []) for row in rows.restored(output)]
+    assert sorted(map(repr, before)) == sorted(map(repr, after))
+
+
+@pytest.mark.parametrize("path", CHAPTERS, ids=lambda path: path.stem)
+def test_every_chapter_has_a_first_screen(path):
+    shown = frame.framed(json.loads(path.read_text(encoding="utf-8"))["cells"])
+    first = [cell for cell in shown if cell["cell_type"] == "code"][:2]
+    assert "the-number" in first[0]["metadata"]["tags"]
+    assert "hero" in first[1]["metadata"]["tags"] or any("slider hero" in cell["source"] for cell in shown[:4])
+    assert "Show code" not in json.dumps(shown) and shown[-1]["source"] != ""
