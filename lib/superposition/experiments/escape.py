@@ -79,7 +79,7 @@ _COLUMNS = {
     **DEVICE,
 }
 _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 13, 14)}, {"batch": (1024,)}
-_SLOW, _HALF = {"relative_rate": (0.06,)}, {"r": (0.5,)}
+_SLOW = {"relative_rate": (0.06,)}
 
 RUNS = (
     Run(
@@ -97,8 +97,6 @@ RUNS = (
             {"ns": (4096,), **_PLACE, **_SLOW, **_USUAL, "steps": (6000,), **_FIVE},
             {"ns": (512,), **_PLACE, **_SLOW, "batch": (256, 4096), "steps": (3000,), **_FIVE},
             {"ns": (512,), **_PLACE, "relative_rate": (0.015, 0.03), **_USUAL, "steps": (4000,), **_FIVE},
-            {"ns": (2048,), **_PLACE, **_HALF, "relative_rate": (0.03,), **_USUAL, "steps": (6000,), **_FIVE},
-            {"ns": (2048,), **_PLACE, **_HALF, **_SLOW, "batch": (4096,), "steps": (3000,), **_FIVE},
         ),
         hours={"small": 0.005, "full": 0.3},
         hardware="one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores",
