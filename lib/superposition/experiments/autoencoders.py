@@ -212,6 +212,17 @@ RUNS = (
         hardware=_GPU,
     ),
     _trained(
+        name="rug-sizes-longest",
+        feeds="The Persian Rug, Figure 2: what the limit still needs, long training at its own size (not run yet)",
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (8192,), **_TWO, **_RECIPE, "steps": (11_314, 32_000), **_THREE},
+            {"ns": (2048, 8192), **_TWO, "r": (0.5,), **_TEXT, **_THREE},
+        ),
+        hours={"small": _TINY_HOURS, "full": 3.0},
+        hardware=_GPU,
+    ),
+    _trained(
         name="rug-stopped-large",
         feeds="The Persian Rug, Figures 2 and 4 to 7: the text's learning rate and stopping rule at its own sizes",
         small=({"ns": (64,), **_TWO, **_TEXT, "steps": (3000,), "seed": (0,)},),
