@@ -43,7 +43,7 @@ def test_first_run_has_the_cells_it_was_asked_for():
     for ns in (128, 256):
         assert len(seen[ns]) == 64
         assert sorted(map(len, seen[ns].values())) == [2] * 60 + [5] * 4
-    assert len(seen[512]) == 25
+    assert len(seen[512]) == 62
     assert {0.2, 0.5} <= {r for _, r in seen[128]}
     assert (min(seen[128])[0], max(seen[128])[0]) == (0.01, 0.5)
 
