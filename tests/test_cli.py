@@ -68,7 +68,7 @@ def test_show_tells_grid_and_function(call):
     done = call("show", "rug-grid")
     assert done.exit_code == 0
     assert "function: superposition.experiments.autoencoders:trained_autoencoder" in done.output
-    assert "ns = 512; p = 0.5; r = 0.05, 0.1, 0.2, 0.3, 0.4, 0.5; protocol = recipe; rate = 1.0; steps = 2000; " in done.output
+    assert "ns = 512; p = 0.5; r = 0.05, 0.1, 0.2, 0.3, 0.4, 0.5; protocol = recipe; rate = 1.0; " in done.output
 
 
 @pytest.mark.parametrize(
