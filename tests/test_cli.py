@@ -61,14 +61,14 @@ def test_list_names_every_run_with_its_cost(call, monkeypatch):
     assert done.exit_code == 0
     for run in runs.RUNS.values():
         assert f"{run.name}\n    {run.feeds}\n" in done.output
-    assert "full grid: 305 points, about " in done.output and "on two CPU cores" in done.output
+    assert "full grid: 342 points, about " in done.output and "on 16 CPU cores" in done.output
 
 
 def test_show_tells_grid_and_function(call):
     done = call("show", "rug-grid")
     assert done.exit_code == 0
     assert "function: superposition.experiments.autoencoders:trained_autoencoder" in done.output
-    assert "ns = 512; p = 0.01, 0.02, 0.05, 0.2; r = 0.1, 0.2, 0.3, 0.5, 0.9; steps = 3000; " in done.output
+    assert "ns = 512; p = 0.5; r = 0.05, 0.1, 0.2, 0.3, 0.4, 0.5; protocol = recipe; rate = 1.0; " in done.output
 
 
 @pytest.mark.parametrize(
@@ -215,12 +215,12 @@ def test_a_bad_record_ends_with_one_sentence(tmp_path, content, p, said):
 
 def test_status_knows_the_stored_table(call, monkeypatch):
     said = call("status", "rug-grid").output
-    assert said.startswith("The stored table of rug-grid has 305 points and is what the run would give now\n")
-    assert "missing" not in said and "rug-grid, full grid: results of 0 of 305 points in " in said
+    assert said.startswith("The stored table of rug-grid has 342 points and is what the run would give now\n")
+    assert "missing" not in said and "rug-grid, full grid: results of 0 of 342 points in " in said
     monkeypatch.setattr(provenance, "versions", lambda: {"numpy": "99.1", "torch": "99.2"})
     said = call("status", "rug-grid").output
     assert "It was made with numpy 2." in said and ", here is 99.1\n" in said and ", here is 99.2\n" in said
-    assert call("status", "rug-grid-large").output.startswith("rug-grid-large has no stored table\n")
+    assert call("status", "rug-sizes-longest").output.startswith("rug-sizes-longest has no stored table\n")
 
 
 def test_status_without_a_name_tells_of_every_run(call):

@@ -44,11 +44,12 @@ def test_mean_row_sum_of_the_off_diagonal(model, function, how):
     assert function(**POINT, **how)["off_sum_mean"] == pytest.approx((W.sum() - np.trace(W)) / 9)
 
 
-def test_rate_falls_with_p_below_where_it_is_full(model):
-    usual = protocols.protocol("earlier", 9, 3, 0.2).lr
-    for rarity, share in ((0.1, 1.0), (0.2, 1.0), (0.4, 0.5), (0.8, 0.25)):
-        autoencoders.trained_autoencoder(**POINT, full_rate_from=rarity)
-        assert model.asked[-1]["lr"] == pytest.approx(share * usual)
+def test_rate_is_a_multiple_of_the_protocols(model):
+    for name in ("recipe", "text"):
+        usual = protocols.protocol(name, 9, 3, 0.2).lr
+        for share in (0.25, 1.0, 4.0):
+            autoencoders.trained_autoencoder(**POINT, protocol=name, rate=share)
+            assert model.asked[-1]["protocol"] == name and model.asked[-1]["lr"] == pytest.approx(share * usual)
 
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):

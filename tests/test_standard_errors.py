@@ -200,7 +200,7 @@ CASES = (
             "loss", other_protocols.trained_by, patch, seed, protocol="recipe"
         ),
         "autoencoders.trained_autoencoder": lambda seed, patch: of_training(
-            "loss", autoencoders.trained_autoencoder, patch, seed, full_rate_from=0.1
+            "loss", autoencoders.trained_autoencoder, patch, seed, protocol="recipe", rate=1.0
         ),
         "recipe.tried_protocol": lambda seed, patch: of_training(
             "loss", recipe.tried_protocol, patch, seed, protocol="recipe"

@@ -6,7 +6,6 @@ from rows import as_read
 from superposition import features
 from superposition.experiments import recipe
 from superposition.rug import meanfield, protocols, training
-from superposition.runs import tables
 
 NS, P, R = (2, 64, 256, 1024, 4096), (0.002, 0.05, 0.0999, 0.1, 0.5, 1.0), (0.02, 0.2, 0.5, 1.0)
 
@@ -24,14 +23,6 @@ def test_the_recipe_by_hand():
     assert protocols.protocol("recipe", 256, 51, 0.5).lr == pytest.approx(3.75e-3)  # 128 features on at once
     assert protocols.protocol("recipe", 4000, 2000, 1 / 12).lr == pytest.approx(1e-3)  # 2/3 / (4000 * 2000 / 12) = 1e-6
     assert [protocols.protocol("recipe", 64, 13, p).start for p in (0.0999, 0.1)] == ["tied", "independent"]
-
-
-def test_the_rank_changes_no_rate_of_the_size_study():
-    """It was made before the rate depended on the rank, and signed again by replaying few points."""
-    table = tables.load("rug-sizes-recipe").columns
-    for ns, nd, p in zip(*(table[field].tolist() for field in ("ns", "nd", "p")), strict=True):
-        before = 1e-2 * min(1.0, (256 / ns) ** 0.5, 48 / (ns * p))
-        assert protocols.protocol("recipe", ns, nd, p).lr == before
 
 
 def test_two_steps_of_one_sign_move_the_outputs_by_the_shift():

@@ -185,8 +185,8 @@ def test_only_code_that_head_contains_is_run(repository):
 
 
 def test_one_table_that_cannot_be_replayed_does_not_end_the_others(repository):
-    done = call(repository, "certify", "rug-grid-large", RUN, "--blocks-only")
-    assert done.returncode == 2 and "rug-grid-large.csv is not there" in done.stderr
+    done = call(repository, "certify", "rug-sizes-longest", RUN, "--blocks-only")
+    assert done.returncode == 2 and "rug-sizes-longest.csv is not there" in done.stderr
     assert f"{RUN}: replayed 2 now" in done.stdout
 
 
@@ -205,7 +205,7 @@ def test_older_code_is_taken_out_with_its_data(repository, monkeypatch):
         ((), "certify takes either names of runs or --all"),
         ((RUN, "--all"), "certify takes either names of runs or --all"),
         ((RUN, "--minutes", "0"), "minutes = 0 is out of range"),
-        (("rug-grid-large",), "rug-grid-large.csv is not there"),
+        (("rug-sizes-longest",), "rug-sizes-longest.csv is not there"),
     ],
 )
 def test_bad_input_is_refused(arguments, said):

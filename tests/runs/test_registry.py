@@ -43,7 +43,7 @@ def test_first_run_has_the_cells_it_was_asked_for():
     for ns in (128, 256):
         assert len(seen[ns]) == 64
         assert sorted(map(len, seen[ns].values())) == [2] * 60 + [5] * 4
-    assert len(seen[512]) == 25
+    assert len(seen[512]) == 62
     assert {0.2, 0.5} <= {r for _, r in seen[128]}
     assert (min(seen[128])[0], max(seen[128])[0]) == (0.01, 0.5)
 
@@ -65,7 +65,7 @@ def test_empty_grid_is_refused(tmp_path):
     "change", [{"p": 1.5}, {"p": 0}, {"ns": 2}, {"ns": 100.5}, {"r": 1.0}, {"nss": 3}, {"seed": -1}, {"seed": True}]
 )
 def test_points_are_closed_and_within_their_ranges(change):
-    good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "full_rate_from": 0.05, "seed": 0}
+    good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "protocol": "recipe", "rate": 1.0, "seed": 0}
     autoencoders.TrainedPoint(**good)
     with pytest.raises(ValidationError, match=next(iter(change))):
         autoencoders.TrainedPoint(**{**good, **change})

@@ -108,7 +108,7 @@ def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
     script = "from superposition.runs import tables; print(tables.folder(), len(tables.load('rug-rate').columns['p']))"
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(tmp_path / "site")}}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, **options)
-    assert done.stdout.split() == [str(tmp_path / "site" / "superposition" / "data"), "9"]
+    assert done.stdout.split() == [str(tmp_path / "site" / "superposition" / "data"), "36"]
 
 
 STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))

@@ -1,4 +1,4 @@
-"""Autoencoders trained slower for rare features, and by the text's protocol with its stopping rule.
+"""Autoencoders trained by the recipe, and by the text's protocol with its stopping rule.
 
 Source: The Persian Rug, Figures 2 to 7 and section 2.
 """
@@ -6,18 +6,20 @@ Source: The Persian Rug, Figures 2 to 7 and section 2.
 from __future__ import annotations
 
 from functools import partial
-from typing import Annotated, Any
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from superposition import checks
 from superposition.experiments.shared import (
+    ALL_ROWS,
     DEVICE,
     DIMENSIONS,
     LOSS,
     ROWS,
     THEORY,
     Autoencoder,
+    described,
     mean_and_spread,
     over_rug,
     theory,
@@ -29,14 +31,11 @@ from superposition.runs.point import Meaning, Run
 class TrainedPoint(Autoencoder):
     """What `trained_autoencoder` takes."""
 
-    full_rate_from: Annotated[
-        Real,
-        Field(gt=0, le=1),
-        Meaning(
-            "(0, 1]",
-            "smallest p at which the full learning rate is used; below it the rate falls in proportion to p",
-        ),
+    protocol: Annotated[
+        Literal["recipe", "text"], Meaning("recipe, text", "how it was trained, as superposition.rug.protocols")
     ]
+    rate: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate over that of the protocol")]
+    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
 
 
 class StoppedPoint(Autoencoder):
@@ -46,31 +45,22 @@ class StoppedPoint(Autoencoder):
 
 
 def trained_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, full_rate_from: float, seed: int, device: str = "auto"
+    *, ns: int, p: float, r: float, protocol: str, rate: float, steps: int, seed: int, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by the earlier protocol, slower for rare features, and describe it beside the theory."""
+    """Train one autoencoder by the recipe or by the text's protocol, and describe it and its rows."""
     from superposition.rug import protocols, training
 
     ns = checks.whole("ns", ns, 3, training.LIMIT)
-    r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
-    nd = max(1, round(r * ns))
-    rarity = checks.number("full_rate_from", full_rate_from, 0, 1, open_low=True)
-    lr = protocols.protocol("earlier", ns, nd, p).lr * min(1.0, p / rarity)
-    how: dict[str, Any] = {"protocol": "earlier", "lr": lr}
-    model = training.train(ns, nd, p, steps=steps, gradients="automatic", seed=seed, device=device, **how)
-    rows = model.rows
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
+    lr = checks.number("rate", rate, 0, open_low=True) * protocols.protocol(protocol, ns, nd, p).lr
+    model = training.train(ns, nd, p, steps=steps, protocol=protocol, lr=lr, seed=seed, device=device)
     return {
         "nd": nd,
+        "done": len(model.loss_history),
         "loss": model.loss,
         "loss_se": model.loss_se,
-        **mean_and_spread("diagonal", rows.diagonal),
-        **mean_and_spread("bias", rows.b),
-        **mean_and_spread("bias_effective", rows.b_eff),
-        **mean_and_spread("off_variance", rows.off_variance),
-        "off_skewness": float(rows.off_skewness.mean()),
-        "Lambda": rows.Lambda,
-        "dead": int(rows.dead.sum()),
-        "device": model.settings.device,
+        **described(model.rows),
+        "device": model.settings.device.partition(":")[0],
     }
 
 
@@ -108,29 +98,20 @@ def stopped_autoencoder(
 
 
 _HERE = "superposition.experiments.autoencoders:"
-_TRAINED = {
-    "nd": DIMENSIONS,
-    **LOSS,
-    **THEORY,
-    **ROWS,
-    "off_variance_mean": Meaning("no unit", "variance of the off-diagonal entries of a row of W, mean over rows"),
-    "off_variance_spread": Meaning(
-        "no unit", "standard deviation over rows of the variance of a row's off-diagonal entries"
-    ),
-    **DEVICE,
-}
+_DONE = Meaning("steps", "training steps that were made")
+_TRAINED = {"nd": DIMENSIONS, "done": _DONE, **LOSS, **THEORY, **ALL_ROWS, **DEVICE}
 _STOPPED = {
     "nd": DIMENSIONS,
     **LOSS,
     **THEORY,
     **ROWS,
-    "done": Meaning("steps", "training steps that were made"),
+    "done": _DONE,
     "stopped": Meaning("0, 1", "1 if the text's rule stopped the training, 0 if the limit did"),
     "pause": Meaning("step", "first step at which the rule would stop if it looked after every batch"),
     "pause_loss": Meaning("squared error, per feature", "mean of the 100 batch losses before pause"),
     "pause_ratio": Meaning("no unit", "pause_loss / theory"),
     "crossing": Meaning("step", "first step at which the mean of 100 batch losses is at most 1.01 theory; 0 if never"),
-    "off_sum_mean": Meaning("no unit", "sum of the off-diagonal entries of a row of W, mean over rows"),
+    "off_sum_mean": ALL_ROWS["off_sum_mean"],
     **DEVICE,
 }
 _trained = partial(
@@ -143,12 +124,14 @@ _trained = partial(
 
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)
-_USUAL = {"steps": (2000,), "full_rate_from": (0.05,)}
-_GENTLE = {**_USUAL, "full_rate_from": (1.0,)}  # where the full rate drives every output to zero
-_TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), "steps": (300,), "full_rate_from": (0.05,), "seed": (0,)},)
+_RECIPE = {"protocol": ("recipe",), "rate": (1.0,), "steps": (2000,)}
+_TEXT = {"protocol": ("text",), "rate": (1.0,), "steps": (100_000,)}
+_CELLS, _TWO = {"p": _P, "r": _R}, {"p": (0.05,), "r": (0.2, 0.5)}
+_TINY = ({"ns": (64,), "p": (0.05, 0.3), "r": (0.2, 0.5), **_RECIPE, "steps": (300,), "seed": (0,)},)
 _TINY_HOURS = 0.005
 _UNLESS_STOPPED = {"steps": (100_000,)}
-_FIVE = {"seed": (0, 1, 2, 3, 4)}
+_FIVE, _FRESH, _THREE = {"seed": (0, 1, 2, 3, 4)}, {"seed": (2, 3, 4, 5, 6)}, {"seed": (2, 3, 4)}
+_GPU = "one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores"
 
 RUNS = (
     _trained(
@@ -156,60 +139,99 @@ RUNS = (
         feeds="The Persian Rug, Figures 2 to 7 at ns = 128, 256 and 512",
         small=_TINY,
         full=(
-            {"ns": (128,), "p": _P, "r": _R, **_USUAL, "seed": (0, 1)},
-            {"ns": (256,), "p": _P[:-2], "r": _R, **_USUAL, "seed": (0, 1)},
-            {"ns": (256,), "p": (0.3,), "r": _R[:-2], **_USUAL, "seed": (0, 1)},
-            {"ns": (256,), "p": (0.5,), "r": _R[:-3], **_USUAL, "seed": (0, 1)},
-            {"ns": (256,), "p": (0.3,), "r": _R[-2:], **_GENTLE, "seed": (0, 1)},
-            {"ns": (256,), "p": (0.5,), "r": _R[-3:], **_GENTLE, "seed": (0, 1)},
-            {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "seed": (2, 3, 4)},
-            {"ns": (512,), "p": (0.01, 0.02, 0.05, 0.2), "r": (0.1, 0.2, 0.3, 0.5, 0.9), **_USUAL, "steps": (3000,),
-             "seed": (0,)},
-            {"ns": (512,), "p": (0.5,), "r": (0.1, 0.2, 0.3), **_USUAL, "steps": (3000,), "seed": (0,)},
-            {"ns": (512,), "p": (0.5,), "r": (0.5, 0.9), **_GENTLE, "steps": (3000,), "seed": (0,)},
+            {"ns": (128, 256), **_CELLS, **_RECIPE, "seed": (0, 1)},
+            {"ns": (512,), "p": _P[:-1], "r": _R, **_RECIPE, "seed": (0,)},
+            {"ns": (512,), "p": (0.5,), "r": _R[:-2], **_RECIPE, "seed": (0,)},
+            {"ns": (128, 256), "p": (0.05, 0.3), "r": (0.2, 0.5), **_RECIPE, **_THREE},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.65},
-        hardware="two CPU cores",
+        hours={"small": _TINY_HOURS, "full": 0.5},
+        hardware="16 CPU cores",
     ),
     _trained(
         name="rug-seeds",
         feeds="The Persian Rug, Figure 2: five seeds at the default ratios of chapter 3, at ns = 256",
         small=_TINY,
-        full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5, 0.75), **_USUAL, "seed": (0, 1, 2, 3, 4)},),
-        hours={"small": _TINY_HOURS, "full": 0.02},
+        full=({"ns": (256,), "p": (0.05,), "r": (0.1, 0.2, 0.3, 0.5, 0.75), **_RECIPE, **_FIVE},),
+        hours={"small": _TINY_HOURS, "full": 0.1},
     ),
     _trained(
         name="rug-budget",
         feeds="what half or twice the training steps change in run rug-grid, at ns = 256",
         small=_TINY,
         full=(
-            {"ns": (256,), "p": (0.05, 0.3), "r": (0.2, 0.5), **_USUAL, "steps": (1000, 2000, 4000), "seed": (0,)},
+            {"ns": (256,), "p": (0.05, 0.3), "r": (0.2, 0.5), **_RECIPE, "steps": (1000, 2000, 4000), "seed": (0, 1)},
         ),
-        hours={"small": _TINY_HOURS, "full": 0.05},
+        hours={"small": _TINY_HOURS, "full": 0.1},
         hardware="two CPU cores",
     ),
     _trained(
         name="rug-rate",
-        feeds="what the learning rate changes for rare features, at ns = 128",
+        feeds="what a smaller or larger learning rate changes for rare features, at ns = 128",
         small=_TINY,
         full=(
-            {"ns": (128,), "p": (0.01,), "r": (0.2, 0.5, 0.9), **_USUAL, "full_rate_from": (0.01, 0.05, 0.2),
-             "seed": (0,)},
+            {"ns": (128,), "p": (0.01,), "r": (0.2, 0.5, 0.9), **_RECIPE, "rate": (0.125, 0.25, 0.5, 1.0, 2.0, 4.0),
+             "seed": (0, 1)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.02},
         hardware="two CPU cores",
     ),
     _trained(
         name="rug-grid-large",
-        feeds="The Persian Rug, Figures 4 to 7 at ns = 2048 and 8192",
+        feeds="The Persian Rug, Figures 2 to 7 at ns = 2048",
         small=_TINY,
         full=(
-            {"ns": (2048,), "p": _P, "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
-            {"ns": (8192,), "p": _P, "r": (0.2,), **_USUAL, "steps": (8000,), "seed": (0,)},
-            {"ns": (8192,), "p": (0.05,), "r": _R, **_USUAL, "steps": (8000,), "seed": (0,)},
+            {"ns": (2048,), "p": _P[:-2], "r": _R, **_RECIPE, "seed": (0,)},
+            {"ns": (2048,), "p": (0.3,), "r": _R[1:], **_RECIPE, "seed": (0,)},
+            {"ns": (2048,), "p": (0.5,), "r": _R[2:], **_RECIPE, "seed": (0,)},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.1},
+        hardware=_GPU,
+    ),
+    _trained(
+        name="rug-sizes-recipe",
+        feeds="The Persian Rug, Figure 2: trained loss against ns by the recipe",
+        small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
+        full=(
+            {"ns": (64, 128, 256, 512, 1024, 2048, 4096), **_TWO, **_RECIPE, **_FRESH},
+            {"ns": (8192,), **_TWO, "r": (0.2,), **_RECIPE, **_FRESH},
+            {"ns": (8192,), **_TWO, "r": (0.5,), **_RECIPE, **_THREE},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.2},
+        hardware=_GPU,
+    ),
+    _trained(
+        name="rug-sizes-longer",
+        feeds="The Persian Rug, Figure 2: more steps by the recipe, in proportion to sqrt(ns) and beyond",
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (1024,), **_TWO, **_RECIPE, "steps": (4000, 8000), **_THREE},
+            {"ns": (2048,), **_TWO, **_RECIPE, "steps": (5657,), **_THREE},
+            {"ns": (4096,), **_TWO, **_RECIPE, "steps": (8000,), **_THREE},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.1},
+        hardware=_GPU,
+    ),
+    _trained(
+        name="rug-sizes-longest",
+        feeds="The Persian Rug, Figure 2: what the limit still needs, long training at its own size (not run yet)",
+        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
+        full=(
+            {"ns": (8192,), **_TWO, **_RECIPE, "steps": (11_314, 32_000), **_THREE},
+            {"ns": (2048, 8192), **_TWO, "r": (0.5,), **_TEXT, **_THREE},
         ),
         hours={"small": _TINY_HOURS, "full": 3.0},
-        hardware="one GPU of the data-centre kind with 40 GiB or more (an estimate: not run yet)",
+        hardware=_GPU,
+    ),
+    _trained(
+        name="rug-stopped-large",
+        feeds="The Persian Rug, Figures 2 and 4 to 7: the text's learning rate and stopping rule at its own sizes",
+        small=({"ns": (64,), **_TWO, **_TEXT, "steps": (3000,), "seed": (0,)},),
+        full=(
+            {"ns": (1024, 2048, 4096, 8192), **_TWO, "r": (0.2,), **_TEXT, **_FRESH},
+            {"ns": (512, 1024), **_TWO, "r": (0.5,), **_TEXT, **_FRESH},
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.3},
+        hardware=_GPU,
     ),
     Run(
         name="rug-stopped",

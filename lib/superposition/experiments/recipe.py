@@ -117,7 +117,6 @@ _tried = partial(
 _RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
 _FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}
 _SHIFTS = (0.15, 0.3, 0.6, 0.85, 1.2, 1.7, 2.4)
-_TWO = {"p": (0.05,), "r": (0.2, 0.5)}
 _TINY_HOURS = 0.005
 
 RUNS = (
@@ -148,26 +147,6 @@ RUNS = (
             {"ns": (2048,), "p": (0.2,), "r": (0.9,), **_RECIPE, "steps": (40,), "seed": (4, 5)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.2},
-    ),
-    _tried(
-        name="rug-sizes-recipe",
-        feeds="The Persian Rug, Figure 2: trained loss against ns by the recipe",
-        small=({"ns": (32, 64), **_TWO, **_RECIPE, "steps": (300,), "seed": (0,)},),
-        full=(
-            {"ns": (64, 128, 256, 512, 1024), **_TWO, **_RECIPE, "steps": (2000,), **_FIVE},
-            {"ns": (2048,), **_TWO, "r": (0.2,), **_RECIPE, "steps": (2000,), "seed": (2,)},
-        ),
-        hours={"small": _TINY_HOURS, "full": 1.0},
-    ),
-    _tried(
-        name="rug-sizes-longer",
-        feeds="The Persian Rug, Figure 2: whether the rise with ns is one of the steps, twice as many by the recipe",
-        small=({"ns": (32,), **_TWO, **_RECIPE, "steps": (600,), "seed": (0,)},),
-        full=(
-            {"ns": (512, 1024), **_TWO, "r": (0.2,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
-            {"ns": (1024,), **_TWO, "r": (0.5,), **_RECIPE, "steps": (4000,), "seed": (2, 3, 4)},
-        ),
-        hours={"small": _TINY_HOURS, "full": 0.5},
     ),
     Run(
         name="rug-edge",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
@@ -11,6 +11,9 @@ from pydantic import Field
 from superposition.checks import MOST_FEATURES
 from superposition.inputs import Count, Real
 from superposition.runs.point import Columns, Meaning, Point
+
+if TYPE_CHECKING:
+    from superposition.rug.model import RowStatistics
 
 Seed = Annotated[Count, Field(ge=0), Meaning("whole, 0 or more", "seed of everything random at this point")]
 Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps")]
@@ -96,6 +99,30 @@ ROWS = {
 def mean_and_spread(name: str, values: np.ndarray) -> dict[str, float]:
     """Mean and standard deviation of the values of all rows, under two names."""
     return {f"{name}_mean": float(values.mean()), f"{name}_spread": float(values.std())}
+
+
+ALL_ROWS = {
+    **ROWS,
+    "off_variance_mean": Meaning("no unit", "variance of the off-diagonal entries of a row of W, mean over rows"),
+    "off_variance_spread": Meaning(
+        "no unit", "standard deviation over rows of the variance of a row's off-diagonal entries"
+    ),
+    "off_sum_mean": Meaning("no unit", "sum of the off-diagonal entries of a row of W, mean over rows"),
+}
+
+
+def described(rows: RowStatistics) -> dict[str, float | int]:
+    """The columns of `ALL_ROWS`."""
+    return {
+        **mean_and_spread("diagonal", rows.diagonal),
+        **mean_and_spread("bias", rows.b),
+        **mean_and_spread("bias_effective", rows.b_eff),
+        **mean_and_spread("off_variance", rows.off_variance),
+        "off_sum_mean": float((len(rows.b) - 1) * rows.off_mean.mean()),
+        "off_skewness": float(rows.off_skewness.mean()),
+        "Lambda": rows.Lambda,
+        "dead": int(rows.dead.sum()),
+    }
 
 
 class Ring(Point):

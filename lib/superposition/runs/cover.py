@@ -11,6 +11,8 @@ import json
 import random
 from dataclasses import dataclass
 
+import numpy as np
+
 from superposition.runs import registry
 from superposition.runs.point import Point, Run
 from superposition.runs.tables import Table
@@ -34,7 +36,7 @@ class Choice:
 
 def choose(run: Run, table: Table, *, blocks_only: bool = False) -> Choice:
     """Choose the points of a table to replay; one a block if it will soon be made again, two where that is all."""
-    seconds = table.provenance["seconds"]
+    seconds = _seconds_here(table)
     shown = [_shown(run, point) for point in points(run, table)]
     ordered = sorted(range(len(shown)), key=seconds.__getitem__)
     cheap = [row for row in ordered if seconds[row] <= LONG]
@@ -57,6 +59,14 @@ def points(run: Run, table: Table) -> list[Point]:
     columns = {name: table.columns[name] for name in run.point.model_fields}
     rows = range(len(table.provenance["seconds"]))
     return [run.point(**{name: column[row].item() for name, column in columns.items()}) for row in rows]
+
+
+def _seconds_here(table: Table) -> list[float]:
+    """What each point cost on a CPU, where replays are made; at an accelerator's points more than any of these."""
+    seconds = table.provenance["seconds"]
+    devices = table.columns.get("device", np.full(len(seconds), "cpu"))
+    more = max(LONG, *seconds)
+    return [cost if device == "cpu" else more + cost for cost, device in zip(seconds, devices, strict=True)]
 
 
 def _shown(run: Run, point: Point) -> list[str]:
@@ -93,7 +103,7 @@ def _others(run: Run, table: Table, rows: list[int], cost: float) -> list[int]:
     said = [json.dumps(point.model_dump(mode="json"), sort_keys=True) for point in points(run, table)]
     drawn = random.Random(f"{run.name} {len(entries)}").sample(rows, len(rows))
     drawn.sort(key=lambda row: said[row] in before)
-    seconds, taken, room = table.provenance["seconds"], [], SHARE * cost
+    seconds, taken, room = _seconds_here(table), [], SHARE * cost
     for row in drawn:
         if seconds[row] <= room:
             taken.append(row)

@@ -1,0 +1,104 @@
+"""How many steps an autoencoder takes to reach the rug's loss, and how many to leave it. All ours.
+
+The learning rate is constant and a fixed share of a weight, whatever the size. The order in which ns and the
+number of steps grow then decides which loss is the limit.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+from pydantic import Field
+
+from superposition import checks
+from superposition.experiments.shared import (
+    ALL_ROWS,
+    DEVICE,
+    DIMENSIONS,
+    LOSS,
+    THEORY,
+    Autoencoder,
+    described,
+    over_rug,
+    theory,
+)
+from superposition.inputs import Count, Real
+from superposition.runs.point import Meaning, Run
+
+LEVELS = (1.2, 1.0, 0.95, 0.9, 0.85, 0.7, 0.5, 0.3)  # losses that are waited for, in units of the rug's
+WINDOW = 10  # batches whose mean has to be there: few beside the steps that are counted
+
+
+class EscapePoint(Autoencoder):
+    """What `timed` takes."""
+
+    relative_rate: Annotated[
+        Real, Field(gt=0), Meaning("above 0", "learning rate times sqrt(ns), constant: a step over a weight of the rug")
+    ]
+    batch: Annotated[Count, Field(ge=1), Meaning("vectors", "feature vectors a step")]
+
+
+def timed(
+    *, ns: int, p: float, r: float, relative_rate: float, batch: int, steps: int, seed: int, device: str = "auto"
+) -> dict[str, float | int | str]:
+    """Train one autoencoder at a constant rate, and say when its loss first was at each of some levels."""
+    from superposition.rug import meanfield, training
+    from superposition.rug.stopping import first_below
+
+    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
+    lr = checks.number("relative_rate", relative_rate, 0, open_low=True) / ns**0.5
+    how = {"batch": batch, "lr": lr, "schedule": "constant", "seed": seed, "device": device}
+    model = training.train(ns, nd, p, steps=steps, **how)
+    unit = float(meanfield.optimum(p, nd / ns).loss)  # levels to be reached, and so part of the measurement
+    return {
+        "nd": nd,
+        "loss": model.loss,
+        "loss_se": model.loss_se,
+        **{_named(level): first_below(model.loss_history, level * unit, WINDOW) for level in LEVELS},
+        **described(model.rows),
+        "device": model.settings.device.partition(":")[0],
+    }
+
+
+def _named(level: float) -> str:
+    return f"steps_to_{round(100 * level)}"
+
+
+_COLUMNS = {
+    "nd": DIMENSIONS,
+    **LOSS,
+    **THEORY,
+    **ALL_ROWS,
+    **{
+        _named(level): Meaning(
+            "step", f"first step at which the mean of 10 batch losses is at most {level:g} theory; 0 if never"
+        )
+        for level in LEVELS
+    },
+    **DEVICE,
+}
+_PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 13, 14)}, {"batch": (1024,)}
+_SLOW = {"relative_rate": (0.06,)}
+
+RUNS = (
+    Run(
+        name="rug-escape",
+        feeds="how the steps to the rug and away from it grow with ns, with the batch and with the rate",
+        function="superposition.experiments.escape:timed",
+        point=EscapePoint,
+        columns=_COLUMNS,
+        predicted=(theory, over_rug(ratio="loss")),
+        small=({"ns": (32, 64), **_PLACE, **_SLOW, **_USUAL, "steps": (200,), "seed": (0,)},),
+        full=(
+            {"ns": (64, 128, 256, 512), **_PLACE, **_SLOW, **_USUAL, "steps": (2000,), **_FIVE},
+            {"ns": (1024,), **_PLACE, **_SLOW, **_USUAL, "steps": (3000,), **_FIVE},
+            {"ns": (2048,), **_PLACE, **_SLOW, **_USUAL, "steps": (4000,), **_FIVE},
+            {"ns": (4096,), **_PLACE, **_SLOW, **_USUAL, "steps": (6000,), **_FIVE},
+            {"ns": (512,), **_PLACE, **_SLOW, "batch": (256, 4096), "steps": (3000,), **_FIVE},
+            {"ns": (512,), **_PLACE, "relative_rate": (0.015, 0.03), **_USUAL, "steps": (4000,), **_FIVE},
+        ),
+        hours={"small": 0.005, "full": 0.3},
+        hardware="one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores",
+    ),
+)  # fmt: skip
