@@ -353,8 +353,9 @@ def scores(
     codes: ArrayLike,
     directions: ArrayLike | None = None,
     *,
+    hidden: ArrayLike | None = None,
     offset: ArrayLike | None = None,
-    threshold: float = 0.0,
+    threshold: float | None = None,
 ) -> Scores:
     """Score codes, and the directions they belong to, against the truth.
 
@@ -368,10 +369,13 @@ def scores(
         Latents, one activation a row.
     directions : array_like, shape (nd, k), optional
         Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+    hidden : array_like, shape (batch, nd), optional
+        The activations, where they have noise; those that the features make if left out.
     offset : array_like, shape (nd,), optional
         What the decoder adds, if anything.
-    threshold : float
-        A latent is active above it, 0 or more, in units of unit directions. For posterior means, which are never 0.
+    threshold : float, optional
+        A latent is on where its size is above this, 0 or more, in units of unit directions; above 1e-9 of the largest,
+        which is rounding, if left out. For posterior means, which are never 0.
 
     Returns
     -------
@@ -384,16 +388,16 @@ def scores(
 
     Notes
     -----
-    Source: ours. Latents are matched to features one to one, by the largest sum of cosines
-    (`scipy.optimize.linear_sum_assignment`); what is not matched counts in l0 and dead alone.
+    Source: SAELens, ``sae_lens/synthetic/evals.py`` of release 6.54.12, for what has its names; the matching by signed
+    cosines and what follows from it are ours. Both match by `scipy.optimize.linear_sum_assignment`.
 
     Examples
     --------
     >>> truth = dictionary(8, 4, seed=0, p=0.2)
     >>> x, h = truth.activations(500, seed=1)
     >>> found = scores(truth, x, 0.5 * x[:, ::-1], truth.directions[:, ::-1])
-    >>> found.mcc, found.recall, round(found.shrinkage, 6), found.latent[:3]
-    (1.0, 1.0, 0.5, array([7, 6, 5]))
+    >>> found.mcc, found.recall, round(found.shrinkage, 6), round(found.slope, 6), found.latent[:3]
+    (1.0, 1.0, 0.5, 0.5, array([7, 6, 5]))
     """
     nd, ns = truth.directions.shape
     x = checks.array("x", x, ("batch", ns))
@@ -402,8 +406,10 @@ def scores(
     codes = checks.array("codes", codes, (len(x), ns if directions is None else directions.shape[1]))
     if offset is not None:
         offset = checks.array("offset", offset, (nd,))
-    threshold = checks.number("threshold", threshold, 0)
-    return dictionaries.scores(truth, x, codes, directions, offset=offset, threshold=threshold)
+    if hidden is not None:
+        hidden = checks.array("hidden", hidden, (len(x), nd))
+    threshold = None if threshold is None else checks.number("threshold", threshold, 0)
+    return dictionaries.scores(truth, x, codes, directions, hidden=hidden, offset=offset, threshold=threshold)
 
 
 def nonnegative_lasso(

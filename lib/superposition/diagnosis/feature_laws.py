@@ -20,6 +20,7 @@ from superposition.rug.moments import gauss_legendre, moment
 
 DRAWN = 200_000  # values that stand for a law that is known by its sampler
 CELLS = 512  # parts of those above and below zero, each replaced by its mean
+RAREST = 1e-9  # probability that stands for 0, which no law has
 DOUBT = 6.0  # standard errors by which drawn values may miss the mean and variance that were given
 
 
@@ -141,3 +142,61 @@ def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
     z, lowest = minima.lowest(lambda z, one: profile(z * one)[1], THRESHOLDS, [np.ones(1)])
     a = profile(z)[0][0]
     return Optimum(a, a * z[0] * sigma, np.array(sigma), lowest[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """All features: ``each``, the probability (ns,) of each, or None under another ``law`` than the text's.
+
+    ``mean`` and ``variance`` (ns,) are theirs; ``largest``, a feature fully on; ``chance``, that of a feature to be on.
+    """
+
+    law: FeatureLaw
+    each: NDArray[np.float64] | None
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    largest: float
+    chance: float
+
+    @classmethod
+    def of(cls, p: ArrayLike | None, law: FeatureLaw | None, l0: float | None, ns: int) -> Population:
+        """That of one probability or one for each feature, of a law, or of a mean number of features that are on."""
+        if sum(one is not None for one in (p, law, l0)) != 1:
+            raise ValueError(
+                f"p = {checks.shown(p)}, law = {checks.shown(law)}, l0 = {checks.shown(l0)}; allowed: one of them"
+            )
+        if l0 is not None:
+            p = checks.number("l0", l0, 0, ns, open_low=True, open_high=True) / ns
+        if law is not None:
+            if not isinstance(law, FeatureLaw):
+                raise ValueError(f"law = {checks.shown(law)} is no law; allowed: a superposition.diagnosis.FeatureLaw")
+            nodes, ones = law.nodes(), np.ones(ns)
+            return cls(law, None, law.mean * ones, law.variance * ones, nodes.x.max(), float(nodes.weight[1:].sum()))
+        each = checks.real("p", p, 0, 1, open_high=True)  # pyrefly: ignore[bad-argument-type]: not None
+        if each.ndim == 0:
+            checks.number("p", each, 0, 1, open_low=True, open_high=True)
+        if each.shape not in ((), (ns,)):
+            raise ValueError(f"p has shape {each.shape}; allowed: one number, or ({ns},)")
+        each = np.maximum(np.broadcast_to(each, (ns,)), RAREST)
+        p = float(each.mean() if np.ptp(each) else each[0])
+        return cls(uniform_law(p), each, features.mean(each), features.variance(each), 1.0, p)
+
+    @property
+    def p(self) -> float | None:
+        """Mean probability of a feature of the text's law."""
+        return None if self.each is None else float(self.each[0] if self.equal else self.each.mean())
+
+    @property
+    def equal(self) -> bool:
+        """Whether all features have the same probability."""
+        return self.each is None or bool(np.ptp(self.each) == 0)
+
+    def nodes(self) -> Nodes:
+        """A quadrature of the law of a feature of the mean probability."""
+        return self.law.nodes() if self.p is None else uniform_nodes(self.p)
+
+    def draw(self, batch: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Feature vectors, shape (batch, ns)."""
+        if self.equal:
+            return self.law.draw(batch, len(self.mean), rng)
+        return features.sample_each(self.each, batch, seed=rng)  # pyrefly: ignore[bad-argument-type]: there, as unequal
