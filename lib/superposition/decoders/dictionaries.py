@@ -125,7 +125,8 @@ def scores(
     both = on & active.astype(bool)
     return Scores(
         **_as_sae_lens(cosines, firing, on),
-        l0=float(firing.sum(axis=1).mean()), true_l0=float(on.sum(axis=1).mean()), dead=int(np.sum(~firing.any(axis=0))),
+        l0=float(firing.sum(axis=1).mean()), true_l0=float(on.sum(axis=1).mean()),
+        dead=int(np.sum(~firing.any(axis=0))),
         shrinkage=_length_kept(h, rebuilt),
         explained=1 - _share(np.sum((h - rebuilt) ** 2), np.sum((h - h.mean(axis=0)) ** 2)),
         latent=latent, cosine=cosine, mean_cosine=float(cosine.mean().round(12)),
