@@ -7,16 +7,23 @@ Source: ours; the features are those of The Persian Rug, section 2, and the dire
 
 from __future__ import annotations
 
+import hashlib
+import json
+import os
+from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.codes.fans import cone
+from superposition.decoders import ladder
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions, unit_vectors
 
+SPLITS = ("train", "validation", "test")
 KINDS = ("rug", "antipodal", "cone", "random")
 ROUNDING = 1e-9  # of the largest value: what is below is no activity
 NOTHING = 1e-6  # length of an activation that has none, as in SAELens
@@ -25,11 +32,17 @@ RECOVERED = 0.9  # cosine from which a direction counts as found: the custom of 
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
-    """Directions (nd, ns), unit columns, and the probability ``p`` (ns,) of each feature; from `dictionary`."""
+    """Directions (nd, ns), unit columns, and the probability ``p`` (ns,) of each feature; from `dictionary`.
+
+    ``noise`` is the standard deviation of what is added to every coordinate of an activation, ``recipe`` the arguments
+    it was made by: they are the same on every machine, while the last digits of directions are not.
+    """
 
     kind: str
     directions: NDArray[np.float64]
     p: NDArray[np.float64]
+    noise: float = 0.0
+    recipe: str = ""
 
     @property
     def r(self) -> float:
@@ -41,12 +54,78 @@ class Dictionary:
         """Sum of the squared overlaps of each direction with all others; 1/r - 1, exactly, for both rugs."""
         return ((self.directions.T @ self.directions) ** 2).sum(axis=1) - 1
 
+    @property
+    def difficulty(self) -> float:
+        """Ratio of `recovery_ratio` at the mean p to r: below 1, iterating with known directions finds all features."""
+        # of equal features on a rug, as ns grows; a yardstick for all others
+        return float(ladder.recovery_ratio(float(self.p.mean()))) / self.r
+
+    @property
+    def fingerprint(self) -> str:
+        """Sixteen hexadecimal digits of the recipe, by which two people know that they have the same truth."""
+        return hashlib.sha256(f"{self.recipe or self.directions.round(6).tolist()}".encode()).hexdigest()[:16]
+
     def activations(
         self, batch: int, *, seed: int | np.random.Generator
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
         """Draw features (batch, ns) and the activations (batch, nd) that they make."""
-        x = features.sample_each(self.p, checks.whole("batch", batch, 1), seed=checks.generator("seed", seed))
-        return x, x @ self.directions.T
+        rng = checks.generator("seed", seed)
+        x = features.sample_each(self.p, checks.whole("batch", batch, 1), seed=rng)
+        h = x @ self.directions.T
+        return x, h + self.noise * rng.standard_normal(h.shape) if self.noise else h
+
+    def split(self, name: str, batch: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Features and activations of a fixed split: "train", "validation" or "test", the same for everybody."""
+        checks.one_of("name", name, SPLITS)
+        return self.activations(batch, seed=np.random.default_rng([int(self.fingerprint, 16), SPLITS.index(name)]))
+
+    def batches(self, batch: int, *, seed: int | np.random.Generator) -> Iterator[NDArray[np.float32]]:
+        """Activations alone, in single precision, (batch, nd) at a time and without end; features stay sparse."""
+        from scipy.sparse import csr_array
+
+        batch, rng = checks.whole("batch", batch, 1), checks.generator("seed", seed)
+        directions, ns = self.directions.T.astype(np.float32), len(self.p)
+        while True:
+            flat, values = features.nonzeros_each(self.p, batch, seed=rng)
+            starts = np.searchsorted(flat, np.arange(batch + 1) * ns)
+            h = csr_array((values.astype(np.float32), flat % ns, starts), shape=(batch, ns)) @ directions
+            if self.noise:
+                h += np.float32(self.noise) * rng.standard_normal(h.shape, dtype=np.float32)
+            yield h
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Write it to a file of numpy's, .npz, which `load` reads."""
+        if os.fspath(path)[-4:] != ".npz":
+            raise ValueError(f"path = {path} has another ending; allowed: .npz")
+        parts = {name: getattr(self, name) for name in ("kind", "directions", "p", "noise", "recipe")}
+        np.savez(path, **parts)
+
+    @classmethod
+    def load(cls, path: str | os.PathLike) -> Dictionary:
+        """Read what `save` wrote."""
+        with np.load(path, allow_pickle=False) as found:
+            kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
+            return cls(kind, found["directions"], found["p"], noise, recipe)
+
+    def to_saelens(self, path: str | os.PathLike) -> None:
+        """Write it as a folder that SAELens' ``SyntheticModel.load_from_disk`` reads, directions and probabilities."""
+        # a strength there is Gaussian, cut off at 0: with the mean and standard deviation of ours it is another law;
+        # and it knows no noise
+        from safetensors.numpy import save_file
+
+        folder = Path(path)
+        folder.mkdir(parents=True, exist_ok=True)
+        nd, ns = self.directions.shape
+        settings = {
+            "num_features": ns, "hidden_dim": nd, "bias": False, "dtype": "float32", "seed": None,
+            "firing_probability": {"generator_name": "constant", "probability": float(self.p.mean())},
+            "hierarchy": None, "orthogonalization": None, "correlation": None,
+            "mean_firing_magnitudes": 0.5, "std_firing_magnitudes": float(np.sqrt(1 / 12)),
+        }  # fmt: skip
+        (folder / "synthetic_model_config.json").write_text(json.dumps(settings, indent=2), encoding="utf-8")
+        weights = {"feature_vectors": self.directions.T, "bias": np.zeros(nd), "firing_probabilities": self.p}
+        single = {name: np.ascontiguousarray(part, dtype=np.float32) for name, part in weights.items()}
+        save_file(single, folder / "synthetic_model.safetensors")
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,14 +169,37 @@ class Scores:
 
 
 def dictionary(
-    ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, exponent: float = 0.0, seed: int = 0
+    ns: int,
+    nd: int,
+    kind: str = "rug",
+    *,
+    p: float = 0.05,
+    exponent: float = 0.0,
+    p_max: float = 1.0,
+    noise: float = 0.0,
+    seed: int = 0,
 ) -> Dictionary:
     """Directions with an exact law of overlaps, and frequencies of the features, falling as i^-exponent."""
+    each = _falling(ns, p, exponent, p_max)
+    if each[0] > p_max:
+        raise ValueError(
+            f"p = {p:g} with exponent = {exponent:g} gives p_1 = {each[0]:g}; allowed: (0, 1] for each, or a p_max "
+            "between p and 1, where frequencies are cut off"
+        )
+    recipe = f"{kind} {ns} {nd} p {p!r} exponent {exponent!r} p_max {p_max!r} noise {noise!r} seed {seed}"
+    return Dictionary(kind, _directions(ns, nd, kind, seed), each, noise, recipe)
+
+
+def _falling(ns, p, exponent, p_max):
+    """Frequencies with mean p in proportion to i^-exponent, those above p_max cut off; with p_max 1 none is."""
     falling = np.arange(1.0, ns + 1) ** -exponent
     each = p * falling / falling.mean()
-    if each[0] > 1:
-        raise ValueError(f"p = {p:g} with exponent = {exponent:g} gives p_1 = {each[0]:g}; allowed: (0, 1] for each")
-    return Dictionary(kind, _directions(ns, nd, kind, seed), each)
+    for cut in range(1, ns if p_max < 1 and each[0] > p_max else 0):
+        each = np.full(ns, p_max)
+        each[cut:] = (p * ns - cut * p_max) * falling[cut:] / falling[cut:].sum()
+        if each[cut] <= p_max:
+            break
+    return each
 
 
 def scores(
