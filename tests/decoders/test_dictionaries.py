@@ -179,6 +179,42 @@ def test_training_finds_directions_and_the_price_decides():
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
+@pytest.mark.parametrize(("kind", "price"), [("topk", 2), ("jumprelu", 0.03)])
+def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, price):
+    pytest.importorskip("torch")
+    from superposition.decoders import dictionary_training
+    from superposition.diagnosis import reading
+
+    truth = decoders.dictionary(32, 16, p=0.06, seed=0)
+    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
+    x, h = truth.activations(2000, seed=2)
+    codes = sae.encode(h)
+    found = decoders.scores(truth, x, codes, sae.W_dec, offset=sae.b_dec)
+    untrained = np.random.default_rng(0).standard_normal((16, 32))
+    assert found.mcc > 0.2 + decoders.scores(truth, x, codes, untrained).mcc
+    assert found.explained > 0.6 and 0.5 < found.l0 < 4
+    if kind == "topk":
+        assert np.all((codes > 0).sum(axis=1) <= 2)
+    else:
+        assert np.all(sae.threshold > 0) and np.all(
+            codes[codes > 0] > np.broadcast_to(sae.threshold, codes.shape)[codes > 0]
+        )
+    given = {"W_enc": sae.W_enc.T, "b_enc": sae.b_enc, "W_dec": sae.W_dec.T, "b_dec": sae.b_dec}
+    given |= {"k": 2} if kind == "topk" else {"threshold": sae.threshold}
+    weights = reading.read(given)
+    drive = (h - sae.b_dec) @ sae.W_enc.T + sae.b_enc
+    np.testing.assert_allclose(np.where(drive > weights.bars(drive), drive, 0), codes)
+
+
+def test_topk_has_one_whole_price():
+    pytest.importorskip("torch")
+    from superposition.decoders import dictionary_training
+
+    for prices in ([2, 3], [2.5], [16]):
+        with pytest.raises(ValueError, match="allowed for topk: one whole number below 16"):
+            dictionary_training.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
+
+
 def test_kinds_are_named():
     with pytest.raises(ValueError, match="kind = 'carpet' is unknown; allowed: rug, antipodal, cone, random"):
         decoders.dictionary(8, 4, "carpet")
