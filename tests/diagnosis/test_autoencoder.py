@@ -231,6 +231,13 @@ def test_every_feature_may_have_its_own_probability():
     assert same.simulated == autoencoder.diagnose(W, b, l0=2, samples=1000).simulated
 
 
+def test_rare_features_and_some_that_never_are():
+    W, b = np.random.default_rng(0).standard_normal((6, 30)) / 3, np.full(30, -0.01)
+    assert autoencoder.diagnose(W, b, 1e-6, samples=200).p == 1e-6
+    found = autoencoder.diagnose(W, b, np.r_[0, 0, np.full(28, 0.1)], samples=2000)
+    assert found.by_feature[:2].max() < found.by_feature[2:].min()
+
+
 def test_strength_is_the_unit_of_biases():
     W, b = np.array([[1, -0.3], [-0.3, 1]]), np.array([-0.2, -0.1])
     found = autoencoder.diagnose(W, 6 * b, P, strength=3, samples=1000)

@@ -41,6 +41,13 @@ def test_latents_that_no_batch_has_met_open_too():
     assert found.weights.is_sae and (found.ns, found.nd) == (64, 16) and "64 latents are the features" in str(found)
 
 
+def test_topk_says_itself_how_many_are_on():
+    found = superposition.diagnose(FILES / "sae_lens-topk", samples=200)
+    assert found.p == 3 / 64 and np.all(
+        (found.weights.outputs(np.random.default_rng(0).random((5, 64))) > 0).sum(axis=1) == 3
+    )
+
+
 def test_what_is_no_relu_of_a_product_is_refused_by_name():
     with pytest.raises(ValueError, match="sae_lens-gated is gated, which is no ReLU of one product"):
         superposition.diagnose(FILES / "sae_lens-gated", p=0.05)

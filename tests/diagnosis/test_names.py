@@ -18,6 +18,15 @@ def test_rugs(size):
     assert named(best_map.rug_code(size, 0.3, P, antipodal=True)) == "an antipodal rug"
 
 
+@pytest.mark.parametrize("product", [False, True])
+def test_large_rugs_are_told_by_their_eigenvalues(product):
+    code = best_map.rug_code(600, 0.2, P)
+    given = {"W": code.W, "b": code.b} if product else {"W_in": code.W_in, "W_out": code.W_out, "b": code.b}
+    found = autoencoder.diagnose(given, p=P, samples=200)
+    assert found.name == "a tight frame, as a rug is" and found.nd == found.rank == 120
+    np.testing.assert_allclose(found.loudness, 1, rtol=1e-6)
+
+
 @pytest.mark.parametrize(("B", "ratio"), [(5, 100), (10, 8), (12, 3)])
 def test_fans(B, ratio):
     assert named(fans.priority_fan(B, ratio)) == f"a fan of {B} features"

@@ -42,11 +42,12 @@ class Diagnosis:
     (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics; ``kind`` of each feature
     ("heard", "dropped", "dead"); ``loudness`` of each (geometric mean 1, nan unless heard); ``partners``, the mean
     number of features that silence one, ``mutual`` and ``clustering`` of them; ``capacity``, the sum over features of
-    their share of a dimension. Losses a feature: ``gaussian`` (eq. 5 with each row's own gain, bias and noise),
-    ``partner`` (the same with the strongest rival kept out of the noise), ``exact`` (over all sets of active features,
-    for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same simulation), ``refitted`` (of the same,
-    with all biases moved and all outputs scaled together). To compare with: ``theory`` (the rug), ``linear``, ``best``
-    known. Under another law partner, exact and best are None, and exact is for more than twelve features.
+    their share of a dimension; ``effective`` features per dimension. Losses a feature: ``gaussian`` (eq. 5 with each
+    row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
+    (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
+    simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
+    ``theory`` (the rug), ``linear``, ``best`` known. Partner and exact are None unless features are equal and of the
+    text's law, best under another law.
 
     Examples
     --------
@@ -192,7 +193,8 @@ def diagnose(
     law : FeatureLaw, optional
         Another law of the features, in place of `p`.
     l0 : float, optional
-        Mean number of features that are on, in place of `p`, which is then l0 / ns.
+        Mean number of features that are on, in place of `p`, which is then l0 / ns. Of TopK, the k of its settings if
+        nothing is said.
     strength : float
         Mean of a feature while it is on, above 0; features are then uniform from 0 to twice that. It is the unit of
         biases, which are divided by twice it; losses are in units of its square times four. Left out: 0.5.
@@ -240,6 +242,8 @@ def diagnose(
     weights = dimensions.scaled(weights, 1 / (2 * strength))
     checks.real("b", weights.b, -LARGEST, LARGEST)
     seed = checks.whole("seed", seed, 0)
+    if p is None and law is None and l0 is None and weights.k:
+        l0 = weights.k  # so many latents of TopK are on
     population = Population.of(p, law, l0, ns)
     samples = _samples(weights) if samples is None else checks.whole("samples", samples, 2)
     told = _Told(progress, ns + samples)

@@ -11,6 +11,7 @@ from superposition import checks
 from superposition.diagnosis import ablations, names, record_verifier
 from superposition.diagnosis.reading import Weights
 
+WHOLE = 2048  # features up to which the eigenvalues of a product are worked out
 SINGLE = float(np.finfo(np.float32).eps)
 
 
@@ -58,7 +59,10 @@ def spread(
         even = relative * loud[:, None] / loud
         return names.spread_of(np.linalg.eigvalsh((even + even.T) / 2))
     if weights.W_in is None or weights.W_out is None:
-        return np.inf
+        if heard.sum() > WHOLE:
+            return np.nan
+        W = among(weights, heard)
+        return names.spread_of(np.linalg.eigvalsh((W + W.T) / 2))
     inner = weights.W_in[:, heard] @ (weights.W_out[heard] / weights.gains()[heard, None])
     return names.spread_of(np.linalg.eigvals(inner).real)
 
@@ -75,7 +79,8 @@ def _rank_of_product(weights):
     """Rank of a product: of single precision by that, of one balanced in loudness."""
     W = weights.W
     if not weights.single:
-        return record_verifier.rank_of(W)
+        few = len(W) <= names.NAMED
+        return record_verifier.rank_of(W) if few else max(1, int(np.linalg.matrix_rank(W)))
     on = np.diag(W) > 0
     if on.all() and len(W) <= names.NAMED:
         loud = ablations.loudness(W / np.diag(W)[:, None])

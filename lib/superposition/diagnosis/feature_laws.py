@@ -19,6 +19,7 @@ from superposition.rug.meanfield import THRESHOLDS, Optimum
 from superposition.rug.moments import gauss_legendre, moment
 
 DRAWN = 200_000  # values that stand for a law that is known by its sampler
+ENOUGH, MOST_DRAWS = 8000, 40  # values that are on, for which it is drawn so often at most
 CELLS = 512  # parts of those above and below zero, each replaced by its mean
 RAREST = 1e-9  # probability that stands for 0, which no law has
 DOUBT = 6.0  # standard errors by which drawn values may miss the mean and variance that were given
@@ -89,12 +90,15 @@ class FeatureLaw:
     def nodes(self) -> Nodes:
         """A quadrature from values drawn with a fixed seed: zero for itself, all others in order, in cells."""
         # their second moment is exact: where features can be zero, it sets the share of those that are not
-        x = np.sort(self._drawn())
+        x, draws = self._drawn(), 1
         on = x[x != 0]
-        cells = np.array_split(on, min(CELLS, on.size))
+        while 0 < on.size < ENOUGH and draws < MOST_DRAWS:  # few are on: a quadrature of few would be a poor one
+            more = self.draw(DRAWN, 1, np.random.default_rng(draws)).ravel()
+            on, draws = np.r_[on, more[more != 0]], draws + 1
+        cells = np.array_split(np.sort(on), min(CELLS, on.size))
         centre, weight = (np.array([part(cell) for cell in cells]) for part in (np.mean, np.size))
-        weight = weight / DRAWN
-        if on.size < DRAWN:
+        weight = weight / (draws * DRAWN)
+        if on.size < draws * DRAWN:
             weight = weight * (self.variance + self.mean**2) / (weight @ centre**2)
         return Nodes(np.r_[0.0, centre], np.r_[1 - weight.sum(), weight])
 
@@ -108,7 +112,11 @@ def uniform_law(p: float) -> FeatureLaw:
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
 
-    return FeatureLaw(float(features.mean(p)), float(features.variance(p)), sampler)  # pyrefly: ignore[bad-argument-type]: the dense layout
+    law = object.__new__(FeatureLaw)  # its numbers are exact; and of rare features no sample could confirm them
+    for name, value in (("mean", features.mean(p)), ("variance", features.variance(p))):
+        object.__setattr__(law, name, float(value))
+    object.__setattr__(law, "sampler", sampler)
+    return law
 
 
 def uniform_nodes(p: float) -> Nodes:

@@ -28,6 +28,7 @@ NAMES = {
 INNER = ("state_dict", "model_state_dict", "model", "weights", "params")  # where a checkpoint keeps its weights
 TORCH = (".pt", ".pth", ".bin", ".ckpt")
 ENDINGS = (".safetensors", ".npz", *TORCH)
+BESIDE = ("sparsity", "activation_whitening", "activations_store_state")  # files of SAELens that are no weights
 CONVERT = """three lines make one that can be read:
     import numpy as np
     # W_in (nd, ns), W_out (ns, nd), b (ns,) of the model ReLU(W_out W_in x + b); from torch by .numpy(force=True)
@@ -77,8 +78,8 @@ def plain(value: Any) -> Any:
 
 
 def _only(folder):
-    """The one file of weights in a folder; those that say how often latents fire are none."""
-    found = [file for file in sorted(folder.iterdir()) if file.suffix in ENDINGS and file.stem != "sparsity"]
+    """The one file of weights in a folder."""
+    found = [file for file in sorted(folder.iterdir()) if file.suffix in ENDINGS and file.stem not in BESIDE]
     if len(found) == 1:
         return found[0]
     inner = sorted({file.parent.name for file in folder.glob("*/cfg.json")})

@@ -19,6 +19,7 @@ LINKED = 0.02  # of the gain: a smaller weight both ways is none, in a trained m
 USED = 0.05  # of the largest singular value of a block: a smaller one is no dimension
 TIGHT, NEARLY = 0.05, 0.25  # spread of the eigenvalues of a tight frame, and of what is near one
 LOUD = 3.0  # loudest over quietest, from which on a code is loud and quiet
+HIDING = 0.8  # share of the quieter that the louder do not add to
 OPPOSITE = 0.95  # of the gain: what a feature takes from the one that points the other way
 SMALL = 16  # features of a tile
 PLANE, SPACE = 2, 3
@@ -37,6 +38,8 @@ def of(relative: NDArray[np.float64], loud: NDArray[np.float64], spread: float, 
 
 def of_large(spread: float, r: float) -> str:
     """Name of a code of many features, from the spread of its eigenvalues and its ratio alone."""
+    if np.isnan(spread):
+        return "a code too large to be named from its product"
     if spread < TIGHT:
         return "a tight frame, as a rug is"
     return _by_spread(spread, r)
@@ -51,7 +54,7 @@ def spread_of(values: NDArray[np.floating]) -> float:
 def _whole(relative, loud, spread, r):
     """Name of one block with everything in it."""
     off = _off(relative)
-    if len(relative) <= SMALL or _is_loud(loud):
+    if len(relative) <= SMALL or _is_loud(relative, loud):
         return _block(relative, loud)
     if spread < TIGHT:
         if np.all(off.min(axis=1) < -OPPOSITE):
@@ -77,11 +80,11 @@ def _block(relative, loud):
         return "a dimension of its own"
     if n == 2 and rank == 1 and off[0, 1] < 0:
         return "a digon"
-    if rank == PLANE and n > SPACE and _is_loud(loud):
+    if rank == PLANE and n > SPACE and _is_loud(relative, loud):
         return _in_the_plane(relative, loud)
     if rank == SPACE and n > SPACE and even.max() < LINKED and np.all((even > -LINKED).sum(axis=1) == 2 + 1):
         return f"a cone of {n} features"
-    if _is_loud(loud):
+    if _is_loud(relative, loud):
         return f"a loud and quiet code of {n} features in {_counted_dimensions(rank)}"
     if _is_graph(relative):
         return f"a graph tile of {n} features in {_counted_dimensions(rank)}"
@@ -92,12 +95,9 @@ def _block(relative, loud):
 
 def _in_the_plane(relative, loud):
     """A fan turns one way from loud to quiet, a swept fan to the left and right in turn."""
-    n = len(relative)
-    order = np.argsort(-loud)
-    louder = np.tri(n, k=-1, dtype=bool)
+    n, order = len(relative), np.argsort(-loud)
     ordered = relative[np.ix_(order, order)]
-    hidden = ordered[louder] <= LINKED * np.abs(ordered).max(axis=1).repeat(np.arange(n))
-    if hidden.mean() < OPPOSITE:
+    if _hidden(relative, loud) < OPPOSITE:
         return f"a loud and quiet code of {n} features in 2 dimensions"
     # the order of directions around the circle is what no change of the basis of the plane takes away
     _, _, basis = np.linalg.svd(ordered * loud[order, None] / loud[order])
@@ -112,8 +112,16 @@ def _in_the_plane(relative, loud):
     return f"a loud and quiet code of {n} features in 2 dimensions"
 
 
-def _is_loud(loud):
-    return bool(loud.max() > LOUD * loud.min())
+def _hidden(relative, loud):
+    """Share of the pairs in which the louder does not add to the quieter."""
+    order = np.argsort(-loud)
+    ordered = relative[np.ix_(order, order)]
+    louder = np.tri(len(loud), k=-1, dtype=bool)
+    return float(np.mean(ordered[louder] <= LINKED * np.abs(ordered).max(axis=1).repeat(np.arange(len(loud)))))
+
+
+def _is_loud(relative, loud):
+    return bool(loud.max() > LOUD * loud.min()) and _hidden(relative, loud) > HIDING
 
 
 def _is_graph(relative):
