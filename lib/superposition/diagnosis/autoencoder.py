@@ -249,7 +249,7 @@ def diagnose(
     told = _Told(progress, ns + samples)
     found = measures.measured(weights, population.mean, population.variance, told)
     nd, rank = dimensions.of(weights, nd)
-    seen = measures.simulated(weights, population.draw, found, samples, seed, told)
+    seen = measures.simulated(weights, population.draw, population.active, found, samples, seed, told)
     kind = _kinds(found, seen, population, samples)
     heard = kind == "heard"
     if not np.any(heard):

@@ -203,6 +203,13 @@ class Population:
         """A quadrature of the law of a feature of the mean probability."""
         return self.law.nodes() if self.p is None else uniform_nodes(self.p)
 
+    def active(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Values of features that are on, shape (count,)."""
+        if self.each is not None:
+            return rng.random(count)
+        nodes = self.law.nodes()
+        return rng.choice(nodes.x[1:], count, p=nodes.weight[1:] / nodes.weight[1:].sum())
+
     def draw(self, batch: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Feature vectors, shape (batch, ns)."""
         if self.equal:

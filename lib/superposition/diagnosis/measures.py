@@ -96,13 +96,14 @@ def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[
 def simulated(
     weights: Weights,
     draw: Callable[[int, np.random.Generator], NDArray[np.float64]],
+    active: Callable[[int, np.random.Generator], NDArray[np.float64]],
     rows: Rows,
     samples: int,
     seed: int,
     told: Callable[[int], None],
 ) -> Simulated:
-    """Feed feature vectors, which ``draw`` gives by their number, and look at the outputs."""
-    rng, ns = np.random.default_rng(seed), weights.ns
+    """Feed feature vectors, which ``draw`` gives by their number, and features that are on, which ``active`` gives."""
+    rng, other, ns = np.random.default_rng(seed), np.random.default_rng([seed, 1]), weights.ns
     weights, chunk = _fast(weights), max(2, BLOCK // ns)
     errors, sums, scores = [], np.zeros((5, ns)), np.zeros((len(STEPS), 3))
     moves = STEPS[:, None] * np.sqrt(rows.noise)
@@ -114,7 +115,7 @@ def simulated(
         out = np.where(drive > bars, drive, 0)
         squares, off = (x - out) ** 2, x == 0
         errors.append(squares.mean(axis=1, dtype=float))
-        typical = rng.choice(x[~off], size=(len(x), 1)) if not off.all() else np.zeros((len(x), 1))
+        typical = active(len(x), other)[:, None]
         answers = drive + rows.rows.diagonal * (typical - x) > bars
         quiet = (drive > bars) & off
         for total, part in zip(sums, (squares, out, answers, quiet, off), strict=True):

@@ -93,7 +93,7 @@ def _losses(ax: Axes, found, hull):
     top = 1.5 * max(float(meanfield.linear_loss(found.p, r[0])), found.loss)
     least = min(found.loss, float(np.interp(found.r, corners, losses))) or top / 1e4
     lower = np.array([counting_bound(found.p, x) for x in r[::4]])
-    if lower.max() > least / 10:
+    if lower.max() > least:  # where it can be seen
         ax.plot(r[::4], lower, "--", color="0.6", label="no code is below")
     ax.set(
         xscale="log", yscale="log", xlabel="compression ratio $r$", ylabel="loss per feature", ylim=(least / 10, top)
