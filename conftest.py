@@ -58,6 +58,13 @@ def pytest_collection_modifyitems(items):
     items.sort(key=lambda item: (":" in group(item), -float(taken.get(group(item), 0)), untimed(item)))
 
 
+@pytest.fixture(autouse=True)
+def empty_folder_for_recipes(request, tmp_path_factory, monkeypatch):
+    """They write files, as a reader would who tries them somewhere."""
+    if request.node.path.name == "recipes.md":
+        monkeypatch.chdir(tmp_path_factory.mktemp("recipes"))
+
+
 def group(item):
     """What one worker does in one go: a file, or one page of those that a test opens."""
     file = item.nodeid.split("::")[0]

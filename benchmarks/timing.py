@@ -12,7 +12,8 @@ class Row:
 
     ``same`` compares results before times are taken, and raises AssertionError where they differ;
     ``skip`` is the reason why the row cannot be measured here, ``clock`` what is read before and after a call:
-    the CPU time of the process, or for what uses several cores the time that passes.
+    the CPU time of the process, or for what uses several cores the time that passes; ``pairs`` is how often both are
+    timed.
     """
 
     what: str
@@ -23,15 +24,16 @@ class Row:
     same: Callable[[], None] = lambda: None
     skip: str = ""
     clock: Callable[[], float] = time.process_time
+    pairs: int = 15
 
 
-def measured(row, pairs=15):
+def measured(row):
     """The row as a dictionary: median milliseconds of each, median ratio of the pairs."""
     result = {"what": row.what, "alternative": row.alternative, "limit": row.limit, "skipped": row.skip}
     if row.skip:
         return {**result, "ours_ms": None, "alternative_ms": None, "ratio": None}
     row.same()
-    taken = [(seconds(row.ours, row.clock), seconds(row.other, row.clock)) for _ in range(pairs + 1)][
+    taken = [(seconds(row.ours, row.clock), seconds(row.other, row.clock)) for _ in range(row.pairs + 1)][
         1:
     ]  # the first pair warms up
     own, other = (statistics.median(times) * 1e3 for times in zip(*taken, strict=True))

@@ -33,7 +33,7 @@ try:
 except ModuleNotFoundError as error:
     print(error)
 """
-SENTENCE = "training needs torch: pip install 'superposition[train]'"
+SENTENCE = "training needs torch: pip install '.[train]'"
 
 
 def bounds():
@@ -77,7 +77,7 @@ def ask_for_training(python):
     assert said.strip() == SENTENCE, said
     command = [python, "-c", "from superposition.cli import main; main(['runs', 'list'])"]
     refused = subprocess.run(command, cwd=ROOT, capture_output=True, text=True)
-    assert refused.returncode == 2 and "superposition[train]" in refused.stderr, refused
+    assert refused.returncode == 2 and "'.[train]'" in refused.stderr, refused
     assert refused.stderr.count("\n") == 1, refused.stderr
     print("asked for training:", said.strip(), "|", refused.stderr.strip(), sep="\n")
 

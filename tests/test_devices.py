@@ -46,7 +46,7 @@ def test_training_without_torch_is_one_sentence():
         and path.parent.name in ("toy", "rug", "incidental", "receptive")
     ]
     done = subprocess.run([sys.executable, "-c", BLOCKED, *rooms], capture_output=True, text=True, check=True)
-    sentence = "training needs torch: pip install 'superposition[train]'"
+    sentence = "training needs torch: pip install '.[train]'"
     assert len(rooms) >= 7 and done.stdout.splitlines() == [f"{room} {sentence}" for room in rooms]
 
 

@@ -76,7 +76,7 @@ def test_library_comes_without_the_books_tools():
 
 
 def test_theory_comes_without_torch_and_the_book_with_everything():
-    assert names(PROJECT["dependencies"]) == {"numpy", "scipy", "click"}
+    assert names(PROJECT["dependencies"]) == {"numpy", "scipy", "click", "safetensors", "tqdm"}
     assert f"torch>={pins()['torch']}" in EXTRAS["train"], "torch's lower bound is its pin: no other was tested"
     assert {str(Requirement(text)) for text in EXTRAS["book"]} >= {"superposition[dask,train]"}
 

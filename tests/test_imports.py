@@ -10,7 +10,7 @@ import superposition
 
 PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
 WINGS = superposition.WINGS
-SLOW = ("torch", "matplotlib", "pydantic", "IPython")
+SLOW = ("torch", "matplotlib", "pydantic", "IPython", "scipy.stats", "scipy.interpolate")
 
 
 def module_name(path):

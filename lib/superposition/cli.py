@@ -162,27 +162,45 @@ def check_record(file, p):
 
 @main.command()
 @click.argument("file")
-@click.option("--p", type=float, required=True, help="Probability that a feature is on, between 0 and 1.")
+@click.option("--p", type=float, help="Probability that a feature is on, between 0 and 1.")
+@click.option("--l0", type=float, metavar="L0", help="In its place: how many features are on, in the mean.")
+@click.option("--firing", type=click.Path(), metavar="FILE", help="In its place: one vector, how often each is on.")
+@click.option("--strength", type=float, default=0.5, show_default=True, metavar="X", help="Mean of one that is on.")
+@click.option("--instance", type=int, metavar="N", help="Which of several models, from 0; by default the first.")
+@click.option("--reading", type=click.Choice(["product", "tied"]), help="What a square W is; by default the product.")
 @click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
 @click.option("--samples", type=int, metavar="N", help="Feature vectors to simulate; by default a few seconds of them.")
 @click.option("--seed", type=int, default=0, show_default=True, help="Seed of the feature vectors.")
-def diagnose(file, p, figure, samples, seed):
-    """Measure the autoencoder in FILE: noise, partners, loudness, loss, and how far it is from the best.
+def diagnose(file, firing, figure, **options):
+    """Measure the autoencoder in FILE: what it is, what it loses, and how far it is from the best.
 
-    FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
+    FILE is .safetensors, .npz or, with torch, .pt, or the folder of a sparse autoencoder. It holds W_in, W_out and b;
+    or encoder.weight, decoder.weight and their biases; or W_enc, W_dec, b_enc and b_dec; or W, tied or the product,
+    with b or b_final.
     """
     with _refusals():
         from superposition.diagnosis import autoencoder
 
         path = None if figure is None else _drawable(figure)
-        with _bar("simulation", "vector") as progress:
-            found = autoencoder.diagnose(file, p=p, samples=samples, seed=seed, progress=progress)
+        if firing is not None:
+            options["p"] = _density(firing, options["p"])
+        with _bar("diagnosis", "step", delay=2) as progress:
+            found = autoencoder.diagnose(file, progress=progress, **options)
         click.echo(found)
         if path is not None:
             from superposition.diagnosis import picture
 
-            picture.draw(found).savefig(path, dpi=150)
+            picture.draw(found, title=os.path.basename(os.path.normpath(file))).savefig(path, dpi=150)
             click.echo(f"drew {path}")
+
+
+def _density(path, p):
+    """How often each feature is on, from a file, unless it was said already."""
+    from superposition.diagnosis import files
+
+    if p is not None:
+        raise ValueError("--p and --firing exclude each other: either says how often features are on")
+    return files.firing(path)
 
 
 def _drawable(path):
@@ -250,14 +268,14 @@ def _swept(run, grid, folder, device, workers, dask):
 
 
 @contextmanager
-def _bar(name, unit="point"):
+def _bar(name, unit="point", delay=0):
     from tqdm import tqdm
 
     shown = []
 
     def progress(done, total):
         if not shown:  # only now is it clear that there is something to do
-            shown.append(tqdm(desc=name, unit=unit, smoothing=0, mininterval=1, dynamic_ncols=True))
+            shown.append(tqdm(desc=name, unit=unit, smoothing=0, mininterval=1, delay=delay, dynamic_ncols=True))
         shown[0].total = total
         shown[0].update(done - shown[0].n)
 
@@ -296,7 +314,7 @@ def _refusals():
         if (error.name or "").startswith("superposition"):
             raise
         extra = "book" if error.name == "matplotlib" else "train"
-        click.echo(f"Error: this needs {error.name}; pip install 'superposition[{extra}]' brings it", err=True)
+        click.echo(f"Error: this needs {error.name}; pip install '.[{extra}]' in the book's folder brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt as stop:
         click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)

@@ -7,7 +7,7 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name != "torch":  # torch is there, something that it needs is not
         raise
-    raise ModuleNotFoundError("training needs torch: pip install 'superposition[train]'", name="torch") from None
+    raise ModuleNotFoundError("training needs torch: pip install '.[train]'", name="torch") from None
 
 
 def resolve_device(device: str) -> torch.device:

@@ -26,7 +26,11 @@ CALLS = [
         last_of(decoders.decode_rug),
         {"readout": np.ones((2, 8)), "rug": rug.Rug(8, 3, indices=[3, 5, 6]), "p": 0.05, "iterations": 2},
     ),
-    (decoders.dictionary, {"ns": 8, "nd": 4, "kind": "rug", "p": 0.05, "exponent": 0.5, "seed": 0}),
+    (decoders.ceilings, {"truth": TRUTH, "looks": 2, "samples": 4, "seed": 0}),
+    (
+        decoders.dictionary,
+        {"ns": 8, "nd": 4, "kind": "rug", "p": 0.05, "exponent": 0.5, "p_max": 0.2, "noise": 0.1, "seed": 0},
+    ),
     (TRUTH.activations, {"batch": 2, "seed": 0}),
     (decoders.digon_bayes_loss, {"p": 0.05, "c": 2.0}),
     (decoders.final_loss, {"p": 0.05, "r": 0.1}),

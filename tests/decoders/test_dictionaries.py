@@ -1,10 +1,21 @@
 """The ground truth for sparse autoencoders: overlaps, frequencies, scores of codes whose worth is known, FISTA."""
 
+import importlib.util
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 from superposition import decoders
 from superposition.decoders import dictionaries
 from superposition.rug import meanfield, rugs
+
+SAE_LENS = Path(__file__).parent / "sae_lens"
+NAMES = {"mcc": "mcc", "precision": "precision", "recall": "recall", "f1": "f1_score", "l0": "sae_l0",
+         "true_l0": "true_l0", "shrinkage": "shrinkage", "explained": "explained_variance"}  # fmt: skip
+spec = importlib.util.spec_from_file_location("cases", SAE_LENS / "cases.py")
+cases = importlib.util.module_from_spec(spec)
+spec.loader.exec_module(cases)
 
 
 @pytest.mark.parametrize(("ns", "nd", "kind"), [(64, 24, "rug"), (48, 20, "rug"), (64, 24, "antipodal")])
@@ -65,14 +76,14 @@ def test_scores_of_codes_whose_worth_is_known():
     order = np.random.default_rng(0).permutation(32)
     longer = decoders.scores(truth, x, 0.25 * x[:, order], 2 * truth.directions[:, order])  # half of each, written long
     np.testing.assert_array_equal(order[longer.latent], np.arange(32))
-    assert longer.shrinkage == pytest.approx(0.5) and longer.recall == 1
+    assert longer.slope == pytest.approx(0.5) and longer.shrinkage == pytest.approx(0.5) and longer.recall == 1
     assert longer.loss == pytest.approx(np.mean(x**2) / 4)
     half = x.copy()
     half[:, :16] = 0
     dead = decoders.scores(truth, x, half)
-    assert (
-        dead.dead == 0.5 and dead.precision == 1 and dead.recall == pytest.approx((x > 0)[:, 16:].sum() / (x > 0).sum())
-    )
+    assert dead.dead == 16 and dead.precision == 0.5 and dead.recall == 0.5  # means over latents, dead ones too
+    assert dead.matched_precision == 1
+    assert dead.matched_recall == pytest.approx((x > 0)[:, 16:].sum() / (x > 0).sum())
     np.testing.assert_array_equal(dead.recalls, [0] * 16 + [1] * 16)
 
 
@@ -80,8 +91,34 @@ def test_false_activity_costs_precision_and_a_threshold_takes_it_back():
     truth = decoders.dictionary(32, 12, p=0.1, seed=1)
     x, _ = truth.activations(1000, seed=2)
     noisy = np.where(x > 0, x, 0.01)
-    assert decoders.scores(truth, x, noisy).precision == pytest.approx(np.mean(x > 0))
-    assert decoders.scores(truth, x, noisy, threshold=0.011).precision == 1
+    assert decoders.scores(truth, x, noisy).matched_precision == pytest.approx(np.mean(x > 0))
+    assert decoders.scores(truth, x, noisy, threshold=0.011).matched_precision == 1
+
+
+def test_rounding_is_no_activity():
+    truth = decoders.dictionary(32, 16, "antipodal", p=0.1)
+    x, h = truth.activations(2000, seed=0)
+    codes = np.maximum(h @ truth.directions, 0)  # of a feature that is off, whose opposite is on
+    found = decoders.scores(truth, x, codes)
+    assert np.any((codes > 0) & (x == 0)) and found.matched_precision == 1
+    assert decoders.scores(truth, x, codes, threshold=0).matched_precision < 1
+
+
+def test_scores_under_the_names_of_sae_lens_are_its_own():
+    stored = json.loads((SAE_LENS / "scores.json").read_text())
+    assert stored["by"] == "sae-lens 6.54.12" and set(stored["scores"]) == set(cases.CASES)
+    for name, theirs in stored["scores"].items():
+        directions, x, sae = cases.case(name)
+        truth = dictionaries.Dictionary("given", directions, np.full(64, 0.05))
+        h = x @ directions.T
+        codes = np.maximum((h - sae["b_dec"]) @ sae["W_enc"] + sae["b_enc"], 0)
+        ours = decoders.scores(truth, x, codes, sae["W_dec"].T, offset=sae["b_dec"], threshold=0)
+        theirs |= theirs.pop("classification")
+        assert (ours.dead, ours.uniqueness) == (theirs["dead_latents"], pytest.approx(theirs["uniqueness"], rel=1e-12))
+        for own, name in NAMES.items():
+            assert getattr(ours, own) == pytest.approx(theirs[name], rel=1e-6), name
+        default = decoders.scores(truth, x, codes, sae["W_dec"].T, offset=sae["b_dec"])
+        assert default.f1 == pytest.approx(ours.f1, rel=1e-3)  # what rounding is makes next to no difference here
 
 
 def test_fewer_latents_than_features_leave_some_without_one():
@@ -89,7 +126,8 @@ def test_fewer_latents_than_features_leave_some_without_one():
     x, _ = truth.activations(500, seed=0)
     found = decoders.scores(truth, x, x[:, 2:5], truth.directions[:, 2:5])
     np.testing.assert_array_equal(found.latent, [-1, -1, 0, 1, 2, -1, -1, -1])
-    assert found.mcc == pytest.approx(3 / 8) and found.recovered == 3 / 8
+    assert found.mean_cosine == pytest.approx(3 / 8) and found.recovered == 3 / 8
+    assert (found.mcc, found.uniqueness, found.precision, found.recall) == (1, 1, 1, 1)
 
 
 def test_the_matching_is_one_to_one():
@@ -97,7 +135,8 @@ def test_the_matching_is_one_to_one():
     x, _ = truth.activations(50, seed=0)
     copies = np.repeat(truth.directions[:, :1], 8, axis=1)
     found = decoders.scores(truth, x, np.zeros((50, 8)), copies)
-    assert sorted(found.latent) == list(range(8)) and found.recovered == 1 / 8 and found.dead == 1
+    assert sorted(found.latent) == list(range(8)) and found.recovered == 1 / 8 and found.dead == 8
+    assert found.uniqueness == 1 / 8
 
 
 def test_fista_meets_the_conditions_of_the_least():
@@ -138,6 +177,42 @@ def test_training_finds_directions_and_the_price_decides():
     uneven = []
     dictionary_training.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
+
+
+@pytest.mark.parametrize(("kind", "price"), [("topk", 2), ("jumprelu", 0.03)])
+def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, price):
+    pytest.importorskip("torch")
+    from superposition.decoders import dictionary_training
+    from superposition.diagnosis import reading
+
+    truth = decoders.dictionary(32, 16, p=0.06, seed=0)
+    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
+    x, h = truth.activations(2000, seed=2)
+    codes = sae.encode(h)
+    found = decoders.scores(truth, x, codes, sae.W_dec, offset=sae.b_dec)
+    untrained = np.random.default_rng(0).standard_normal((16, 32))
+    assert found.mcc > 0.2 + decoders.scores(truth, x, codes, untrained).mcc
+    assert found.explained > 0.6 and 0.5 < found.l0 < 4
+    if kind == "topk":
+        assert np.all((codes > 0).sum(axis=1) <= 2)
+    else:
+        assert np.all(sae.threshold > 0) and np.all(
+            codes[codes > 0] > np.broadcast_to(sae.threshold, codes.shape)[codes > 0]
+        )
+    given = {"W_enc": sae.W_enc.T, "b_enc": sae.b_enc, "W_dec": sae.W_dec.T, "b_dec": sae.b_dec}
+    given |= {"k": 2} if kind == "topk" else {"threshold": sae.threshold}
+    weights = reading.read(given)
+    drive = (h - sae.b_dec) @ sae.W_enc.T + sae.b_enc
+    np.testing.assert_allclose(np.where(drive > weights.bars(drive), drive, 0), codes)
+
+
+def test_topk_has_one_whole_price():
+    pytest.importorskip("torch")
+    from superposition.decoders import dictionary_training
+
+    for prices in ([2, 3], [2.5], [16]):
+        with pytest.raises(ValueError, match="allowed for topk: one whole number below 16"):
+            dictionary_training.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
 
 
 def test_kinds_are_named():

@@ -7,8 +7,9 @@ import pytest
 import superposition
 from safetensors.numpy import save_file
 from superposition.codes import best_map, fans, graphs
-from superposition.diagnosis import FeatureLaw, autoencoder
-from superposition.rug import meanfield
+from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, measures
+from superposition.rug import meanfield, rugs
+from superposition.rug.model import row_statistics
 
 RECORDS = Path(__file__).resolve().parents[2] / "book" / "data" / "records"
 P = 0.05
@@ -34,12 +35,22 @@ def test_an_exact_rug_is_what_the_theory_says(exact_rug):
     assert exact_rug.rows.Lambda == pytest.approx(0.13, abs=0.03)  # 1 / sqrt(ns) at least
 
 
-def test_the_law_of_the_rows_is_what_is_simulated_and_the_gaussian_is_not(exact_rug):
-    # all rows of a rug are one row in another order; the Gaussian is 3 % off at 128 features
-    assert exact_rug.rows_by_law == 128
-    assert abs(exact_rug.by_law - exact_rug.simulated.mean) < 4 * exact_rug.simulated.se
+def test_the_gaussian_is_not_what_is_simulated(exact_rug):
+    # it is 3 % off at 128 features; all rows of a rug are one row in another order
+    exact = rugs.row_loss(exact_rug.W[0, 1:] / exact_rug.W[0, 0], exact_rug.W[0, 0], exact_rug.rows.b_eff[0], P)
+    assert abs(exact - exact_rug.simulated.mean) < 4 * exact_rug.simulated.se
     assert abs(exact_rug.gaussian - exact_rug.simulated.mean) > 10 * exact_rug.simulated.se
     np.testing.assert_allclose(exact_rug.by_feature.mean(), exact_rug.simulated.mean, rtol=1e-12)
+
+
+def test_statistics_of_rows_by_blocks_are_those_of_the_whole(monkeypatch):
+    rng = np.random.default_rng(0)
+    W_in, W_out, b = rng.standard_normal((5, 30)), rng.standard_normal((30, 5)), rng.standard_normal(30)
+    monkeypatch.setattr(measures, "BLOCK", 210)
+    found, whole = autoencoder.diagnose(W_in, b, P, W_out=W_out, samples=10).rows, row_statistics(W_out @ W_in, b, P)
+    for name in ("diagonal", "b", "b_eff", "off_mean", "off_variance", "off_skewness", "lyapunov"):
+        np.testing.assert_allclose(getattr(found, name), getattr(whole, name), rtol=1e-10, atol=1e-12)
+    assert found.Lambda == pytest.approx(whole.Lambda)
 
 
 def test_an_antipodal_rug_has_partners_and_a_lower_loss():
@@ -64,7 +75,7 @@ def test_loud_and_quiet_codes_show_their_levels(code, nd):
 def test_a_graph_tile_has_no_triangles_and_a_random_code_has():
     tile = graphs.graph_code(graphs.graph_tile("Clebsch", P, 0.0), P)
     found = autoencoder.diagnose(tile.W, tile.b, P, samples=100)
-    assert found.nd == 5 and found.triangle_free and found.graph["partners"] == 5 and "without triangles" in str(found)
+    assert found.nd == 5 and found.triangle_free and found.partners == 5 and "without triangles" in str(found)
     W = np.random.default_rng(0).standard_normal((6, 40)) / np.sqrt(6)
     assert not autoencoder.diagnose(W, np.zeros(40), P, samples=100).triangle_free
 
@@ -73,7 +84,7 @@ def test_a_trained_tile_from_a_file_is_near_the_best_known():
     found = superposition.diagnose(RECORDS / "tile-5-11-p0.05.safetensors", p=P)
     assert (found.ns, found.nd) == (11, 5) and found.best.phase == "digon and fan"
     assert 0.9 < found.exact / found.best.loss < 1  # what a search found and no formula has
-    assert f"{found.exact / found.best.loss:.4g} of the best known (digon and fan)" in str(found)
+    assert f"{found.exact / found.best.loss:.4g} of the best known (digon and fan)" in str(found).splitlines()[0]
 
 
 def test_planted_faults_are_found():
@@ -84,6 +95,8 @@ def test_planted_faults_are_found():
     found = autoencoder.diagnose(W, b, P, samples=20000)
     assert list(found.kind) == ["dropped"] * 7 + ["dead"] * 3 + ["heard"] * 50
     assert "50 heard, 7 dropped, 3 dead" in str(found)
+    lost = found.by_feature[:10].sum() / found.by_feature.sum()
+    assert f"10 of 60 features are silent or unheard; they cost {100 * lost:.0f} % of the loss." in str(found)
     assert found.sigma_bound == pytest.approx(meanfield.noise_std(P, 20 / 50)) and found.sigma > found.sigma_bound
     assert np.isnan(found.loudness[:10]).all() and not np.isnan(found.loudness[10:]).any()
     variance, power = (4 * P - 3 * P**2) / 12, P / 3
@@ -96,16 +109,17 @@ def test_all_forms_of_the_same_weights_agree(tmp_path):
     b = np.full(10, -0.1)
     save_file({"W_in": W, "W_out": W.T.copy(), "b": b}, tmp_path / "file")
     forms = [(W, b), (W.T @ W, b), (tmp_path / "file", None), (str(tmp_path / "file"), None)]
-    said = {str(autoencoder.diagnose(*form, P, samples=100)) for form in forms}
+    forms = [autoencoder.diagnose(*form, P, samples=100) for form in forms]
+    forms.append(autoencoder.diagnose(W, b, P, W_out=W.T, samples=100))
+    said = {"".join(line for line in str(found).splitlines() if not line.startswith("read as")) for found in forms}
     assert len(said) == 1
-    assert said == {str(autoencoder.diagnose(W, b, P, W_out=W.T, samples=100))}
 
 
 def test_another_law_gives_the_same_where_it_is_the_same():
     W = np.random.default_rng(3).standard_normal((20, 60)) / np.sqrt(20)
     b = np.full(60, -0.2)
     known = autoencoder.diagnose(W, b, P, samples=3000)
-    other = autoencoder.diagnose(W, b, law=autoencoder.uniform_law(P), samples=3000)
+    other = autoencoder.diagnose(W, b, law=feature_laws.uniform_law(P), samples=3000)
     assert other.best is None and other.partner is None and other.p is None
     np.testing.assert_array_equal(other.kind, known.kind)
     np.testing.assert_allclose(other.rows.b_eff, known.rows.b_eff, rtol=1e-12)
@@ -129,20 +143,24 @@ def test_exponential_features_by_mean_variance_and_sampler():
 def test_progress_is_told():
     told = []
     autoencoder.diagnose(np.eye(3), np.zeros(3), P, samples=5, progress=lambda *at: told.append(at))
-    assert told == [(5, 5)]
+    assert told == [(3, 8), (8, 8)]
 
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
         ({"W": np.eye(3), "b": None, "p": P}, "b = None; allowed: a bias"),
-        ({"W": np.eye(3), "b": np.zeros(3)}, "p = None and law = None; allowed: one of the two"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, "p = None, law = None, l0 = None; allowed: one of them"),
         ({"W": np.eye(3), "b": np.zeros(3), "p": 1}, "p = 1 is out of range"),
         ({"W": np.eye(3), "b": np.zeros(3), "p": P, "nd": 4}, "nd = 4 is out of range"),
-        ({"W": -np.eye(3), "b": np.zeros(3), "p": P}, "has no positive diagonal that is heard"),
-        ({"W": np.eye(3)[:, :2], "b": np.zeros(3), "p": P}, "which do not fit; allowed: W"),
+        ({"W": -np.eye(3), "b": np.zeros(3), "p": P}, "whose outputs are all silent or unheard"),
+        ({"W": np.eye(4)[:, :2], "b": np.zeros(3), "p": P}, "which do not fit; allowed: W"),
+        ({"W": np.eye(3), "b": np.zeros(3), "p": [0.1, 0.2]}, r"p has shape \(2,\); allowed: one number, or \(3,\)"),
+        ({"W": np.eye(3), "b": np.zeros(3), "l0": 4}, "l0 = 4 is out of range"),
+        ({"W": np.eye(3), "b": np.zeros(3), "p": P, "instance": 1}, "instance = 1 of weights without instances"),
+        ({"W": np.eye(3), "b": np.zeros(3), "p": P, "strength": 0}, "strength = 0 is out of range"),
         ({"W": np.eye(3), "b": np.zeros(3), "law": "uniform"}, "law = 'uniform' is no law"),
-        ({"W": "nowhere", "p": P}, "path = nowhere is no file"),
+        ({"W": "nowhere", "p": P}, "path = nowhere is no file; allowed: a file or folder with weights"),
         ({"W": "nowhere", "b": np.zeros(3), "p": P}, "beside a file; allowed: the file alone"),
     ],
 )
@@ -154,3 +172,91 @@ def test_refusals(arguments, said):
 def test_no_more_dimensions_than_features():
     with pytest.raises(ValueError, match="nd = 6 is out of range; allowed: whole numbers from 1 to 4"):
         superposition.diagnose(np.eye(4), np.zeros(4), 0.1, nd=6)
+
+
+def test_dead_and_dropped_are_told_by_what_they_do():
+    W, b = np.eye(4), np.zeros(4)
+    b[1], W[2, 2], b[3] = -2, 0, -0.9999  # one can never be on, one is on for others alone, one is on once in 10,000
+    W[2, 0] = 1
+    assert autoencoder.diagnose(W, b, P, samples=4000).kind.tolist() == ["heard", "dead", "dropped", "dead"]
+
+
+def test_a_product_in_single_precision_has_its_rank():
+    code = best_map.rug_code(64, 0.25, P)
+    double, single = (autoencoder.diagnose(W, code.b, P, samples=100) for W in (code.W, code.W.astype(np.float32)))
+    as_double = autoencoder.diagnose(code.W.astype(np.float32).astype(float), code.b, P, samples=100)
+    assert double.nd == single.nd == as_double.nd == 16 and single.name == double.name == "a Persian rug"
+    fan = fans.priority_fan(10, 8)
+    assert autoencoder.diagnose(fan.W.astype(np.float32), fan.b, P, samples=100).nd == 2
+
+
+def test_a_rank_below_the_width_is_said():
+    rng = np.random.default_rng(0)
+    W_in = rng.standard_normal((8, 3)) @ rng.standard_normal((3, 20)) / 5
+    found = autoencoder.diagnose(W_in, np.zeros(20), P, samples=100)
+    assert (found.nd, found.rank) == (8, 3) and "in 8 dimensions, of which 3 are used, r = 0.4" in str(found)
+    assert found.capacity < 3 + 1e-9
+
+
+def test_capacity_is_that_of_the_text_that_defines_it():
+    assert autoencoder.diagnose(*_halves(best_map.rug_code(64, 0.25, P)), samples=100).capacity == pytest.approx(16)
+    cone = autoencoder.diagnose(*_halves(fans.cone(9, 1)), samples=100)
+    assert cone.capacity == pytest.approx(8 / 3)  # 4 / sum (1 + cos)^2 = 4 / (1.5 B) each
+    fan = autoencoder.diagnose(*_halves(fans.priority_fan(10, 100)), samples=100)
+    assert fan.capacity == pytest.approx(1, abs=1e-3)  # of 2: all but the loudest share what it leaves
+
+
+def _halves(code):
+    return {"W_in": code.W_in, "W_out": code.W_out, "b": code.b}, None, P
+
+
+def test_effective_features_count_what_is_used_equally():
+    eight = autoencoder.diagnose(np.eye(8), np.zeros(8), 0.5, samples=40000)
+    assert eight.effective == pytest.approx(1, rel=1e-3)
+    half = autoencoder.diagnose(np.eye(8), np.r_[np.zeros(4), -np.ones(4)], 0.5, samples=40000)
+    assert half.effective == pytest.approx(0.5, rel=1e-3)
+
+
+def test_every_feature_may_have_its_own_probability():
+    rng = np.random.default_rng(5)
+    W, b, each = rng.standard_normal((6, 20)) / 3, np.full(20, -0.1), np.linspace(0.02, 0.2, 20)
+    found = autoencoder.diagnose(W, b, each, samples=100_000)
+    x = (rng.random((100_000, 20)) < each) * rng.random((100_000, 20))
+    errors = np.mean((x - np.maximum(x @ W.T @ W + b, 0)) ** 2, axis=1)
+    se = np.hypot(found.simulated.se, errors.std() / 100_000**0.5)
+    assert abs(found.loss - errors.mean()) < 4 * se < 0.05 * errors.mean()
+    assert found.p == pytest.approx(0.11) and "p = 0.11 in the mean" in str(found) and found.partner is None
+    same = autoencoder.diagnose(W, b, np.full(20, 0.1), samples=1000)
+    assert same.simulated == autoencoder.diagnose(W, b, 0.1, samples=1000).simulated
+    assert same.simulated == autoencoder.diagnose(W, b, l0=2, samples=1000).simulated
+
+
+def test_rare_features_and_some_that_never_are():
+    W, b = np.random.default_rng(0).standard_normal((6, 30)) / 3, np.full(30, -0.01)
+    assert autoencoder.diagnose(W, b, 1e-6, samples=200).p == 1e-6
+    found = autoencoder.diagnose(W, b, np.r_[0, 0, np.full(28, 0.1)], samples=2000)
+    assert found.by_feature[:2].max() < found.by_feature[2:].min()
+
+
+def test_strength_is_the_unit_of_biases():
+    W, b = np.array([[1, -0.3], [-0.3, 1]]), np.array([-0.2, -0.1])
+    found = autoencoder.diagnose(W, 6 * b, P, strength=3, samples=1000)
+    assert found.simulated == autoencoder.diagnose(W, b, P, samples=1000).simulated
+
+
+def test_biases_that_are_off_are_named():
+    code = best_map.rug_code(128, 0.2, P)
+    found = autoencoder.diagnose(code.W_in, code.b - 0.2, P, W_out=code.W_out, samples=20_000)
+    assert found.refitted < 0.9 * found.loss and "biases and gains, moved and scaled together" in str(found)
+    right = autoencoder.diagnose(code.W_in, code.b, P, W_out=code.W_out, samples=20_000)
+    assert right.refitted > 0.97 * right.loss and "No fault costs 5 %" in str(right)
+
+
+def test_large_models_are_measured_by_blocks_and_by_lengths():
+    rng = np.random.default_rng(6)
+    loud = np.exp(rng.standard_normal(600) / 2)
+    G = rng.standard_normal((64, 600)) / 8
+    found = autoencoder.diagnose(G * loud, np.full(600, -0.2), 0.02, W_out=(G / loud).T, samples=200)
+    assert found.name == "a random frame" and found.heard.mean() > 0.9
+    here, there = np.log(found.loudness[found.heard]), np.log(loud[found.heard])
+    assert np.corrcoef(here, there)[0, 1] > 0.95  # lengths are those of random columns too

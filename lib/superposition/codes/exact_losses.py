@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.stats import binom
 
 from superposition import features, relu_integrals
 from superposition.features import Estimate
@@ -42,6 +41,8 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
 
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
     """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact (The Persian Rug, eq. 4)."""
+    from scipy.stats import binom  # as long to import as all the rest
+
     others = np.asarray(others, float)
     highest = max(1.0, max(b, 0) + max(own, 0) + np.maximum(others, 0).sum())
     values, counts = np.unique(np.maximum(others[others != 0], -SILENCING * highest), return_counts=True)

@@ -9,6 +9,7 @@ Source: ours, beyond The Persian Rug.
 """
 
 from superposition.decoders.face import (
+    ceilings,
     decode,
     decode_rug,
     dictionary,
@@ -22,6 +23,7 @@ from superposition.decoders.face import (
 )
 
 __all__ = [
+    "ceilings",
     "decode",
     "decode_rug",
     "dictionary",

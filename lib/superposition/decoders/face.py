@@ -9,10 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.decoders import dictionaries, ladder, planar_decoders, shared_directions
+from superposition.decoders import dictionaries, ladder, planar_decoders, shared_directions, yardsticks
 from superposition.decoders.dictionaries import KINDS, Dictionary, Scores
 from superposition.decoders.ladder import Evolution
 from superposition.decoders.planar_decoders import Bracket
+from superposition.decoders.yardsticks import Ceiling
 from superposition.rug import ranges
 
 if TYPE_CHECKING:
@@ -295,7 +296,15 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int) -> 
 
 
 def dictionary(
-    ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, exponent: float = 0.0, seed: int = 0
+    ns: int,
+    nd: int,
+    kind: str = "rug",
+    *,
+    p: float = 0.05,
+    exponent: float = 0.0,
+    p_max: float = 1.0,
+    noise: float = 0.0,
+    seed: int = 0,
 ) -> Dictionary:
     """Directions with an exact law of overlaps, and frequencies of the features.
 
@@ -312,13 +321,19 @@ def dictionary(
         Mean probability that a feature is on, in (0, 1].
     exponent : float
         p_i falls as i to the power of minus this, from 0 (equal features) to 10.
+    p_max : float
+        Largest p_i, from p to 1: the most frequent features are cut off there, the others share what is left.
+    noise : float
+        Standard deviation of Gaussian noise on every coordinate of an activation, 0 or more.
     seed : int
         Of the index set of a rug and the basis of its space, or of random directions.
 
     Returns
     -------
     superposition.decoders.dictionaries.Dictionary
-        With ``activations(batch, seed=...)``, features and what they make.
+        With ``activations(batch, seed=...)``, features and what they make; ``batches(batch, seed=...)``, activations
+        alone, in single precision, without end; ``split("test", batch)``, the same for everybody; ``fingerprint``,
+        ``difficulty``, ``save`` and ``load``, and ``to_saelens(path)``, a folder that SAELens reads.
 
     Raises
     ------
@@ -344,7 +359,56 @@ def dictionary(
     nd, p = checks.whole("nd", nd, 1, ns), features.one_probability(p)
     checks.one_of("kind", kind, KINDS)
     exponent, seed = checks.number("exponent", exponent, 0, 10), checks.whole("seed", seed, 0)
-    return dictionaries.dictionary(ns, nd, kind, p=p, exponent=exponent, seed=seed)
+    p_max, noise = checks.number("p_max", p_max, p, 1), checks.number("noise", noise, 0, open_high=True)
+    return dictionaries.dictionary(ns, nd, kind, p=p, exponent=exponent, p_max=p_max, noise=noise, seed=seed)
+
+
+def ceilings(truth: Dictionary, *, looks: int = 4, samples: int = 20_000, seed: int = 0) -> list[Ceiling]:
+    """What readers reach that know a dictionary, by which an autoencoder that has to find it can be measured.
+
+    Parameters
+    ----------
+    truth : Dictionary
+        Directions, probabilities and noise.
+    looks : int
+        Iterations of the Bayes decoder, at least 1.
+    samples : int
+        Activations of the simulations, at least 2.
+    seed : int
+        Their seed.
+
+    Returns
+    -------
+    list of superposition.decoders.yardsticks.Ceiling
+        Fields ``reader``, ``loss`` (per feature), ``evidence`` and ``se``. The linear reader is exact. One ReLU is the
+        law of large rugs where features are equal and there is no noise, else a simulation; one look is the law of
+        Gaussian interference, and left out where that is none (antipodal and cone); more looks are `state_evolution`,
+        of equal features on a rug; who is told the support solves by least squares, in a simulation of at most 2,000.
+
+    Raises
+    ------
+    ValueError
+        If an argument is out of range.
+
+    Notes
+    -----
+    Source: ours; The Persian Rug for one ReLU and one look, `state_evolution` for more.
+
+    Examples
+    --------
+    >>> for row in ceilings(dictionary(256, 96), looks=3, samples=200):
+    ...     print(f"{row.reader:17} {row.loss:.6f} {row.evidence}")
+    linear            0.010026 exact
+    one ReLU          0.003250 law
+    one look, Bayes   0.002818 law
+    2 looks           0.000436 law
+    3 looks           0.000053 law
+    told the support  0.000000 simulation
+    """
+    if not isinstance(truth, Dictionary):
+        raise ValueError(f"truth = {checks.shown(truth)} is no dictionary; allowed: one of `dictionary`")
+    looks, samples = checks.whole("looks", looks, 1), checks.whole("samples", samples, 2)
+    return yardsticks.ceilings(truth, looks=looks, samples=samples, seed=checks.whole("seed", seed, 0))
 
 
 def scores(
@@ -353,8 +417,9 @@ def scores(
     codes: ArrayLike,
     directions: ArrayLike | None = None,
     *,
+    hidden: ArrayLike | None = None,
     offset: ArrayLike | None = None,
-    threshold: float = 0.0,
+    threshold: float | None = None,
 ) -> Scores:
     """Score codes, and the directions they belong to, against the truth.
 
@@ -368,10 +433,13 @@ def scores(
         Latents, one activation a row.
     directions : array_like, shape (nd, k), optional
         Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+    hidden : array_like, shape (batch, nd), optional
+        The activations, where they have noise; those that the features make if left out.
     offset : array_like, shape (nd,), optional
         What the decoder adds, if anything.
-    threshold : float
-        A latent is active above it, 0 or more, in units of unit directions. For posterior means, which are never 0.
+    threshold : float, optional
+        A latent is on where its size is above this, 0 or more, in units of unit directions; above 1e-9 of the largest,
+        which is rounding, if left out. For posterior means, which are never 0.
 
     Returns
     -------
@@ -384,16 +452,16 @@ def scores(
 
     Notes
     -----
-    Source: ours. Latents are matched to features one to one, by the largest sum of cosines
-    (`scipy.optimize.linear_sum_assignment`); what is not matched counts in l0 and dead alone.
+    Source: SAELens, ``sae_lens/synthetic/evals.py`` of release 6.54.12, for what has its names; the matching by signed
+    cosines and what follows from it are ours. Both match by `scipy.optimize.linear_sum_assignment`.
 
     Examples
     --------
     >>> truth = dictionary(8, 4, seed=0, p=0.2)
     >>> x, h = truth.activations(500, seed=1)
     >>> found = scores(truth, x, 0.5 * x[:, ::-1], truth.directions[:, ::-1])
-    >>> found.mcc, found.recall, round(found.shrinkage, 6), found.latent[:3]
-    (1.0, 1.0, 0.5, array([7, 6, 5]))
+    >>> found.mcc, found.recall, round(found.shrinkage, 6), round(found.slope, 6), found.latent[:3]
+    (1.0, 1.0, 0.5, 0.5, array([7, 6, 5]))
     """
     nd, ns = truth.directions.shape
     x = checks.array("x", x, ("batch", ns))
@@ -402,8 +470,10 @@ def scores(
     codes = checks.array("codes", codes, (len(x), ns if directions is None else directions.shape[1]))
     if offset is not None:
         offset = checks.array("offset", offset, (nd,))
-    threshold = checks.number("threshold", threshold, 0)
-    return dictionaries.scores(truth, x, codes, directions, offset=offset, threshold=threshold)
+    if hidden is not None:
+        hidden = checks.array("hidden", hidden, (len(x), nd))
+    threshold = None if threshold is None else checks.number("threshold", threshold, 0)
+    return dictionaries.scores(truth, x, codes, directions, hidden=hidden, offset=offset, threshold=threshold)
 
 
 def nonnegative_lasso(

@@ -1,76 +1,86 @@
-"""Anybody's autoencoder measured against the theory: gains, noise, partners, loudness, loss, and how far from the best.
+"""Anybody's autoencoder measured against the theory: what it is, what it loses, and how far from the best it is.
 
-Source: The Persian Rug, sections 2 to 4, for what is measured; partners, graphs and loudness are ours.
+Source: The Persian Rug, sections 2 to 4, for what is measured; partners, graphs and loudness are ours. Capacity is that
+of Scherlis and others (2022), effective features those of Bereska and others (2025).
 """
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features, weights
+from superposition import checks
 from superposition.codes import partners
 from superposition.codes.best_map import Best, best_known
 from superposition.codes.exact_losses import code_loss
-from superposition.diagnosis import ablations, record_verifier
-from superposition.diagnosis.feature_laws import FeatureLaw, gaussian_loss, rug_optimum, uniform_law, uniform_nodes
+from superposition.diagnosis import ablations, dimensions, measures, names, record_verifier, report
+from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussian_loss, rug_optimum
+from superposition.diagnosis.measures import HEARD, Rows, Simulated
+from superposition.diagnosis.reading import Weights, read
 from superposition.features import Estimate
 from superposition.rug import meanfield
 from superposition.rug.meanfield import Optimum
-from superposition.rug.model import RowStatistics, row_statistics
+from superposition.rug.model import RowStatistics
 from superposition.rug.ranges import LARGEST
-from superposition.rug.rugs import row_loss
 
-HEARD = 0.1  # of the largest gain: with less of its own feature, an output counts as dropped. Our choice.
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation
-ROWS = 12  # rows whose own law is worked out, where they differ: a second or two
+JUDGED = 100  # feature vectors from which on behaviour tells what is dead
+SILENT = 0.01  # an output that answers its feature less often, and is not on without it, is dead
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What `diagnose` found; `print` it for a report.
+    """What `diagnose` found; `print` it for a report, the first line of which says what the code is.
 
-    ``ns``, ``nd``, ``p`` (None under another ``law``); ``W`` and ``b``; ``rows``, the row statistics; ``kind`` of each
-    feature ("heard", "dropped", "dead"); ``loudness`` of each (geometric mean 1, nan unless heard); ``graph``, the
-    structure of the heard features as in `superposition.diagnosis.ablations.structure`. Losses a feature: ``gaussian``
-    (eq. 5 with each row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the
-    noise), ``by_law`` (from the exact law of each row, or of ``rows_by_law`` of them, evenly chosen; None where it
-    cannot be resolved), ``exact`` (over all sets of active features, for up to twelve), ``simulated`` with its error,
-    ``by_feature`` (of the same simulation). To compare with: ``theory`` (the rug), ``linear``, ``best`` known. Under
-    another law partner, by_law, exact and best are None.
+    ``ns``, ``nd``, ``rank`` (of these dimensions used), ``p`` (the mean one; None under another ``law``); ``weights``
+    (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics; ``kind`` of each feature
+    ("heard", "dropped", "dead"); ``loudness`` of each (geometric mean 1, nan unless heard); ``partners``, the mean
+    number of features that silence one, ``mutual`` and ``clustering`` of them; ``capacity``, the sum over features of
+    their share of a dimension; ``effective`` features per dimension. Losses a feature: ``gaussian`` (eq. 5 with each
+    row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
+    (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
+    simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
+    ``theory`` (the rug), ``linear``, ``best`` known. Partner and exact are None unless features are equal and of the
+    text's law, best under another law.
 
     Examples
     --------
     >>> found = diagnose([[1, -1], [-1, 1]], [0, 0], 0.05, samples=100)
-    >>> found.kind.tolist(), round(found.sigma / found.sigma_bound, 6)
-    (['heard', 'heard'], 1.0)
+    >>> found.name, found.kind.tolist(), round(found.sigma / found.sigma_bound, 6)
+    ('a digon', ['heard', 'heard'], 1.0)
     """
 
     ns: int
     nd: int
+    rank: int
     p: float | None
-    law: FeatureLaw
-    W: NDArray[np.float64]
-    b: NDArray[np.float64]
-    rows: RowStatistics
+    population: Population
+    weights: Weights
+    name: str
+    measured: Rows
+    behaviour: Simulated
     kind: np.ndarray
     loudness: NDArray[np.float64]
-    graph: Mapping[str, float]
+    mutual: float
+    clustering: float
+    capacity: float
     gaussian: float
     partner: float | None
-    by_law: float | None
-    rows_by_law: int
     exact: float | None
-    simulated: Estimate
-    by_feature: NDArray[np.float64]
     theory: Optimum
     linear: float
     best: Best | None
+
+    @property
+    def law(self) -> FeatureLaw:
+        """The law of the features."""
+        return self.population.law
 
     @property
     def r(self) -> float:
@@ -78,20 +88,45 @@ class Diagnosis:
         return self.nd / self.ns
 
     @property
+    def rows(self) -> RowStatistics:
+        """Statistics of each row."""
+        return self.measured.rows
+
+    @property
+    def W(self) -> NDArray[np.floating]:  # noqa: N802 - the text's symbol
+        """The product W_out W_in, shape (ns, ns), made when it is asked for."""
+        return self.weights.rows(0, self.ns)
+
+    @property
     def heard(self) -> NDArray[np.bool_]:
         """Which features are heard."""
         return self.kind == "heard"
 
     @property
+    def simulated(self) -> Estimate:
+        """The loss of the simulation."""
+        return self.behaviour.loss
+
+    @property
+    def by_feature(self) -> NDArray[np.float64]:
+        """The loss of each feature in it."""
+        return self.behaviour.by_feature
+
+    @property
+    def refitted(self) -> float:
+        """Its loss with all biases moved and all outputs scaled together; infinite where outputs are gated."""
+        return self.behaviour.refitted
+
+    @cached_property
     def sigma(self) -> float:
         """Root mean square over the heard features of the standard deviation of their interference, at gain one."""
-        gain, total = self.rows.diagonal[self.heard], _squares(self.rows)[self.heard]
-        return float(np.sqrt(self.law.variance * np.mean(total / gain**2)))
+        return float(np.sqrt(np.mean(self.measured.noise[self.heard] / self.rows.diagonal[self.heard] ** 2)))
 
     @property
     def sigma_bound(self) -> float:
         """The smallest that so many heard features allow in so many dimensions (The Persian Rug, eq. 6)."""
-        return float(np.sqrt(self.law.variance * max(self.heard.sum() / self.nd - 1, 0)))
+        variance = float(self.population.variance[self.heard].mean())
+        return float(np.sqrt(variance * max(self.heard.sum() / self.nd - 1, 0)))
 
     @property
     def loss(self) -> float:
@@ -99,23 +134,40 @@ class Diagnosis:
         return self.simulated.mean if self.exact is None else self.exact
 
     @property
+    def partners(self) -> float:
+        """How many features silence one, in the mean over those that are heard."""
+        among = self.measured.partners[self.heard]
+        return float(among.nnz / self.heard.sum())
+
+    @property
     def triangle_free(self) -> bool:
         """Whether heard features silence one another both ways, but no three of them, as in a graph tile."""
-        return self.graph["mutual"] > 0 and self.graph["clustering"] == 0
+        return self.mutual > 0 and self.clustering == 0
+
+    @property
+    def effective(self) -> float:
+        """Effective features per dimension, e^H / nd, with H the entropy of the outputs' share of all activity."""
+        share = self.behaviour.mean / max(self.behaviour.mean.sum(), 1e-300)
+        share = share[share > 0]
+        return float(np.exp(-np.sum(share * np.log(share))) / self.nd)
 
     def __str__(self) -> str:
-        """A report of a dozen lines."""
-        return "\n".join(f"{name:<10}{text}" for name, text in _report(self))
+        """A report of a dozen lines, the first of which is the answer."""
+        return report.text(self)
 
 
 def diagnose(
-    W: ArrayLike | str | os.PathLike,
+    W: ArrayLike | str | os.PathLike | Mapping[str, ArrayLike],
     b: ArrayLike | None = None,
-    p: float | None = None,
+    p: ArrayLike | None = None,
     *,
     W_out: ArrayLike | None = None,
     nd: int | None = None,
     law: FeatureLaw | None = None,
+    l0: float | None = None,
+    strength: float = 0.5,
+    instance: int | None = None,
+    reading: str | None = None,
     samples: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -124,26 +176,38 @@ def diagnose(
 
     Parameters
     ----------
-    W : array_like, str or os.PathLike
-        The product W_out W_in, shape (ns, ns); or a tied encoder W, shape (nd, ns) with nd < ns, for ReLU(W^T W x + b);
-        or, with `W_out`, the encoder W_in; or a safetensors file of `superposition.weights`, which has `b` as well.
+    W : array_like, str, os.PathLike or mapping
+        The product W_out W_in, shape (ns, ns); or a tied encoder, (nd, ns) or (ns, nd), for ReLU(W^T W x + b); or, with
+        `W_out`, the encoder W_in, (nd, ns). Or a file or folder, or arrays by name, such as ``model.state_dict()``:
+        they have the bias as well. Files are safetensors, npz, and with torch those of `torch.save` (weights, not whole
+        models); a folder is a sparse autoencoder's. Names and shapes tell what is what; ``weights.told`` says it.
     b : array_like, shape (ns,), optional
-        Bias; left out for a file only.
-    p : float, optional
-        Probability that a feature is on, in (0, 1), for features of the text's law.
+        Bias; left out where W is a file or has names.
+    p : array_like, optional
+        Probability that a feature is on, in (0, 1), one number or one of each feature, (ns,), for features that are
+        then uniform. Zeros among many are those of features that never were: they count as 1e-9.
     W_out : array_like, shape (ns, nd), optional
         The decoder.
     nd : int, optional
-        Dimensions, from 1 to ns; those of the factors, or the rank of the product, if left out. (A product that was
-        rounded to single precision has a higher rank than it should: then say what it is.)
+        Dimensions, from 1 to ns; those of the factors, or the rank of the product, if left out.
     law : FeatureLaw, optional
         Another law of the features, in place of `p`.
+    l0 : float, optional
+        Mean number of features that are on, in place of `p`, which is then l0 / ns. Of TopK, the k of its settings if
+        nothing is said.
+    strength : float
+        Mean of a feature while it is on, above 0; features are then uniform from 0 to twice that. It is the unit of
+        biases, which are divided by twice it; losses are in units of its square times four. Left out: 0.5.
+    instance : int, optional
+        Which of several models to take where the weights have a leading axis of them; the first if left out.
+    reading : {"product", "tied"}, optional
+        What a square W is; the product if left out.
     samples : int, optional
         Feature vectors of the simulation, at least 2; as many as take a few seconds if left out.
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
-        Called as ``progress(done, total)`` while feature vectors are simulated.
+        Called as ``progress(done, total)`` while rows are measured and feature vectors simulated.
 
     Returns
     -------
@@ -152,223 +216,136 @@ def diagnose(
     Raises
     ------
     ValueError
-        If the weights do not fit, a value is not finite, no feature is heard, or `p` is outside (0, 1).
+        If a file cannot be read or holds other weights, the weights do not fit, a value is not finite or larger than
+        1e30, no feature is heard, or `p` is outside (0, 1).
 
     Notes
     -----
-    Source: The Persian Rug, eq. 1 to 6. An output is dead as in `superposition.rug.model.RowStatistics`, and dropped
-    where its gain is below a tenth of the largest. Loudness is what has to be taken off encoder and put on the decoder
-    of each feature to make |W| as symmetric as it gets.
+    Source: The Persian Rug, eq. 1 to 6. An output is dead where it answers its own feature in less than 1 % of the
+    simulated vectors and without it in less than 1 % of p, and dropped where its gain is below a tenth of the largest.
+    Loudness is what has to be taken off encoder and put on the decoder of each feature to make |W| as symmetric as it
+    gets. Of more than 512 heard features it is told by lengths of rows and columns alone, the name by eigenvalues
+    alone, and clustering is that of 512 of them. A product of single precision has the rank that
+    single precision shows. Under unequal probabilities theory and best code are those of the mean one.
 
     Examples
     --------
     >>> found = diagnose([[1, -1], [-1, 1]], [0, 0], 0.05, samples=100000)
     >>> found.nd, round(found.exact / 0.05**2, 4), found.triangle_free
     (1, 0.1667, True)
-    >>> print(found)
-    size      2 features in 1 dimensions, r = 0.5, p = 0.05
-    features  2 heard, 0 dropped, 0 dead
-    gain      1 (the rug's 1.275)
-    bias      -0.025 with the mean interference (the rug's -0.2678)
-    noise     sigma 0.1267, 1 of the least possible
-    rows      skewness 0 on average, Lambda 1
-    partners  1.0 below -0.25 of the gain, 100 % of them mutual, in a graph without triangles
-    loudness  all equal
-    loss      0.0004167 exact; 0.0004376 ± 4.2e-05 simulated
-    formula   0.006257 with Gaussian noise; 0.0004167 with the strongest rival apart; 0.0004167 by the law of the rows
-    distance  0.2189 of the rug; 1.082 of the best known (digon); 0.05195 of linear
     """
-    found = _given(W, b, W_out)
-    product, bias = found["W"], found["b"]
-    for name, value in (("W", product), ("b", bias)):
-        checks.real(name, value, -LARGEST, LARGEST)
-    ns = len(bias)
+    weights = read(W, b, W_out, instance=instance, reading=reading)
+    ns = weights.ns
     if ns < 2:
-        raise ValueError(f"W has shape {product.shape}; allowed: (ns, ns) with ns of 2 or more")
-    nd = _dimensions(found) if nd is None else checks.whole("nd", nd, 1, ns)
-    law, p = _law(p, law)
-    rows = _rows(product, bias, law, p)
-    kind = _kinds(rows)
-    if not np.any(kind == "heard"):
-        raise ValueError(f"W of shape {product.shape} has no positive diagonal that is heard; allowed: at least one")
-    samples = int(np.clip(WORK / ns**2, FEWEST, MOST)) if samples is None else checks.whole("samples", samples, 2)
-    by_feature, simulated = _simulated(product, bias, law, samples, checks.whole("seed", seed, 0), progress)
-    by_law, rows_by_law = _by_law(product, rows, p)
+        raise ValueError(f"b has shape {weights.b.shape}; allowed: (ns,) with ns of 2 or more")
+    strength = checks.number("strength", strength, 0, open_low=True, open_high=True)
+    weights = dimensions.scaled(weights, 1 / (2 * strength))
+    checks.real("b", weights.b, -LARGEST, LARGEST)
+    seed = checks.whole("seed", seed, 0)
+    if p is None and law is None and l0 is None and weights.k:
+        l0 = weights.k  # so many latents of TopK are on
+    population = Population.of(p, law, l0, ns)
+    samples = _samples(weights) if samples is None else checks.whole("samples", samples, 2)
+    told = _Told(progress, ns + samples)
+    found = measures.measured(weights, population.mean, population.variance, told)
+    nd, rank = dimensions.of(weights, nd)
+    seen = measures.simulated(weights, population.draw, population.active, found, samples, seed, told)
+    kind = _kinds(found, seen, population, samples)
     heard = kind == "heard"
-    relative = product[np.ix_(heard, heard)] / rows.diagonal[heard, None]
+    if not np.any(heard):
+        raise ValueError(
+            f"weights of {ns} features whose outputs are all silent or unheard; allowed: at least one that is heard"
+        )
+    relative = dimensions.among(weights, heard) if heard.sum() <= names.NAMED else None
+    loudness = _loudness(found, heard, relative)
+    mutual, clustering = measures.clustering(found.partners[heard][:, heard])
+    mean_p = population.p
     return Diagnosis(
-        ns=ns, nd=nd, p=p, law=law, W=product, b=bias, rows=rows, kind=kind,
-        loudness=_spread_out(heard, ablations.loudness(relative)),
-        graph=ablations.structure(relative),
-        gaussian=_gaussian(rows, law, p),
-        partner=None if p is None else _with_partner(product, rows, p),
-        by_law=by_law, rows_by_law=rows_by_law,
-        exact=code_loss(product, bias, p, rtol=1e-7) if p is not None and ns <= record_verifier.EXACT else None,
-        simulated=simulated, by_feature=by_feature,
-        theory=rug_optimum(law, nd / ns) if p is None else meanfield.optimum(p, nd / ns),
-        linear=law.variance * (1 - nd / ns),
-        best=None if p is None else best_known(p, nd / ns),
+        ns=ns, nd=nd, rank=rank, p=mean_p, population=population, weights=weights,
+        name=_name(weights, heard, relative, loudness[heard], rank), measured=found, behaviour=seen, kind=kind,
+        loudness=loudness, mutual=mutual, clustering=clustering,
+        capacity=dimensions.capacity(weights), gaussian=_gaussian(found, population),
+        partner=None if mean_p is None else _with_partner(found, population),
+        exact=_exact(weights, population),
+        theory=rug_optimum(population.law, nd / ns) if mean_p is None else meanfield.optimum(mean_p, nd / ns),
+        linear=float(population.law.variance) * (1 - nd / ns),
+        best=None if mean_p is None else best_known(mean_p, nd / ns),
     )  # fmt: skip
 
 
-def _given(W, b, W_out):
-    """Weights from a file, a product, a tied encoder, or an encoder and a decoder."""
-    if isinstance(W, (str, os.PathLike)):
-        if b is not None or W_out is not None:
-            raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, which has the bias")
-        return weights.load(W)  # pyrefly: ignore[bad-argument-type]: a path
-    if b is None:
-        raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file")
-    W = checks.array("W", W, "rows ns")
-    if W_out is None and len(W) < W.shape[1]:
-        W_out = W.T  # tied
-    return weights.fitting({"W": W, "b": b} if W_out is None else {"W_in": W, "W_out": W_out, "b": b}, "W")
+class _Told:
+    """Progress over rows and feature vectors together."""
+
+    def __init__(self, progress, total):
+        self.progress, self.total, self.done = progress, total, 0
+
+    def __call__(self, more):
+        self.done += more
+        if self.progress is not None:
+            self.progress(self.done, self.total)
 
 
-def _dimensions(found):
-    return min(len(found["W_in"]), len(found["b"])) if "W_in" in found else record_verifier.rank_of(found["W"])
+def _samples(weights):
+    """How many feature vectors take a few seconds."""
+    each = weights.ns * (200 + (weights.ns if weights.W_in is None else 2 * len(weights.W_in)))
+    return int(np.clip(WORK / each, FEWEST, MOST))
 
 
-def _law(p, law):
-    """The law of the features, and p where it is the text's."""
-    if (p is None) == (law is None):
-        raise ValueError(f"p = {checks.shown(p)} and law = {checks.shown(law)}; allowed: one of the two")
-    if law is None:
-        p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
-        return uniform_law(p), p
-    if not isinstance(law, FeatureLaw):
-        raise ValueError(f"law = {checks.shown(law)} is no law; allowed: a superposition.diagnosis.FeatureLaw")
-    return law, None
-
-
-def _rows(W, b, law, p):
-    rows = row_statistics(W, b, 0.5 if p is None else p)
-    if p is not None:
-        return rows
-    b_eff = b + law.mean * rows.off_mean * (len(b) - 1)
-    top = np.maximum(rows.diagonal, 0) * law.nodes().x.max()
-    return replace(rows, b_eff=b_eff, dead=top + b_eff + 4 * np.sqrt(law.variance * _squares(rows)) <= 0)
-
-
-def _squares(rows):
-    """Sum of the squares of the off-diagonal weights of each row."""
-    return (rows.off_variance + rows.off_mean**2) * (len(rows.b) - 1)
-
-
-def _kinds(rows):
+def _kinds(found, seen, population, samples):
+    rows = found.rows
+    top = np.maximum(rows.diagonal, 0) * population.largest + rows.b_eff + 4 * np.sqrt(found.noise)
+    dead = top <= 0
+    if samples >= JUDGED:
+        dead = (seen.answers < SILENT) & (seen.restless < SILENT * population.chance)
     heard = rows.diagonal > HEARD * max(rows.diagonal.max(), 0)
-    return np.where(rows.dead, "dead", np.where(heard, "heard", "dropped"))
+    return np.where(dead, "dead", np.where(heard, "heard", "dropped"))
 
 
-def _spread_out(heard, values):
+def _name(weights, heard, relative, loud, rank):
+    spread, r = dimensions.spread(weights, heard, relative, loud), min(1.0, rank / heard.sum())
+    return names.of_large(spread, r) if relative is None else names.of(relative, loud, spread, r)
+
+
+def _loudness(found, heard, relative):
     full = np.full(len(heard), np.nan)
-    full[heard] = values
+    if relative is not None:
+        full[heard] = ablations.loudness(relative)
+        return full
+    row = (found.rows.off_variance + found.rows.off_mean**2) * (len(heard) - 1) / found.rows.diagonal**2
+    row, column = row[heard], found.columns[heard]
+    logs = np.log(np.where((row > 0) & (column > 0), column / np.where(row > 0, row, 1), 1)) / 4
+    full[heard] = np.exp(logs - logs.mean())
     return full
 
 
-def _gaussian(rows, law, p):
+def _exact(weights, population):
+    """The exact loss of a few equal features; None otherwise."""
+    gated = weights.k is not None or weights.threshold is not None
+    if population.p is None or not population.equal or gated or weights.ns > record_verifier.EXACT:
+        return None
+    return code_loss(weights.rows(0, weights.ns), weights.b, population.p, rtol=1e-7)
+
+
+def _gaussian(found, population):
     """Mean over the rows of eq. 5 with their own numbers."""
-    s, a = np.sqrt(law.variance * _squares(rows)), rows.diagonal
-    losses = gaussian_loss(a, rows.b_eff, s, law.nodes() if p is None else uniform_nodes(p))
-    if p is not None:  # the closed form, where the gain has the sign it should
-        on = a >= 1 / LARGEST
-        losses[on] = meanfield.loss(a[on], rows.b_eff[on], s[on] / a[on], p)
-    return float(losses.mean())
-
-
-def _with_partner(W, rows, p):
-    """The same with the most negative weight of each row kept out of the Gaussian."""
-    s, a = np.sqrt(features.variance(p) * _squares(rows)), rows.diagonal
-    strongest = -(W - np.diag(np.diag(W))).min(axis=1)
-    has = (a >= 1 / LARGEST) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
-    losses = gaussian_loss(a, rows.b_eff, s, uniform_nodes(p))
-    a, c, b = a[has], strongest[has] / a[has], rows.b_eff[has]
-    losses[has] = partners.loss(a, b + a * c * float(features.mean(p)), s[has] / a, c, p)
-    return float(losses.mean())
-
-
-def _by_law(W, rows, p):
-    """The same with no Gaussian at all, and of how many rows; rows that differ in order only count as one."""
+    s, rows, p = np.sqrt(found.noise), found.rows, population.each
     if p is None:
-        return None, 0
-    a = np.where(rows.diagonal >= 1 / LARGEST, rows.diagonal, 1)
-    others = np.sort((W - np.diag(np.diag(W))) / a[:, None], axis=1)
-    kinds, first, count = np.unique(others.round(9), axis=0, return_index=True, return_counts=True)
-    if len(kinds) > ROWS:
-        first = np.unique(np.linspace(0, len(W) - 1, ROWS).astype(int))
-        count = np.ones(len(first))
-    try:
-        losses = [_law_of(others[i], rows.diagonal[i], rows.b_eff[i], p) for i in first]
-    except ValueError:  # the law of such weights at such p cannot be resolved
-        return None, 0
-    return float(np.average(losses, weights=count)), int(count.sum())
+        return float(gaussian_loss(rows.diagonal, rows.b_eff, s, population.law.nodes()).mean())
+    on, losses = rows.diagonal >= 1 / LARGEST, np.zeros(len(s))
+    a = rows.diagonal[on]
+    losses[on] = meanfield.loss(a, rows.b_eff[on], s[on] / a, p[on])  # the closed form, where the gain has its sign
+    losses[~on] = gaussian_loss(rows.diagonal[~on], rows.b_eff[~on], s[~on], population.nodes())
+    return float(losses.mean())
 
 
-def _law_of(others, a, b, p):
-    """Loss of one row; with Gaussian noise where it has no gain."""
-    if a >= 1 / LARGEST:
-        return row_loss(others, a, b, p)
-    s = np.sqrt(features.variance(p) * np.sum(others**2))
-    return float(gaussian_loss(a, b, s, uniform_nodes(p)))
-
-
-def _simulated(W, b, law, samples, seed, progress):
-    rng, chunk = np.random.default_rng(seed), max(1, 2**20 // len(b))
-    errors, total = [], np.zeros(len(b))
-    for start in range(0, samples, chunk):
-        x = law.draw(min(chunk, samples - start), len(b), rng)
-        squares = (x - np.maximum(x @ W.T + b, 0)) ** 2
-        errors.append(squares.mean(axis=1))
-        total += squares.sum(axis=0)
-        if progress is not None:
-            progress(start + len(x), samples)
-    return total / samples, Estimate.of(np.concatenate(errors))
-
-
-def _report(found):
-    """Name and text of each line."""
-    p = f", p = {found.p:g}" if found.p is not None else f", mean {found.law.mean:g}, variance {found.law.variance:g}"
-    count = {name: int((found.kind == name).sum()) for name in ("heard", "dropped", "dead")}
-    rows, heard, graph = found.rows, found.heard, found.graph
-    yield "size", f"{found.ns} features in {found.nd} dimensions, r = {found.r:.4g}{p}"
-    yield "features", ", ".join(f"{number} {name}" for name, number in count.items())
-    yield "gain", f"{_range(rows.diagonal[heard])} (the rug's {found.theory.a:.4g})"
-    yield "bias", f"{_range(rows.b_eff[heard])} with the mean interference (the rug's {found.theory.b:.4g})"
-    least = f"{found.sigma / found.sigma_bound:.4g} of the least possible" if found.sigma_bound else "none is needed"
-    yield "noise", f"sigma {found.sigma:.4g}, {least}"
-    yield "rows", f"skewness {rows.off_skewness[heard].mean():.3g} on average, Lambda {rows.Lambda:.3g}"
-    mutual = f"{100 * graph['mutual']:.0f} % of them mutual"
-    shape = "in a graph without triangles" if found.triangle_free else f"clustering {graph['clustering']:.3g}"
-    yield "partners", f"{graph['partners']:.1f} below -{ablations.STRONG} of the gain, {mutual}, {shape}"
-    loud = found.loudness[heard]
-    yield "loudness", "all equal" if loud.max() < 1.01 * loud.min() else _range(loud)
-    exact = f"{found.exact:.4g} exact; " if found.exact is not None else ""
-    yield "loss", f"{exact}{found.simulated.mean:.4g} ± {found.simulated.se:.2g} simulated"
-    yield "formula", "; ".join(_formulas(found))
-    yield "distance", "; ".join(f"{_share(found.loss, unit)} of {name}" for name, unit in _units(found))
-
-
-def _formulas(found):
-    yield f"{found.gaussian:.4g} with Gaussian noise"
-    if found.partner is not None:
-        yield f"{found.partner:.4g} with the strongest rival apart"
-    if found.by_law is not None:
-        part = "" if found.rows_by_law == found.ns else f" ({found.rows_by_law} rows)"
-        yield f"{found.by_law:.4g} by the law of the rows{part}"
-
-
-def _range(values):
-    """The median, and the ends where they differ."""
-    low, middle, high = np.quantile(values, (0, 0.5, 1)) + 0.0
-    return f"{middle:.4g}" + (f", {low:.4g} to {high:.4g}" if high - low > 1e-3 * abs(middle) else "")
-
-
-def _units(found):
-    yield "the rug", float(found.theory.loss)
-    if found.best is not None:
-        yield f"the best known ({found.best.phase})", found.best.loss
-    yield "linear", found.linear
-
-
-def _share(loss, unit):
-    return f"{loss / unit:.4g}" if unit > 0 else "far"
+def _with_partner(found, population):
+    """The same with the most negative weight of each row kept out of the Gaussian, for equal features."""
+    if not population.equal:
+        return None
+    rows, p, strongest = found.rows, population.p, found.strongest
+    s, a = np.sqrt(found.noise), rows.diagonal
+    has = (a >= 1 / LARGEST) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
+    losses = gaussian_loss(a, rows.b_eff, s, population.nodes())
+    a, c, b = a[has], strongest[has] / a[has], rows.b_eff[has]
+    losses[has] = partners.loss(a, b + a * c * p / 2, s[has] / a, c, p)
+    return float(losses.mean())

@@ -19,7 +19,9 @@ from superposition.rug.meanfield import THRESHOLDS, Optimum
 from superposition.rug.moments import gauss_legendre, moment
 
 DRAWN = 200_000  # values that stand for a law that is known by its sampler
+ENOUGH, MOST_DRAWS = 8000, 40  # values that are on, for which it is drawn so often at most
 CELLS = 512  # parts of those above and below zero, each replaced by its mean
+RAREST = 1e-9  # probability that stands for 0, which no law has
 DOUBT = 6.0  # standard errors by which drawn values may miss the mean and variance that were given
 
 
@@ -88,12 +90,15 @@ class FeatureLaw:
     def nodes(self) -> Nodes:
         """A quadrature from values drawn with a fixed seed: zero for itself, all others in order, in cells."""
         # their second moment is exact: where features can be zero, it sets the share of those that are not
-        x = np.sort(self._drawn())
+        x, draws = self._drawn(), 1
         on = x[x != 0]
-        cells = np.array_split(on, min(CELLS, on.size))
+        while 0 < on.size < ENOUGH and draws < MOST_DRAWS:  # few are on: a quadrature of few would be a poor one
+            more = self.draw(DRAWN, 1, np.random.default_rng(draws)).ravel()
+            on, draws = np.r_[on, more[more != 0]], draws + 1
+        cells = np.array_split(np.sort(on), min(CELLS, on.size))
         centre, weight = (np.array([part(cell) for cell in cells]) for part in (np.mean, np.size))
-        weight = weight / DRAWN
-        if on.size < DRAWN:
+        weight = weight / (draws * DRAWN)
+        if on.size < draws * DRAWN:
             weight = weight * (self.variance + self.mean**2) / (weight @ centre**2)
         return Nodes(np.r_[0.0, centre], np.r_[1 - weight.sum(), weight])
 
@@ -107,7 +112,11 @@ def uniform_law(p: float) -> FeatureLaw:
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
 
-    return FeatureLaw(float(features.mean(p)), float(features.variance(p)), sampler)  # pyrefly: ignore[bad-argument-type]: the dense layout
+    law = object.__new__(FeatureLaw)  # its numbers are exact; and of rare features no sample could confirm them
+    for name, value in (("mean", features.mean(p)), ("variance", features.variance(p))):
+        object.__setattr__(law, name, float(value))
+    object.__setattr__(law, "sampler", sampler)
+    return law
 
 
 def uniform_nodes(p: float) -> Nodes:
@@ -141,3 +150,68 @@ def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
     z, lowest = minima.lowest(lambda z, one: profile(z * one)[1], THRESHOLDS, [np.ones(1)])
     a = profile(z)[0][0]
     return Optimum(a, a * z[0] * sigma, np.array(sigma), lowest[0])
+
+
+@dataclass(frozen=True, eq=False)
+class Population:
+    """All features: ``each``, the probability (ns,) of each, or None under another ``law`` than the text's.
+
+    ``mean`` and ``variance`` (ns,) are theirs; ``largest``, a feature fully on; ``chance``, that of a feature to be on.
+    """
+
+    law: FeatureLaw
+    each: NDArray[np.float64] | None
+    mean: NDArray[np.float64]
+    variance: NDArray[np.float64]
+    largest: float
+    chance: float
+
+    @classmethod
+    def of(cls, p: ArrayLike | None, law: FeatureLaw | None, l0: float | None, ns: int) -> Population:
+        """That of one probability or one for each feature, of a law, or of a mean number of features that are on."""
+        if sum(one is not None for one in (p, law, l0)) != 1:
+            raise ValueError(
+                f"p = {checks.shown(p)}, law = {checks.shown(law)}, l0 = {checks.shown(l0)}; allowed: one of them"
+            )
+        if l0 is not None:
+            p = checks.number("l0", l0, 0, ns, open_low=True, open_high=True) / ns
+        if law is not None:
+            if not isinstance(law, FeatureLaw):
+                raise ValueError(f"law = {checks.shown(law)} is no law; allowed: a superposition.diagnosis.FeatureLaw")
+            nodes, ones = law.nodes(), np.ones(ns)
+            return cls(law, None, law.mean * ones, law.variance * ones, nodes.x.max(), float(nodes.weight[1:].sum()))
+        each = checks.real("p", p, 0, 1, open_high=True)  # pyrefly: ignore[bad-argument-type]: not None
+        if each.ndim == 0:
+            checks.number("p", each, 0, 1, open_low=True, open_high=True)
+        if each.shape not in ((), (ns,)):
+            raise ValueError(f"p has shape {each.shape}; allowed: one number, or ({ns},)")
+        each = np.maximum(np.broadcast_to(each, (ns,)), RAREST)
+        p = float(each.mean() if np.ptp(each) else each[0])
+        return cls(uniform_law(p), each, features.mean(each), features.variance(each), 1.0, p)
+
+    @property
+    def p(self) -> float | None:
+        """Mean probability of a feature of the text's law."""
+        return None if self.each is None else float(self.each[0] if self.equal else self.each.mean())
+
+    @property
+    def equal(self) -> bool:
+        """Whether all features have the same probability."""
+        return self.each is None or bool(np.ptp(self.each) == 0)
+
+    def nodes(self) -> Nodes:
+        """A quadrature of the law of a feature of the mean probability."""
+        return self.law.nodes() if self.p is None else uniform_nodes(self.p)
+
+    def active(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Values of features that are on, shape (count,)."""
+        if self.each is not None:
+            return rng.random(count)
+        nodes = self.law.nodes()
+        return rng.choice(nodes.x[1:], count, p=nodes.weight[1:] / nodes.weight[1:].sum())
+
+    def draw(self, batch: int, rng: np.random.Generator) -> NDArray[np.float64]:
+        """Feature vectors, shape (batch, ns)."""
+        if self.equal:
+            return self.law.draw(batch, len(self.mean), rng)
+        return features.sample_each(self.each, batch, seed=rng)  # pyrefly: ignore[bad-argument-type]: there, as unequal

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-ROWS = 9  # probabilities of the map
+ROWS = 48  # probabilities of the map
 # what a region of the map is made of, in the order of the legend, with Okabe and Ito's colours
 PHASES = {
     "dropped": "#E5E5E5",
@@ -34,8 +34,8 @@ PHASES = {
 KINDS = {"heard": "#0072B2", "dropped": "#E69F00", "dead": "#D55E00"}
 
 
-def draw(found: Diagnosis) -> Figure:
-    """Draw where a model stands."""
+def draw(found: Diagnosis, title: str = "") -> Figure:
+    """Draw where a model stands; ``title`` is what it is called."""
     import matplotlib.pyplot as plt
 
     if not isinstance(found, Diagnosis) or found.p is None:
@@ -46,6 +46,7 @@ def draw(found: Diagnosis) -> Figure:
     _map(axes[0], found, probabilities, hulls[:-1])
     _losses(axes[1], found, hulls[-1])
     _features(axes[2], found)
+    fig.suptitle(": ".join(part for part in (checks.printable(title).replace("$", r"\$"), found.name) if part))
     return fig
 
 
@@ -61,7 +62,7 @@ def _map(ax: Axes, found, probabilities, hulls):
     from matplotlib.colors import ListedColormap
     from matplotlib.patches import Patch
 
-    r = np.geomspace(min(0.01, found.r), 0.999, 120)
+    r = np.geomspace(min(0.01, found.r), 0.999, 240)
     names = list(PHASES)
     area = [[names.index(name) for name in _largest(hull, r)] for hull in hulls]
     look = {"cmap": ListedColormap(list(PHASES.values())), "vmin": -0.5, "vmax": len(names) - 0.5, "alpha": 0.75}
@@ -92,7 +93,7 @@ def _losses(ax: Axes, found, hull):
     top = 1.5 * max(float(meanfield.linear_loss(found.p, r[0])), found.loss)
     least = min(found.loss, float(np.interp(found.r, corners, losses))) or top / 1e4
     lower = np.array([counting_bound(found.p, x) for x in r[::4]])
-    if lower.max() > least / 10:
+    if lower.max() > least:  # where it can be seen
         ax.plot(r[::4], lower, "--", color="0.6", label="no code is below")
     ax.set(
         xscale="log", yscale="log", xlabel="compression ratio $r$", ylabel="loss per feature", ylim=(least / 10, top)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.optimize import brentq
 
 from superposition import checks, features
 from superposition.codes.fans import Code
@@ -40,6 +39,8 @@ def tied_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
 
 def even_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
     """Shares at which every feature sees the same interference: r_i = V_i / (V_i + s), adding up to nd."""
+    from scipy.optimize import brentq
+
     V = features.variance(p)
     if nd == len(V):
         return np.ones(nd)

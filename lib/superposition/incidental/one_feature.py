@@ -18,12 +18,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.incidental import cut_path
 from superposition.incidental.l1_loss import DEATH_LINE
 
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
+
+    from superposition.incidental import cut_path  # slow to import: so where it is used
 
 
 BLOCK = 32  # weights between two stored sums
@@ -107,6 +108,8 @@ class _Gaps:
 
     def some(self) -> np.ndarray:
         """The last deaths and some of the others: cuts where a weight dies."""
+        from superposition.incidental import cut_path
+
         begin, end = self.tied, int(self.sorted.searchsorted(self.largest))
         near = np.arange(begin, min(end, begin + cut_path.EDGES))
         others = np.geomspace(near[-1] + 1, end, cut_path.EDGES).astype(int)
@@ -120,6 +123,8 @@ class _Gaps:
 
 def _solve(gaps, lambda_, end):
     """The path of (d, u), and the time from which only the largest weight is left."""
+    from superposition.incidental import cut_path
+
     lambda_ = max(lambda_, 1e-200)  # less moves nothing before t = 1e180, and its reciprocal overflows
     if not gaps.largest:
         return cut_path.Path(np.zeros((1, 1)), np.ones((1, 1)), np.zeros((1, 1))), 0.0
@@ -136,6 +141,8 @@ def _solve(gaps, lambda_, end):
 
 def _single(gaps, lambda_, begin, t, end):
     """The path once only the largest weights are left, all of one size x = d / u, until x is 0 or at rest or beyond."""
+    from superposition.incidental import cut_path
+
     lowest = min(begin[0] / begin[1], (3 * gaps.tied) ** -0.5)  # at the latter (1 - tied x^2) x is largest
     dies = (1 - gaps.tied * lowest**2) * lowest <= lambda_
     shrunk = 40.0 if dies else min(lambda_ * (end - t) / lowest, 250.0)  # of log d, which falls for ever at rest

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.integrate import quad
 from scipy.special import erfcx, ndtri
 
 if TYPE_CHECKING:
@@ -82,6 +81,8 @@ def continuum(x: ArrayLike) -> Continuum:
     """The law for m to infinity and lambda sqrt(m) to 0 from Gaussian weights, at cuts x in standard deviations."""
     # A curve with x as its parameter; the standard deviation of the initial weights drops out. Where the norm is 1,
     # lambda dt = dc / sqrt(Q(c)), with Q the sum of (|W_k(0)| - c)_+^2.
+    from scipy.integrate import quad
+
     x = np.asarray(x, float)
     T = [quad(_slowness, 0, end, epsrel=1e-10, limit=200)[0] for end in np.ravel(x)]
     left, mean, square = _excess(x)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.optimize import minimize
 
 from superposition.receptive.landscape import Task, network_loss, nlgp_task, score
 
@@ -16,6 +15,7 @@ STARTS = ("random", "tiled")
 
 def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
     """The field, of norm 1, with the largest `score` that L-BFGS finds from several starts (m, n)."""
+    from scipy.optimize import minimize
 
     def objective(w):
         value, gradient = score(w, task)
@@ -47,6 +47,8 @@ def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:
 
 def descend(W: ArrayLike, task: Task, *, steps: int = 2000) -> np.ndarray:
     """Follow `network_loss` downhill to a minimum (K, n), by at most so many steps of L-BFGS."""
+    from scipy.optimize import minimize
+
     W = np.asarray(W, dtype=np.float64)
 
     def objective(flat):

@@ -328,7 +328,8 @@ def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
-    Good to 1e-9 of itself, and to 1e-3 where the ReLU closes exactly at an atom of the law.
+    Good to 1e-9 of itself where no weight is above 1 in size, and to 1e-5 for larger ones; to 1e-3 where the ReLU
+    closes exactly at an atom of the law.
 
     Parameters
     ----------
@@ -348,7 +349,8 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     Raises
     ------
     ValueError
-        If an argument is outside its range, or `p` so small that the atoms of the law cannot be resolved.
+        If an argument is outside its range, or `p` so small, or a weight so large (a few hundred), that the atoms of
+        the law cannot be resolved.
 
     Notes
     -----

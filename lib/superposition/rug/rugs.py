@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 CACHED = 2**18  # bytes of a block of vectors that are transformed together
 LARGEST_GRID = 2**24  # points of a density: 128 MB
+NARROW = 0.002  # of the largest feature: what may be smoothed over at most. With 0.005, 1e-4 of a loss was lost
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,19 +212,19 @@ def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its own row of weights (n,), without "because nu becomes Gaussian" (eq. 4 and eq. 5)."""
     # The interference is a sum of independent terms, so its density follows from the product of their characteristic
     # functions. A Gaussian of 1 % of its width makes the density smooth, and one of 2 % tells what that changes: the
-    # extrapolation (4 L(1 %) - L(2 %)) / 3 is good to 1e-9 of itself. Only where the ReLU closes exactly at an atom of
-    # the law are 1e-3 left.
+    # extrapolation (4 L(1 %) - L(2 %)) / 3. Under large weights 1 % is wide beside a feature, which ends at 1: hence
+    # NARROW. The face says how good it is.
     weights, count = np.unique(np.round(np.asarray(off_diagonal, float), 12), return_counts=True)
     sigma = float(np.sqrt(features.variance(p) * np.sum(count * weights**2)))
     if sigma == 0:
         return float(meanfield.loss(a, b, 0, p))
-    smooth = sigma / 100
+    smooth = min(sigma / 100, NARROW)
     reach = 15 * sigma + 8 * np.abs(weights).max()
     points = 2 ** int(np.ceil(np.log2(2 * reach / (smooth / 3))))
     if points > LARGEST_GRID:
         raise ValueError(
-            f"p = {float(p):g} is too small for these weights: the density needs {points} points; allowed: "
-            f"{LARGEST_GRID}, so larger p or more even weights"
+            f"p = {float(p):g} is too small, or weights up to {np.abs(weights).max():g} are too large or uneven: the "
+            f"density needs {points} points; allowed: {LARGEST_GRID}"
         )
     t = np.arange(points // 2 + 1) * np.pi / reach
     t = t[t * smooth < 9]  # beyond, the smoothing Gaussian is below 1e-17

@@ -60,7 +60,7 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
     try:
         from distributed import Client
     except ImportError:
-        raise ValueError("dask needs another package; to install it: pip install 'superposition[dask]'") from None
+        raise ValueError("dask needs another package; to install it: pip install '.[dask]'") from None
     try:
         asyncio.run(_knock(address))
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates in Dask's configuration

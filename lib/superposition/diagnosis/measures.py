@@ -1,0 +1,169 @@
+"""What is measured of an autoencoder, block by block: its rows, who silences whom, and a simulation of its outputs.
+
+No product of ns by ns numbers is kept: 16,384 features need a few hundred megabytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+from superposition.diagnosis.ablations import STRONG
+from superposition.diagnosis.reading import Weights
+from superposition.features import Estimate
+from superposition.rug.model import RowStatistics
+from superposition.rug.ranges import LARGEST
+
+HEARD = 0.1  # of the largest gain: with less of its own feature, an output counts as dropped. Our choice.
+BLOCK = 2**21  # numbers of a block
+ALL = 2048  # features from which on weights of single precision are multiplied in it
+LOOKED_AT = 512  # features whose partners' partners are counted
+STEPS = np.linspace(-1.0, 1.0, 9)  # of all biases together, in standard deviations of each row's interference
+REFITTED = 2**21  # outputs on which they are tried
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """One value for each row, as `RowStatistics`, and what follows from the same blocks.
+
+    ``noise`` is the variance of its interference, ``strongest`` its most negative weight; ``columns`` are sums of the
+    squares of each column, of rows that are heard and over their gains; ``partners`` says who is silenced (row) by
+    whom (column).
+    """
+
+    rows: RowStatistics
+    noise: NDArray[np.float64]
+    strongest: NDArray[np.float64]
+    columns: NDArray[np.float64]
+    partners: Any  # a sparse array
+
+
+@dataclass(frozen=True, eq=False)
+class Simulated:
+    """Of a simulation: the ``loss`` with its error, that ``by_feature``, the ``mean`` output, how often each answers.
+
+    ``answers`` is the share of the vectors in which an output would be on if its own feature were, ``restless`` that of
+    those without its feature in which it is on; ``refitted`` the loss with all biases moved together, in standard
+    deviations of their noise, and all outputs scaled together, at the best of a few.
+    """
+
+    loss: Estimate
+    by_feature: NDArray[np.float64]
+    mean: NDArray[np.float64]
+    answers: NDArray[np.float64]
+    restless: NDArray[np.float64]
+    refitted: float
+
+
+def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[[int], None]) -> Rows:
+    """Statistics of every row, for features of such means and variances (ns,)."""
+    ns, others, gains = weights.ns, weights.ns - 1, weights.gains()
+    with np.errstate(all="ignore"):  # what is too large is refused below
+        share = np.where(gains > HEARD * gains.max(), 1 / np.where(gains > 0, gains, 1) ** 2, 0)
+    weights = _fast(weights)
+    columns, found, where = np.zeros(ns), [], []
+    for start, stop in _blocks(ns):
+        W = np.array(weights.rows(start, stop))
+        if not np.all(np.abs(W) <= LARGEST):
+            first = W[~(np.abs(W) <= LARGEST)].flat[0]
+            raise ValueError(f"W_out W_in = {first:g} is out of range; allowed: [{-LARGEST:g}, {LARGEST:g}]")
+        own = np.arange(start, stop)
+        diagonal = W[own - start, own].astype(float)
+        W[own - start, own] = 0
+        where.append(sparse.csr_array((-STRONG * np.maximum(diagonal, 0)[:, None]).astype(W.dtype) > W))
+        squares, size = W**2, np.abs(W)
+        columns += share[start:stop] @ squares
+        total, square = W.sum(axis=1, dtype=float), squares.sum(axis=1, dtype=float)
+        third, cubes = np.einsum("ij,ij->i", squares, W), np.einsum("ij,ij->i", squares, size)
+        found.append([diagonal, total, square, third, cubes, W @ mean, squares @ variance, -W.min(axis=1)])
+        told(stop - start)
+    diagonal, total, square, third, cubes, pushed, noise, strongest = np.concatenate(found, axis=1).astype(float)
+    off_mean = total / others
+    spread = np.maximum(square / others - off_mean**2, 0)
+    skew = third / others - 3 * off_mean * square / others + 2 * off_mean**3
+    rows = RowStatistics(
+        diagonal=diagonal, b=weights.b, b_eff=weights.b + pushed, off_mean=off_mean, off_variance=spread,
+        off_skewness=_ratio(skew, spread**1.5), lyapunov=_ratio(cubes, square**1.5), dead=np.zeros(ns, dtype=bool),
+    )  # fmt: skip
+    return Rows(rows, noise, strongest, columns, sparse.csr_array(sparse.vstack(where)))
+
+
+def simulated(
+    weights: Weights,
+    draw: Callable[[int, np.random.Generator], NDArray[np.float64]],
+    active: Callable[[int, np.random.Generator], NDArray[np.float64]],
+    rows: Rows,
+    samples: int,
+    seed: int,
+    told: Callable[[int], None],
+) -> Simulated:
+    """Feed feature vectors, which ``draw`` gives by their number, and features that are on, which ``active`` gives."""
+    rng, other, ns = np.random.default_rng(seed), np.random.default_rng([seed, 1]), weights.ns
+    weights, chunk = _fast(weights), max(2, BLOCK // ns)
+    errors, sums, scores = [], np.zeros((5, ns)), np.zeros((len(STEPS), 3))
+    moves = STEPS[:, None] * np.sqrt(rows.noise)
+    tried = 0
+    for start in range(0, samples, chunk):
+        x = draw(min(chunk, samples - start), rng)
+        drive = weights.drive(x.astype(weights.b.dtype, copy=False))
+        bars = weights.bars(drive)
+        out = np.where(drive > bars, drive, 0)
+        squares, off = (x - out) ** 2, x == 0
+        errors.append(squares.mean(axis=1, dtype=float))
+        typical = active(len(x), other)[:, None]
+        answers = drive + rows.rows.diagonal * (typical - x) > bars
+        quiet = (drive > bars) & off
+        for total, part in zip(sums, (squares, out, answers, quiet, off), strict=True):
+            total += part.sum(axis=0, dtype=float)
+        if tried * ns < REFITTED and weights.k is None and weights.threshold is None:
+            tried += len(x)
+            for score, move in zip(scores, moves, strict=True):
+                moved = np.maximum(drive + move, 0)
+                score += [np.vdot(x, x), np.vdot(x, moved), np.vdot(moved, moved)]
+        told(len(x))
+    loss, by_feature = Estimate.of(np.concatenate(errors)), sums[0] / samples
+    refitted = np.inf if not tried else loss.mean * _least_share(scores)
+    return Simulated(loss, by_feature, sums[1] / samples, sums[2] / samples, sums[3] / np.maximum(sums[4], 1), refitted)
+
+
+def clustering(partners: Any, seed: int = 0) -> tuple[float, float]:
+    """Share of the partners that are mutual, and share of closed paths of two steps among those, of some features."""
+    if not partners.nnz:
+        return 0.0, 0.0
+    mutual = sparse.csr_array(partners.multiply(partners.T)).astype(float)
+    n = len(mutual.indptr) - 1
+    some = np.arange(n) if n <= LOOKED_AT else np.random.default_rng(seed).choice(n, LOOKED_AT, replace=False)
+    near = sparse.csr_array(mutual[some])
+    paths = near @ mutual
+    away = paths.sum() - near.sum()  # a path there and back leads to where it began
+    return float(mutual.nnz / partners.nnz), float(paths.multiply(near).sum() / away) if away > 0 else 0.0
+
+
+def _least_share(scores):
+    """Least loss at the best common factor, over that of the outputs as they are."""
+    own, overlap, power = scores.T
+    refitted = own - np.maximum(overlap, 0) ** 2 / np.where(power > 0, power, 1)
+    as_it_is = (own - 2 * overlap + power)[len(STEPS) // 2]
+    return float(refitted.min() / as_it_is) if as_it_is > 0 else 1.0
+
+
+def _fast(weights):
+    """The same in the precision that is worth its time."""
+    if not weights.single or weights.ns < ALL:
+        return weights
+    parts = {name: getattr(weights, name) for name in ("b", "W", "W_in", "W_out", "threshold")}
+    return replace(weights, **{name: part.astype(np.float32) for name, part in parts.items() if part is not None})
+
+
+def _blocks(ns):
+    size = max(1, BLOCK // ns)
+    return [(start, min(start + size, ns)) for start in range(0, ns, size)]
+
+
+def _ratio(numerator, denominator):
+    return np.where(denominator > 0, numerator / np.where(denominator > 0, denominator, 1), 0)

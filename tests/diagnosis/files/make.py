@@ -1,0 +1,201 @@
+"""Write the files of this folder, as their packages do, in an environment that has those packages.
+
+Versions, and the loss that each model's own forward pass has, go to origin.json. Seeds are fixed; run again it writes
+files of other bytes where a package has changed.
+"""
+
+import json
+import sys
+import types
+from importlib.metadata import version
+from pathlib import Path
+
+import numpy as np
+import torch
+from safetensors.torch import save_file
+
+HERE = Path(__file__).parent
+P = 0.05
+SAMPLES = 400_000
+ORIGIN = {}
+
+
+def features(batch, n, p=P):
+    return torch.rand(batch, n) * (torch.rand(batch, n) < p)
+
+
+def own_loss(forward, n, p=P):
+    """Mean squared error per feature of a model as its package computes it, and the standard error."""
+    errors = []
+    with torch.no_grad():
+        for _ in range(SAMPLES // 20_000):
+            x = features(20_000, n, p)
+            errors.append(((forward(x) - x) ** 2).mean(-1).double())
+    errors = torch.cat(errors)
+    return float(errors.mean()), float(errors.std() / len(errors) ** 0.5)
+
+
+def noted(name, by, forward, n, p=P, **more):
+    loss, se = own_loss(forward, n, p)
+    ORIGIN[name] = {"by": by, "p": p, "loss": loss, "se": se, **more}
+
+
+class Tied(torch.nn.Module):
+    """Several toy models at once, as the public notebooks have them: W (instance, feature, hidden), b_final."""
+
+    def __init__(self, instances, n, m):
+        super().__init__()
+        self.W = torch.nn.Parameter(torch.randn(instances, n, m) / m**0.5)
+        self.b_final = torch.nn.Parameter(torch.zeros(instances, n))
+
+    def forward(self, x):
+        hidden = torch.einsum("bif,ifh->bih", x, self.W)
+        return torch.relu(torch.einsum("bih,ifh->bif", hidden, self.W) + self.b_final)
+
+
+class Autoencoder(torch.nn.Module):
+    """What a person writes."""
+
+    def __init__(self, n, m):
+        super().__init__()
+        self.encoder = torch.nn.Linear(n, m, bias=False)
+        self.decoder = torch.nn.Linear(m, n)
+
+    def forward(self, x):
+        return torch.relu(self.decoder(self.encoder(x)))
+
+
+def trained(model, batch, steps, lr=0.01):
+    optimiser = torch.optim.Adam(model.parameters(), lr=lr)
+    for _ in range(steps):
+        optimiser.zero_grad()
+        x = batch()
+        ((model(x) - x) ** 2).mean().backward()
+        optimiser.step()
+    return model
+
+
+def toy_models():
+    plain = f"torch {version('torch')}"
+    tied = trained(Tied(3, 20, 5), lambda: features(256, 20)[:, None].repeat(1, 3, 1), 1500)
+    W, b = tied.W.detach(), tied.b_final.detach()
+    one = [lambda x, i=i: torch.relu(x @ W[i] @ W[i].T + b[i]) for i in range(3)]
+    torch.save(tied.state_dict(), HERE / "instances.pt")
+    noted("instances.pt", plain, one[2], 20, instance=2)
+    save_file({"W": W.transpose(1, 2).contiguous(), "b_final": b}, HERE / "instances-hidden-first.safetensors")
+    noted("instances-hidden-first.safetensors", plain, one[1], 20, instance=1)
+    save_file({"W": W[:1].clone(), "b_final": b[:1].clone()}, HERE / "one-instance.safetensors")
+    noted("one-instance.safetensors", plain, one[0], 20)
+    save_file({"W": W[0].clone(), "b": b[0].clone()}, HERE / "tied-long.safetensors")
+    noted("tied-long.safetensors", plain, one[0], 20)
+    np.savez(HERE / "tied-wide.npz", W=W[0].T.numpy(), b=b[0].numpy())
+    noted("tied-wide.npz", plain, one[0], 20)
+
+    ae = trained(Autoencoder(32, 8), lambda: features(256, 32), 1500)
+    state = {name: value.detach().clone() for name, value in ae.state_dict().items()}
+    save_file(state, HERE / "linear-layers.safetensors")
+    torch.save({"epoch": 3, "model_state_dict": state}, HERE / "checkpoint.pt")
+    torch.save(ae, HERE / "whole-model.pt")
+    turned = {"W_enc": state["encoder.weight"].T, "W_dec": state["decoder.weight"].T, "b_dec": state["decoder.bias"]}
+    save_file({name: value.contiguous() for name, value in turned.items()}, HERE / "enc-dec.safetensors")
+    halves = {"W_in": state["encoder.weight"], "W_out": state["decoder.weight"], "b": state["decoder.bias"]}
+    np.savez(HERE / "right-names.npz", **{name: value.numpy() for name, value in halves.items()})
+    save_file({name: value.bfloat16() for name, value in halves.items()}, HERE / "bfloat16.safetensors")
+    for name in ("linear-layers.safetensors", "checkpoint.pt", "enc-dec.safetensors", "right-names.npz"):
+        noted(name, plain, ae, 32)
+    rounded = {name: value.bfloat16().float() for name, value in halves.items()}
+    noted(
+        "bfloat16.safetensors",
+        plain,
+        lambda x: torch.relu(x @ rounded["W_in"].T @ rounded["W_out"].T + rounded["b"]),
+        32,
+    )
+
+
+def fitted(encode, W_dec, b_dec, parameters, price=0.03):
+    """Train on activations of unit directions, a few seconds: latents sums to be small, directions of length one."""
+    truth = torch.nn.functional.normalize(torch.randn(64, 16), dim=1)
+    optimiser = torch.optim.Adam(parameters, lr=0.01)
+    for _ in range(1500):
+        h = features(256, 64) @ truth + 0.1
+        optimiser.zero_grad()
+        latents = encode(h)
+        (((h - latents @ W_dec - b_dec) ** 2).sum(1) / 2 + price * latents.sum(1)).mean().backward()
+        optimiser.step()
+        with torch.no_grad():
+            W_dec /= W_dec.norm(dim=1, keepdim=True)
+
+
+def sae_lens_models():
+    from sae_lens import (
+        BatchTopKTrainingSAE,
+        BatchTopKTrainingSAEConfig,
+        GatedSAE,
+        GatedSAEConfig,
+        JumpReLUSAE,
+        JumpReLUSAEConfig,
+        StandardSAE,
+        StandardSAEConfig,
+        TopKSAE,
+        TopKSAEConfig,
+    )  # fmt: skip
+
+    by = f"sae-lens {version('sae-lens')}"
+    size = {"d_in": 16, "d_sae": 64}
+    made = {
+        "standard": StandardSAE(StandardSAEConfig(**size)),
+        "standard-b_dec-not-taken-off": StandardSAE(StandardSAEConfig(**size, apply_b_dec_to_input=False)),
+        "topk": TopKSAE(TopKSAEConfig(**size, k=3)),
+        "jumprelu": JumpReLUSAE(JumpReLUSAEConfig(**size)),
+    }
+    for name, sae in made.items():
+        if name == "jumprelu":
+            sae.load_state_dict({**made["standard"].state_dict(), "threshold": torch.full((64,), 0.08)})
+        else:
+            price = 0.0 if name == "topk" else 0.03
+            fitted(sae.encode, sae.W_dec, sae.b_dec, [one for one in sae.parameters()], price)
+        sae.save_model(HERE / f"sae_lens-{name}")
+        noted(
+            f"sae_lens-{name}", by,
+            lambda x, sae=sae: sae.encode(x @ sae.W_dec + sae.b_dec), 64,
+        )  # fmt: skip
+    batch = BatchTopKTrainingSAE(BatchTopKTrainingSAEConfig(**size, k=3))
+    batch.save_inference_model(HERE / "sae_lens-batchtopk")
+    GatedSAE(GatedSAEConfig(**size)).save_model(HERE / "sae_lens-gated")
+    ORIGIN["sae_lens-batchtopk"] = ORIGIN["sae_lens-gated"] = {"by": by}
+
+
+def other_saes():
+    for absent in ("nnsight", "wandb"):  # for language models: what writes a dictionary needs neither
+        sys.modules.setdefault(absent, types.ModuleType(absent))
+    sys.modules["nnsight"].LanguageModel = object
+    from dictionary_learning.dictionary import AutoEncoder
+
+    ae = AutoEncoder(16, 64)
+    fitted(ae.encode, ae.decoder.weight.data.T, ae.bias, [ae.encoder.weight, ae.encoder.bias, ae.bias])
+    (HERE / "dictionary_learning").mkdir(exist_ok=True)
+    torch.save(ae.state_dict(), HERE / "dictionary_learning" / "ae.pt")
+    (HERE / "dictionary_learning" / "config.json").write_text(json.dumps({"trainer": {"dict_class": "AutoEncoder"}}))
+    noted(
+        "dictionary_learning", f"dictionary-learning {version('dictionary-learning')}",
+        lambda x: ae.encode(x @ ae.decoder.weight.T + ae.bias), 64,
+    )  # fmt: skip
+
+    from sparsify import SparseCoder, SparseCoderConfig
+
+    coder = SparseCoder(16, SparseCoderConfig(num_latents=64, k=3))
+    coder.save_to_disk(HERE / "sparsify")
+
+    def dense(x):
+        found = coder.encode(x @ coder.W_dec + coder.b_dec)
+        return torch.zeros(len(x), 64).scatter_(1, found.top_indices, found.top_acts)
+
+    noted("sparsify", f"eai-sparsify {version('eai-sparsify')}", dense, 64)
+
+
+if __name__ == "__main__":
+    torch.manual_seed(0)
+    toy_models()
+    sae_lens_models()
+    other_saes()
+    (HERE / "origin.json").write_text(json.dumps(ORIGIN, indent=1) + "\n")

@@ -1,0 +1,159 @@
+"""Files as other packages wrote them, each with the loss that its own forward pass has; and what is refused."""
+
+import json
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+import superposition
+from safetensors.numpy import save_file
+from superposition.diagnosis import autoencoder, files, reading
+
+FILES = Path(__file__).parent / "files"
+ORIGIN = json.loads((FILES / "origin.json").read_text())
+OPENED = {name: origin for name, origin in ORIGIN.items() if "loss" in origin}
+TORCH = (".pt", "dictionary_learning")
+
+
+def given(name):
+    if name.endswith(TORCH):
+        pytest.importorskip("torch")
+    return FILES / name
+
+
+@pytest.mark.parametrize("name", OPENED)
+def test_a_file_has_the_loss_of_its_own_model(name):
+    origin = OPENED[name]
+    found = superposition.diagnose(given(name), p=origin["p"], instance=origin.get("instance"), samples=60_000)
+    se = np.hypot(found.simulated.se, origin["se"])
+    assert abs(found.simulated.mean - origin["loss"]) < 4 * se < 0.06 * origin["loss"]
+
+
+def test_every_file_here_has_an_origin():
+    kept = {path.name for path in FILES.iterdir()} - {"make.py", "origin.json", "whole-model.pt", "__pycache__"}
+    assert kept == set(ORIGIN)
+    assert sum(path.stat().st_size for path in FILES.rglob("*") if path.is_file()) < 300_000
+
+
+def test_latents_that_no_batch_has_met_open_too():
+    found = superposition.diagnose(FILES / "sae_lens-batchtopk", l0=3, samples=200)
+    assert found.weights.is_sae and (found.ns, found.nd) == (64, 16) and "64 latents are the features" in str(found)
+
+
+def test_topk_says_itself_how_many_are_on():
+    found = superposition.diagnose(FILES / "sae_lens-topk", samples=200)
+    assert found.p == 3 / 64 and np.all(
+        (found.weights.outputs(np.random.default_rng(0).random((5, 64))) > 0).sum(axis=1) == 3
+    )
+
+
+def test_what_is_no_relu_of_a_product_is_refused_by_name():
+    with pytest.raises(ValueError, match="sae_lens-gated is gated, which is no ReLU of one product"):
+        superposition.diagnose(FILES / "sae_lens-gated", p=0.05)
+
+
+def test_a_whole_model_is_refused_with_the_lines_that_convert(tmp_path):
+    torch = pytest.importorskip("torch")
+    with pytest.raises(ValueError, match="is a whole model, not its weights; three lines") as refused:
+        superposition.diagnose(FILES / "whole-model.pt", p=0.05)
+    lines = [line.strip() for line in str(refused.value).splitlines()[1:]]
+    assert len(lines) == 3 and lines[0] == "import torch" and "state_dict()" in lines[2]
+    model = torch.nn.Sequential(torch.nn.Linear(4, 2, bias=False), torch.nn.Linear(2, 4))
+    torch.save(model, tmp_path / "model.pt")
+    program = "\n".join(lines).replace(str(FILES / "whole-model.pt"), str(tmp_path / "model.pt"))
+    exec(program.replace("weights.pt", str(tmp_path / "weights.pt")), {})
+    assert set(files.arrays(tmp_path / "weights.pt")) == {"0.weight", "1.weight", "1.bias"}
+
+
+def test_without_torch_one_line_says_what_brings_it(monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    monkeypatch.delitem(sys.modules, "superposition.devices", raising=False)
+    with pytest.raises(ValueError, match=r"instances.pt needs torch: pip install '\.\[train\]'"):
+        superposition.diagnose(FILES / "instances.pt", p=0.05)
+
+
+def test_tensors_with_gradients_and_state_dictionaries():
+    torch = pytest.importorskip("torch")
+    W = torch.nn.Parameter(torch.randn(3, 8, generator=torch.Generator().manual_seed(0)))
+    b = torch.nn.Parameter(torch.zeros(8))
+    by_array = autoencoder.diagnose(W.detach().numpy(), b.detach().numpy(), 0.1, samples=200)
+    assert str(autoencoder.diagnose(W, b, 0.1, samples=200)) == str(by_array)
+    assert str(autoencoder.diagnose({"model.W": W, "model.b_final": b}, p=0.1, samples=200)) == str(by_array)
+    layers = {"encoder.weight": W, "decoder.weight": W.T, "decoder.bias": b}
+    assert autoencoder.diagnose(layers, p=0.1, samples=200).simulated.mean == pytest.approx(by_array.simulated.mean)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_tied_weights_in_either_orientation(turned):
+    W, b = np.random.default_rng(0).standard_normal((3, 8)), np.zeros(8)
+    found = reading.read(W.T if turned else W, b)
+    np.testing.assert_array_equal(found.rows(0, 8), W.T @ W)
+    assert "is a tied encoder of 8 features in 3 dimensions" in found.told[0]
+
+
+def test_of_two_readings_one_is_taken_and_the_other_told():
+    W, b = np.array([[1.0, 0.5], [0.0, 1.0]]), np.zeros(2)
+    product, tied = reading.read(W, b), reading.read(W, b, reading="tied")
+    np.testing.assert_array_equal(product.rows(0, 2), W)
+    np.testing.assert_array_equal(tied.rows(0, 2), W.T @ W)
+    assert "--reading tied" in product.told[0]
+    many = np.random.default_rng(0).standard_normal((3, 2, 5))
+    taken = reading.read({"W": many, "b_final": np.zeros((3, 5))})
+    np.testing.assert_array_equal(taken.rows(0, 5), many[0].T @ many[0])
+    assert "instance 0 of 3 (another: --instance 1" in taken.told[0]
+
+
+def test_a_hidden_bias_is_part_of_the_output_s():
+    rng = np.random.default_rng(1)
+    E, D, c, b = (
+        rng.standard_normal((2, 5)),
+        rng.standard_normal((5, 2)),
+        rng.standard_normal(2),
+        rng.standard_normal(5),
+    )
+    layers = {"encoder.weight": E, "encoder.bias": c, "decoder.weight": D, "decoder.bias": b}
+    np.testing.assert_allclose(reading.read(layers).b, D @ c + b)
+
+
+@pytest.mark.parametrize(
+    ("arrays", "said"),
+    [
+        ({"layer.0": np.eye(3)}, r"holds layer.0 \(3, 3\); allowed: W_in, W_out and b; .*\n    import numpy as np\n"),
+        ({"W": np.eye(3)}, r"holds W \(3, 3\); allowed"),
+        ({"W": np.eye(3), "b": np.zeros(2)}, "which do not fit; allowed: W"),
+        ({"W_in": np.ones((2, 5)), "W_out": np.ones((5, 3)), "b": np.zeros(5)}, "which do not fit"),
+        ({"W_in": np.ones((2, 5)), "W_out": np.ones((5, 2))}, "no bias of the output"),
+        ({"W": np.full((2, 2), np.nan), "b": np.zeros(2)}, "W = nan"),
+    ],
+)
+def test_refused_arrays(arrays, said, tmp_path):
+    save_file(arrays, tmp_path / "file")
+    for given in (arrays, tmp_path / "file"):
+        with pytest.raises(ValueError, match=f"(?s){said}"):
+            reading.read(given)
+
+
+def test_refused_files(tmp_path):
+    (tmp_path / "text").write_text("no")
+    (tmp_path / "text.npz").write_text("no")
+    np.save(tmp_path / "pickle.npy", np.array([{}], dtype=object), allow_pickle=True)
+    (tmp_path / "two").mkdir()
+    for name in ("a", "b"):
+        save_file({"W": np.eye(2)}, tmp_path / "two" / f"{name}.safetensors")
+    for name, said in (
+        ("nowhere", "is no file"), ("text", "is no safetensors file"), ("text.npz", "cannot be read"),
+        ("pickle.npy", "cannot be read"), ("two", "holds 2 files of weights: a.safetensors, b.safetensors"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=said):
+            reading.read(tmp_path / name)
+
+
+def test_how_often_latents_fire(tmp_path):
+    save_file({"sparsity": np.log10([0.1, 0.01])}, tmp_path / "logs")
+    np.save(tmp_path / "shares.npy", np.array([0.1, 0.01]))
+    for name in ("logs", "shares.npy"):
+        np.testing.assert_allclose(files.firing(tmp_path / name), [0.1, 0.01])
+    np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.ones(2))
+    with pytest.raises(ValueError, match="holds 2 vectors; allowed: one"):
+        files.firing(tmp_path / "two.npz")
