@@ -1,0 +1,3 @@
+"""Features that occur together, or never meet."""
+
+__all__: list[str] = []
