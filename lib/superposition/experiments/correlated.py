@@ -43,7 +43,9 @@ class CompanyPoint(Point):
     n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features")]
     m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
     lambda_: L1
-    before: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")]
+    before: Annotated[
+        Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")
+    ]
     after: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q for as long again, from the settled weights")]
     kick: Annotated[
         Real, Field(ge=0), Meaning("units of W", "standard deviation of normal noise added to all weights in between")
@@ -107,13 +109,19 @@ def over_the_rug(columns: Columns) -> Columns:
 
 
 _HERE = "superposition.experiments.correlated:"
-_GROUPS = LOSS | OVER_RUG | {
-    "live": Meaning("0 to 1", "outputs whose own weight, the diagonal of W = W_out W_in, is above 0.3"),
-    "partner_mean": Meaning("no unit", "weight of a partner over the own one, mean over partners of outputs that live"),
-    "partner_below": Meaning("0 to 1", "part of these below -1/2"),
-    "other_mean": Meaning("no unit", "the same mean over features of other groups"),
-    "device": Meaning("cpu, cuda", "where the point was computed"),
-}
+_GROUPS = (
+    LOSS
+    | OVER_RUG
+    | {
+        "live": Meaning("0 to 1", "outputs whose own weight, the diagonal of W = W_out W_in, is above 0.3"),
+        "partner_mean": Meaning(
+            "no unit", "weight of a partner over the own one, mean over partners of outputs that live"
+        ),
+        "partner_below": Meaning("0 to 1", "part of these below -1/2"),
+        "other_mean": Meaning("no unit", "the same mean over features of other groups"),
+        "device": Meaning("cpu, cuda", "where the point was computed"),
+    }
+)
 _COMPANY = {
     "settled": Meaning("neurons", "shared neurons once weights have settled under the first q, mean over networks"),
     "settled_se": Meaning("neurons", "standard error of settled"),
