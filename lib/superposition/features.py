@@ -145,11 +145,9 @@ def sample_each(p: ArrayLike, batch: int, *, seed: int | np.random.Generator) ->
 def grouped(
     groups: int, G: int, p: float, s: float, batch: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "batch n"]:
-    """As `sample`, for groups of G neighbours: each is on with probability p, and with s if a given partner is.
-
-    From s = p on a group has a switch, on with probability p / s, and then its members are on with s each. Below, a
-    group is exclusive with probability 1 - s / p: one member is on, with probability G p, or none; else independent.
-    """
+    """As `sample`, for groups of G neighbours: each is on with probability p, and with s if a given partner is."""
+    # From s = p on a group has a switch, on with probability p / s, and then its members are on with s each. Below, a
+    # group is exclusive with probability 1 - s / p: one member is on, with probability G p, or none; else independent.
     rng = np.random.default_rng(seed)
     x = np.zeros((batch * groups, G))
     if s >= p:

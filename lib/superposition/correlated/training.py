@@ -56,7 +56,7 @@ def _errors(weights, x):
 def _batches(law, batch, rng, on):
     """One batch after the other, several drawn at once."""
     while True:
-        x = features.grouped(*law, batch * AT_ONCE, seed=rng).astype(np.float32)
+        x = features.grouped(*law, batch * AT_ONCE, seed=rng).astype(np.float32)  # pyrefly: ignore[bad-argument-count]: four
         yield from torch.from_numpy(x).to(on).split(batch)
 
 

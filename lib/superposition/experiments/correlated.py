@@ -144,7 +144,10 @@ RUNS = (
         columns=_GROUPS,
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.5)},),
-        full=(_FOURS | {"groups": (16,), "nd": (16,)}, _FOURS | {"groups": (64,), "nd": (64,)}),
+        full=(
+            _FOURS | {"groups": (16,), "nd": (16,)},
+            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 0.05, 0.2, 1.0)},
+        ),
         hours={"small": 0.001, "full": 0.2},
     ),
     Run(
@@ -157,7 +160,7 @@ RUNS = (
         small=(_TINY | {"s": (0.0, 0.05)},),
         full=(
             _TWELVES | {"groups": (8,), "nd": (8, 16, 24, 32, 40, 48)},
-            _TWELVES | {"groups": (16,), "nd": (32, 48, 64)},
+            _TWELVES | {"groups": (16,), "nd": (48, 64)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
