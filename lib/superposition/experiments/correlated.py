@@ -53,6 +53,17 @@ class CompanyPoint(Point):
     seed: Seed
 
 
+class TwoPoint(Point):
+    """What `two_in_company` takes."""
+
+    networks: Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
+    n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features of which these are two")]
+    m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
+    lambda_: L1
+    q: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "part of the inputs that hold two features")]
+    seed: Seed
+
+
 def trained_groups(
     *, groups: int, G: int, nd: int, p: float, s: float, steps: int, batch: int, lr: float, seed: int,
     device: str = "cpu",
@@ -87,10 +98,11 @@ def kept_company(
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
     from superposition.incidental import company, many_networks
 
-    W = company.flow(many_networks.start(networks, n, m, seed=seed), before, lambda_)
+    W = company.flow(many_networks.start(networks, n, m, seed=seed), *company.rates(before, n), lambda_)
     first = many_networks.count_polysemantic(W)
     rng = np.random.default_rng([seed, 1])
-    W = company.flow(W + kick * rng.standard_normal(W.shape, dtype=W.dtype), after, lambda_)
+    W = W + np.float32(kick) * rng.standard_normal(W.shape, dtype=W.dtype)
+    W = company.flow(W, *company.rates(after, n), lambda_)
     second = many_networks.count_polysemantic(W)
     return {
         "settled": float(first.mean()),
@@ -106,6 +118,17 @@ def over_the_rug(columns: Columns) -> Columns:
 
     r = columns["nd"] / (columns["groups"] * columns["G"])
     return {"over_rug": columns["loss"] / meanfield.optimum(columns["p"], r).loss}
+
+
+def two_in_company(
+    *, networks: int, n: int, m: int, lambda_: float, q: float, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Two features out of n that meet nobody else: how often they come to share a neuron."""
+    from superposition.incidental import company, many_networks
+
+    W = company.flow(many_networks.start(networks, 2, m, seed=seed), *company.two_of(q, n), lambda_)
+    shared = many_networks.count_polysemantic(W)
+    return {"shared": float(shared.mean()), "shared_se": float(shared.std() / networks**0.5)}
 
 
 _HERE = "superposition.experiments.correlated:"
@@ -134,6 +157,12 @@ _TRAINING = {"p": (0.05,), "lr": (0.01,)}
 _TINY = {"groups": (2,), "G": (3,), "nd": (2,), "steps": (50,), "batch": (16,), "seed": (0,), **_TRAINING}
 _FOURS = {"G": (4,), "s": _ALL_S, "steps": (4000,), "batch": (512,), **_TRAINING, **_FIVE}
 _TWELVES = {"G": (12,), "s": (0.0, 0.05), "steps": (8000,), "batch": (256,), **_TRAINING, **_FIVE}
+_TWO = {
+    "shared": Meaning("0 to 1", "part of the networks in which both features end on one neuron"),
+    "shared_se": Meaning("0 to 1", "standard error of shared"),
+}
+_PAIRS = {"lambda_": (0.02,), "kick": (0.0,), "seed": (0,)}
+_WIDE = {"networks": (24,), "n": (24,), "m": (48,), "kick": (0.0,), **_FIVE}
 
 RUNS = (
     Run(
@@ -163,5 +192,35 @@ RUNS = (
             _TWELVES | {"groups": (16,), "nd": (48, 64)},
         ),
         hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
+        name="together-company",
+        feeds="neurons that features share, where some inputs hold two features, and what becomes of them afterwards",
+        function=_HERE + "kept_company",
+        point=CompanyPoint,
+        columns=_COMPANY,
+        small=({**_PAIRS, "networks": (2,), "n": (6,), "m": (6,), "before": (0.0, 0.5), "after": (0.5,)},),
+        full=(
+            {**_WIDE, "lambda_": (0.02,), "before": (0.0, 0.1, 0.2, 0.4), "after": (0.0,)},
+            {**_WIDE, "lambda_": (0.04,), "before": (0.2, 0.4), "after": (0.0,)},
+            {**_WIDE, "lambda_": (0.02,), "n": (12,), "m": (12,), "before": (0.0, 0.05, 0.1, 0.2), "after": (0.0,)},
+            {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (0.2, 0.4)},
+            {**_WIDE, "lambda_": (0.005,), "networks": (8,), "before": (0.0,), "after": (0.0, 1.0), "kick": (0.05,)},
+            {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (1.0,), "kick": (0.05,)},
+        ),
+        hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
+        name="together-two",
+        feeds="how often two features of many come to share a neuron although they meet",
+        function=_HERE + "two_in_company",
+        point=TwoPoint,
+        columns=_TWO,
+        small=({"networks": (20,), "n": (24,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.1), "seed": (0,)},),
+        full=(
+            {"networks": (6000,), "n": (24,), "m": (48,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
+            {"networks": (2000,), "n": (12,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
+        ),
+        hours={"small": 0.001, "full": 0.1},
     ),
 )
