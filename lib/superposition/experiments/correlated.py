@@ -162,7 +162,7 @@ _TWO = {
     "shared_se": Meaning("0 to 1", "standard error of shared"),
 }
 _PAIRS = {"lambda_": (0.02,), "kick": (0.0,), "seed": (0,)}
-_WIDE = {"networks": (24,), "n": (24,), "m": (48,), "kick": (0.0,), **_FIVE}
+_WIDE = {"networks": (12,), "n": (24,), "m": (48,), "kick": (0.0,), **_FIVE}
 
 RUNS = (
     Run(
@@ -175,7 +175,7 @@ RUNS = (
         small=(_TINY | {"s": (0.0, 0.5)},),
         full=(
             _FOURS | {"groups": (16,), "nd": (16,)},
-            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 0.05, 0.2, 1.0)},
+            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 0.05, 1.0)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
@@ -189,7 +189,7 @@ RUNS = (
         small=(_TINY | {"s": (0.0, 0.05)},),
         full=(
             _TWELVES | {"groups": (8,), "nd": (8, 16, 24, 32, 40, 48)},
-            _TWELVES | {"groups": (16,), "nd": (48, 64)},
+            _TWELVES | {"groups": (16,), "nd": (64,)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
@@ -205,7 +205,7 @@ RUNS = (
             {**_WIDE, "lambda_": (0.04,), "before": (0.2, 0.4), "after": (0.0,)},
             {**_WIDE, "lambda_": (0.02,), "n": (12,), "m": (12,), "before": (0.0, 0.05, 0.1, 0.2), "after": (0.0,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (0.2, 0.4)},
-            {**_WIDE, "lambda_": (0.005,), "networks": (8,), "before": (0.0,), "after": (0.0, 1.0), "kick": (0.05,)},
+            {**_WIDE, "networks": (4,), "lambda_": (0.005,), "before": (0.0,), "after": (0.0, 1.0), "kick": (0.05,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (1.0,), "kick": (0.05,)},
         ),
         hours={"small": 0.001, "full": 0.2},
@@ -218,8 +218,8 @@ RUNS = (
         columns=_TWO,
         small=({"networks": (20,), "n": (24,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.1), "seed": (0,)},),
         full=(
-            {"networks": (6000,), "n": (24,), "m": (48,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
-            {"networks": (2000,), "n": (12,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
+            {"networks": (3000,), "n": (24,), "m": (48,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
+            {"networks": (1000,), "n": (12,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.05, 0.1), **_FIVE},
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
