@@ -51,6 +51,8 @@ _FINE = {"xatol": 1e-7, "fatol": 1e-13, "maxiter": 2000}
 
 def _line_loss(at, p, s, sign):
     a, b = at
+    if a <= 0:
+        return np.inf
     u, w = gauss_legendre(NODES)
     both = w @ _own_on(a, b + a * sign * u)
     alone, other = float(_own_on(a, np.array(b))), float(_relu_square(sign * a, b))
@@ -58,9 +60,7 @@ def _line_loss(at, p, s, sign):
 
 
 def _own_on(a, shift):
-    """Integral of (x - ReLU(a x + shift))^2 over x in [0, 1]."""
-    if a <= 0:
-        return np.full(np.shape(shift), np.inf)
+    """Integral of (x - ReLU(a x + shift))^2 over x in [0, 1], for a above 0."""
     start = np.clip(-shift / a, 0, 1)  # before it the output is 0
     slope, end = 1 - a, 1 - start
     return start**3 / 3 + end * (slope**2 * (1 + start + start**2) / 3 - slope * shift * (1 + start) + shift**2)
@@ -68,6 +68,4 @@ def _own_on(a, shift):
 
 def _relu_square(c, b):
     """Integral of ReLU(c y + b)^2 over y in [0, 1]."""
-    if c == 0:
-        return max(b, 0) ** 2
     return (max(c + b, 0) ** 3 - max(b, 0) ** 3) / (3 * c)
