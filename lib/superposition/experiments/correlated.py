@@ -175,7 +175,7 @@ RUNS = (
         small=(_TINY | {"s": (0.0, 0.5)},),
         full=(
             _FOURS | {"groups": (16,), "nd": (16,)},
-            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 0.05, 1.0)},
+            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 1.0)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
@@ -188,8 +188,8 @@ RUNS = (
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.05)},),
         full=(
-            _TWELVES | {"groups": (8,), "nd": (8, 16, 24, 32, 40, 48)},
-            _TWELVES | {"groups": (16,), "nd": (64,)},
+            _TWELVES | {"groups": (8,), "nd": (16, 24, 32)},
+            _TWELVES | {"groups": (16,), "nd": (64,), "s": (0.0,)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
