@@ -188,7 +188,7 @@ RUNS = (
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.05)},),
         full=(
-            _TWELVES | {"groups": (8,), "nd": (16, 24, 32)},
+            _TWELVES | {"groups": (8,), "nd": (24, 32)},
             _TWELVES | {"groups": (16,), "nd": (64,), "s": (0.0,)},
         ),
         hours={"small": 0.001, "full": 0.2},
@@ -203,7 +203,6 @@ RUNS = (
         full=(
             {**_WIDE, "lambda_": (0.02,), "before": (0.0, 0.1, 0.2, 0.4), "after": (0.0,)},
             {**_WIDE, "lambda_": (0.04,), "before": (0.2, 0.4), "after": (0.0,)},
-            {**_WIDE, "lambda_": (0.02,), "n": (12,), "m": (12,), "before": (0.0, 0.05, 0.1, 0.2), "after": (0.0,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (0.2, 0.4)},
             {**_WIDE, "networks": (4,), "lambda_": (0.005,), "before": (0.0,), "after": (0.0, 1.0), "kick": (0.05,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (1.0,), "kick": (0.05,)},
