@@ -156,7 +156,6 @@ _ALL_S = (0.0, 0.025, 0.05, 0.1, 0.2, 0.5, 1.0)
 _TRAINING = {"p": (0.05,), "lr": (0.01,)}
 _TINY = {"groups": (2,), "G": (3,), "nd": (2,), "steps": (50,), "batch": (16,), "seed": (0,), **_TRAINING}
 _FOURS = {"G": (4,), "s": _ALL_S, "steps": (4000,), "batch": (512,), **_TRAINING, **_FIVE}
-_TWELVES = {"G": (12,), "s": (0.0, 0.05), "steps": (8000,), "batch": (256,), **_TRAINING, **_FIVE}
 _TWO = {
     "shared": Meaning("0 to 1", "part of the networks in which both features end on one neuron"),
     "shared_se": Meaning("0 to 1", "standard error of shared"),
@@ -176,20 +175,6 @@ RUNS = (
         full=(
             _FOURS | {"groups": (16,), "nd": (16,)},
             _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 1.0)},
-        ),
-        hours={"small": 0.001, "full": 0.2},
-    ),
-    Run(
-        name="together-dimensions",
-        feeds="loss of trained networks on exclusive and on independent features, against dimensions a group",
-        function=_HERE + "trained_groups",
-        point=GroupsPoint,
-        columns=_GROUPS,
-        predicted=(over_the_rug,),
-        small=(_TINY | {"s": (0.0, 0.05)},),
-        full=(
-            _TWELVES | {"groups": (8,), "nd": (24, 32)},
-            _TWELVES | {"groups": (16,), "nd": (64,), "s": (0.0,)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
