@@ -187,7 +187,7 @@ RUNS = (
         small=({**_PAIRS, "networks": (2,), "n": (6,), "m": (6,), "before": (0.0, 0.5), "after": (0.5,)},),
         full=(
             {**_WIDE, "lambda_": (0.02,), "before": (0.0, 0.1, 0.2, 0.4), "after": (0.0,)},
-            {**_WIDE, "lambda_": (0.04,), "before": (0.2, 0.4), "after": (0.0,)},
+            {**_WIDE, "lambda_": (0.04,), "before": (0.2,), "after": (0.0,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (0.2, 0.4)},
             {**_WIDE, "networks": (4,), "lambda_": (0.005,), "before": (0.0,), "after": (0.0, 1.0), "kick": (0.05,)},
             {**_WIDE, "lambda_": (0.02,), "before": (0.0,), "after": (1.0,), "kick": (0.05,)},
