@@ -12,7 +12,7 @@ from pathlib import Path
 from superposition.runs import columns as run_columns
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
-WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "correlated", "diagnosis")
 TITLES = {
     "toy": "Toy models",
     "rug": "The Persian rug",
@@ -21,6 +21,7 @@ TITLES = {
     "codes": "Better codes",
     "decoders": "Decoders and dictionaries",
     "frequencies": "Unequal features",
+    "correlated": "Features that occur together",
     "diagnosis": "Your own model",
     "experiments": "Experiments",
     "runs": "Named runs",

@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TOOLS = ("pytest", "pytest-xdist", "mpmath", "sympy")
-WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "correlated", "diagnosis")
 GROUND = ("checks", "contract", "features", "imports", "minima", "relu_integrals")
 TESTS = (*(f"tests/{wing}" for wing in WINGS), *(f"tests/test_{name}.py" for name in GROUND))
 OTHER_PARTS = ("lib/superposition/runs", "lib/superposition/experiments", "lib/superposition/book")

@@ -7,11 +7,12 @@ Four wings, one a text, each with its theory on its face:
 * `superposition.incidental`: Incidental Polysemanticity
 * `superposition.receptive`: localization in gated linear networks
 
-Three that go beyond the texts:
+Four that go beyond the texts:
 
 * `superposition.codes`: better codes than the rug, and how far down anyone can go
 * `superposition.decoders`: more than one step of reading, and sparse autoencoders
 * `superposition.frequencies`: features that are not equally frequent
+* `superposition.correlated`: features that occur together, or never meet
 
 And `superposition.diagnosis`, with `superposition.diagnose`, measures an autoencoder of yours against all of it.
 
@@ -28,7 +29,7 @@ gain 1.170, bias -0.465, loss 0.00743
 from importlib import import_module
 from importlib.metadata import version
 
-WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "diagnosis")
+WINGS = ("toy", "rug", "incidental", "receptive", "codes", "decoders", "frequencies", "correlated", "diagnosis")
 __version__ = version("superposition")
 
 

@@ -140,3 +140,28 @@ def sample_each(p: ArrayLike, batch: int, *, seed: int | np.random.Generator) ->
     x = np.zeros((batch, len(np.asarray(p))))
     x.flat[flat] = values
     return x
+
+
+def grouped(
+    groups: int, G: int, p: float, s: float, batch: int, *, seed: int | np.random.Generator
+) -> Float[np.ndarray, "batch n"]:
+    """As `sample`, for groups of G neighbours: each is on with probability p, and with s if a given partner is."""
+    # From s = p on a group has a switch, on with probability p / s, and then its members are on with s each. Below, a
+    # group is exclusive with probability 1 - s / p: one member is on, with probability G p, or none; else independent.
+    rng = np.random.default_rng(seed)
+    x = np.zeros((batch * groups, G))
+    if s >= p:
+        _switched(x, nonzeros(groups, p / s, batch, seed=rng)[0], s, rng)
+        return x.reshape(batch, -1)
+    one, strength = nonzeros(groups, min(G * p, 1), batch, seed=rng)
+    x[one, rng.integers(G, size=one.size)] = strength
+    if s:
+        independent = nonzeros(groups, s / p, batch, seed=rng)[0]
+        x[independent] = 0
+        _switched(x, independent, p, rng)
+    return x.reshape(batch, -1)
+
+
+def _switched(x, rows, s, rng):
+    """In these rows every feature is on with probability s, in place."""
+    x[rows] = (rng.random((rows.size, x.shape[1])) < s) * rng.random((rows.size, x.shape[1]))

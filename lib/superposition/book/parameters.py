@@ -236,6 +236,43 @@ class Frequencies(Chapter):
     seed: Seed = 0
 
 
+class Together(Chapter):
+    """Parameters of chapter 10."""
+
+    p: Annotated[Real, Field(ge=0.01, le=0.2)] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.25
+    G: Annotated[Count, Field(ge=2, le=5)] = 4  # exclusive groups need G p up to 1
+    groups: Annotated[Count, Field(ge=128, le=2**14)] = 1024
+    samples: Annotated[Count, Field(ge=100, le=10**5)] = 800
+    seed: Seed = 0
+
+
+class NeverMeet(Chapter):
+    """Parameters of the page on features that never meet."""
+
+    G: Annotated[Count, Field(ge=7, le=60)] = 12
+    n: Annotated[Count, Field(ge=20, le=2000)] = 2000
+    meets: Annotated[Count, Field(ge=2, le=8), AfterValidator(Even("it is made of rings through all features"))] = 4
+    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 200_000
+    seed: Seed = 0
+
+
+class PlanePairs(Chapter):
+    """Parameters of the page on four features in the plane."""
+
+    p: Annotated[Real, Field(ge=0.01, le=0.5)] = 0.1
+    starts: Annotated[Count, Field(ge=2, le=100)] = 12
+    seed: Seed = 0
+
+
+class KeptCompany(Chapter):
+    """Parameters of the page on incidental polysemanticity with company."""
+
+    n: Annotated[Count, Field(ge=4, le=48)] = 24
+    strength: Annotated[Real, Field(ge=1e-3, le=0.05)] = 0.02
+    seed: Seed = 0
+
+
 class Dictionaries(Chapter):
     """Parameters of the page on a ground truth for sparse autoencoders."""
 

@@ -1,0 +1,102 @@
+"""A rug with randomly placed groups and finitely many features: its noise swells where whole groups are on.
+
+Given what is on, the interference of an output is Gaussian of variance Q = (1/r - 1)/n sum over the others of
+(x_j - p/2)^2. Q has one law where the own feature is on and another where it is off; the loss is the mean of the
+rug's loss over both.
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import optimize
+
+from superposition import features
+from superposition.features import Estimate
+from superposition.rug import meanfield
+from superposition.rug.moments import moment, ramp_moment
+from superposition.rug.rugs import Rug
+
+POINTS = 2**13  # of the grid of sums of squares
+SMOOTH = 3  # points, standard deviation
+LEVELS = 200  # quantiles of Q at which the loss is taken
+
+
+class FiniteRug(NamedTuple):
+    """Loss per feature of a rug of n features in groups, at its best ``gain`` and ``bias``."""
+
+    loss: float
+    gain: float
+    bias: float
+
+
+def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
+    """Loss of a rug of n features on groups at random places, with no free number."""
+    on, off = (np.sqrt((1 / r - 1) / n * q) for q in squares(n, p, G, s))
+
+    def loss(at):
+        return p * _heard(at[0], at[1], on).mean() + (1 - p) * moment(2, at[1], at[0] * off).mean()
+
+    start = meanfield.optimum(p, r)
+    found = optimize.minimize(
+        loss, [float(start.a), float(start.b)], method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-10}
+    )
+    return FiniteRug(float(found.fun), *map(float, found.x))
+
+
+def simulated_loss(
+    n: int, p: float, r: float, G: int, s: float, gain: float, bias: float, *, samples: int, seed: int
+) -> Estimate:
+    """The same by Monte Carlo: features at random places; each output has the mean taken out of its bias."""
+    rng = np.random.default_rng(seed)
+    rug, places = Rug(n, round(r * n), seed=int(rng.integers(2**31))), rng.permutation(n)
+    x = features.grouped(n // G, G, p, s, samples, seed=rng)[:, places]
+    y = np.maximum(gain * (rug.apply(x - p / 2) + p / 2) + bias, 0)
+    return Estimate.of(np.mean((y - x) ** 2, axis=1))
+
+
+def squares(n: int, p: float, G: int, s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Quantiles of the sum of (x_j - p/2)^2 over the others, given that the own feature is on, or off."""
+    top, t = n * (1 - p / 2) ** 2, np.arange(POINTS // 2 + 1)
+    top = min(top, n * features.variance(p) + 12 * np.sqrt(n * G * p) + 4 * G)
+    wave = -2j * np.pi * t / top
+    loud, quiet = _square_wave(wave, p), np.exp(wave * (p / 2) ** 2)
+    on, off = _partners(loud, quiet, p, G, s)
+    others = (p * on * loud + (1 - p) * off * quiet) ** (n // G - 1)
+    grid = top * np.arange(POINTS) / POINTS
+    return _quantiles(others * on, grid), _quantiles(others * off, grid)
+
+
+def _square_wave(wave, p):
+    """Characteristic function of (u - p/2)^2, u uniform, on the grid of frequencies."""
+    u, w = np.polynomial.legendre.leggauss(64)
+    edges = np.linspace(0, 1, 65)
+    u = (edges[:-1, None] + (u + 1) / 2 / 64).ravel()
+    return np.exp(np.outer(wave, (u - p / 2) ** 2)) @ np.tile(w / 128, 64)
+
+
+def _partners(loud, quiet, p, G, s):
+    """Characteristic functions of what partners add, given that the own feature is on, or off."""
+    if s >= p:
+        mixed = (s * loud + (1 - s) * quiet) ** (G - 1)
+        return mixed, ((1 - p / s) * quiet ** (G - 1) + p / s * (1 - s) * mixed) / (1 - p)
+    mixed, silent = (p * loud + (1 - p) * quiet) ** (G - 1), quiet ** (G - 1)
+    alone = ((G - 1) * p * loud * quiet ** (G - 2) + (1 - G * p) * silent) / (1 - p)
+    return (1 - s / p) * silent + s / p * mixed, (1 - s / p) * alone + s / p * mixed
+
+
+def _quantiles(spectrum, grid):
+    """Even quantiles of a law on the grid, from its characteristic function."""
+    # Silence is an atom between two points, and would ring through the whole grid: it is widened to SMOOTH points.
+    narrow = np.exp(-((2 * np.pi * SMOOTH * np.arange(len(spectrum)) / POINTS) ** 2) / 2)
+    mass = np.maximum(np.fft.irfft(spectrum * narrow, n=POINTS), 0)
+    cumulated = np.cumsum(mass) / mass.sum()
+    return np.interp((np.arange(LEVELS) + 0.5) / LEVELS, cumulated, grid)
+
+
+def _heard(a, b, sigma):
+    """Mean squared error of a feature that is on."""
+    return 1 / 3 - 2 * ramp_moment(1, 1, b, a, a * sigma) + ramp_moment(0, 2, b, a, a * sigma)

@@ -1,0 +1,109 @@
+"""Codes for a graph of features that ever meet: loss zero for every law on it, with few dimensions.
+
+H joins features that are ever on together. W_tt = 1, W_ts = 0 where t and s are joined, and W_ts <= 0 elsewhere is all
+that loss zero takes, so the law behind the graph does not matter.
+Source: ours. Colouring graphs of features that meet, to bundle those that do not, is older: Ke and others (2017),
+Feinberg and Li (2020).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition.codes.fans import Code
+from superposition.correlated import exclusive
+
+
+class GraphCode(NamedTuple):
+    """Weights ``W_in`` (m, n), ``W_out`` (n, m) and ``b`` (n,), the ``dimensions`` used, and the ``colours`` (n,)."""
+
+    W_in: NDArray[np.float64]
+    W_out: NDArray[np.float64]
+    b: NDArray[np.float64]
+    dimensions: int
+    colours: NDArray[np.int64]
+
+    @property
+    def W(self) -> NDArray[np.float64]:
+        """The product W_out W_in, shape (n, n)."""
+        return self.W_out @ self.W_in
+
+
+def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
+    """One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one."""
+    colours = coloured(H)
+    sizes = np.bincount(colours)
+    used = [exclusive.least_dimensions(G) for G in sizes]
+    if m is not None and m < sum(used):
+        raise ValueError(f"m = {m} is too few for this graph; allowed: {sum(used)} or more, or None")
+    for _ in range(0 if m is None else m - sum(used)):
+        load = [G / d if d < G / 2 else 0 for G, d in zip(sizes, used, strict=True)]
+        used[int(np.argmax(load))] += max(load) > 0
+    ends = np.cumsum([0, *used])
+    W_in, W_out = np.zeros((ends[-1], len(H))), np.zeros((len(H), ends[-1]))
+    for colour, (G, d) in enumerate(zip(sizes, used, strict=True)):
+        code, members = exclusive.exclusive_code(int(G), d), np.flatnonzero(colours == colour)
+        W_in[ends[colour] : ends[colour + 1], members] = code.W_in
+        W_out[members, ends[colour] : ends[colour + 1]] = code.W_out
+    return GraphCode(W_in, W_out, np.zeros(len(H)), int(ends[-1]), colours)
+
+
+def coloured(H: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Colours so that no two joined features share one: greedily, from the most joined; at most one more than joins."""
+    colours = np.full(len(H), -1)
+    for t in np.argsort(-H.sum(axis=1), kind="stable"):
+        taken = set(colours[H[t]])
+        colours[t] = next(c for c in range(len(H)) if c not in taken)
+    return colours
+
+
+def curve_code_for(H: NDArray[np.bool_]) -> Code:
+    """The same in 2 D + 3 dimensions, where no feature meets more than D others, without colours."""
+    # Features lie on a closed curve, w = (1, cos a, sin a, ..., sin (D + 1) a). The reader of t is a trigonometric
+    # polynomial in a: it touches 0 at all that t meets, and is positive next to t alone.
+    n = len(H)
+    a = 2 * np.pi * np.arange(n) / n
+    degree = int(H.sum(axis=1).max(initial=0)) + 1
+    places = 2 * np.pi * np.arange(2 * degree + 1) / (2 * degree + 1)  # a polynomial is known from its values here
+    basis = _basis(places, degree)
+    at_places = np.stack([_reader(places, a, H[t], t) for t in range(n)])
+    return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
+
+
+def topic_code(topics: int, k: int) -> Code:
+    """Topics that exclude each other, of k features that all may meet: k + 2 dimensions for any number of topics."""
+    # w = (cos a_i, sin a_i, e_j) and v = g (cos a_i, sin a_i, -1, ..., -1) + e_j: v . w' = g (cos(a_i - a_i') - 1) +
+    # [j = j'], which is at most 0 in another topic for g = 1 / (1 - cos(2 pi / topics)).
+    a, own = 2 * np.pi * np.repeat(np.arange(topics), k) / topics, np.tile(np.eye(k), (topics, 1))
+    around = np.c_[np.cos(a), np.sin(a)]
+    g = 1 / (1 - np.cos(2 * np.pi / topics)) if topics > 1 else 0.0
+    return Code(np.c_[around, own].T, np.c_[g * around, own - g], np.zeros(len(a)))
+
+
+def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
+    """What no output can be off by, whatever is on in this graph, for strengths up to 1."""
+    # A feature that is on meets only its neighbours; one that is off may hear all others.
+    W, own = np.asarray(W, float), np.eye(len(H), dtype=bool)
+    on = np.abs(np.diag(W) - 1) + np.where(H, np.abs(W), 0).sum(axis=1)
+    off = np.where(own, 0, np.maximum(W, 0)).sum(axis=1)
+    return float(max(on.max(), off.max()))
+
+
+def _basis(a, degree):
+    """1, cos a, sin a, ..., cos(degree a), sin(degree a), one row an angle."""
+    k = np.arange(1, degree + 1)
+    waves = np.stack([np.cos(a[:, None] * k), np.sin(a[:, None] * k)], axis=2).reshape(len(a), -1)
+    return np.c_[np.ones(len(a)), waves]
+
+
+def _reader(x, a, joined, t):
+    """1 at a_t, 0 at what t is joined to, and at most 0 at all other angles."""
+    others = np.delete(a, t)
+    close = np.cos(others - a[t]).max() if len(others) else -1.0
+    value = (np.cos(x - a[t]) - close) / (1 - close)
+    for s in np.flatnonzero(joined):
+        value = value * (1 - np.cos(x - a[s])) / (1 - np.cos(a[t] - a[s]))
+    return value

@@ -1,0 +1,193 @@
+"""The grouped rug: one rug on the means of groups, others on the contrasts within them.
+
+Output i sees d x_i + e (sum of its partners) + b + noise. With a_1 = d + (G - 1) e on means and a_2 = d - e on
+contrasts the noise is least where the ratios of the two kinds of rugs are proportional to |a| sqrt(eigenvalue).
+Source: ours.
+"""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy import optimize, special, stats
+
+from superposition import features
+from superposition.correlated import moments
+from superposition.features import Estimate
+from superposition.rug.moments import gauss_legendre, moment, ramp_moment
+from superposition.rug.rugs import Rug
+
+NODES = 24  # Gauss-Legendre nodes a unit of the partners' sum
+THRESHOLDS = np.concatenate([-np.geomspace(2, 1e-3, 30), [0.0], np.geomspace(1e-3, 0.5, 10)])
+SLOPES = 24  # partner over own weight, on the grid of the search
+FINE = {"xatol": 1e-7}  # a loss is flat at its minimum: 1e-14 of it
+
+
+class GroupedRug(NamedTuple):
+    """The best grouped rug: its ``loss`` per feature, weights ``own`` and ``partner``, ``bias``, and how it is made.
+
+    ``bias`` counts from the features themselves, ``noise`` is the standard deviation of what strangers add;
+    ``mean_ratio`` and ``contrast_ratio`` are the ratios of the two kinds of rugs.
+    """
+
+    loss: float
+    own: float
+    partner: float
+    bias: float
+    noise: float
+    mean_ratio: float
+    contrast_ratio: float
+
+
+def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") -> GroupedRug:
+    """The grouped rug of least loss: of all, with partners "apart", or "together"."""
+    # Where nothing of a group's mean goes through, partner over own weight is -1 / (G - 1), and 1 where nothing of the
+    # contrasts does. At both ends the noise has a kink, in |a_1| or |a_2|, and the loss may have a minimum of its own.
+    law, apart = _law(p, G, s), -1 / (G - 1)
+    if phase == "apart":
+        return made(p, r, G, s, apart)
+    other = made(p, r, G, s, _together(p, r, G, s, law, apart if phase == "best" else 0.0))
+    ends = [made(p, r, G, s, slope) for slope in ((apart, 1.0) if phase == "best" else (1.0,))]
+    return min(other, *ends)
+
+
+def made(p: float, r: float, G: int, s: float, slope: float) -> GroupedRug:
+    """The grouped rug with this ratio of partner to own weight."""
+    noise, ratios = allocation(p, r, G, s, slope)
+    threshold, gain, loss = _tuned(slope, noise, p, _law(p, G, s))
+    return GroupedRug(loss, gain, gain * slope, gain * threshold, gain * noise, *ratios)
+
+
+def allocation(p: float, r: float, G: int, s: float, slope: float) -> tuple[float, tuple[float, float]]:
+    """Least noise at gain one, and the ratios of the rugs on means and contrasts that have it."""
+    # Least a_1^2 l_1 (1/r_1 - 1) / G + a_2^2 l_2 (1/r_2 - 1) (1 - 1/G) with r_1 / G + r_2 (1 - 1/G) = r and both up to
+    # 1: by Lagrange r_k is proportional to |a_k| sqrt(l_k), cut at 1.
+    gains, parts = np.array([1 + (G - 1) * slope, 1 - slope]), np.array([1 / G, 1 - 1 / G])
+    loud = np.abs(gains) * np.sqrt(np.maximum(moments.levels(p, G, s), 0))
+    loud[np.abs(gains) < 1e-12] = 0
+    ratios = _filled(loud, parts, r)
+    wasted = np.where(loud > 0, loud**2 * (1 / np.maximum(ratios, 1e-300) - 1), 0)
+    return float(np.sqrt(np.maximum(parts @ wasted, 0))), (float(ratios[0]), float(ratios[1]))
+
+
+def simulated_loss(rug: GroupedRug, p: float, G: int, s: float, *, groups: int, samples: int, seed: int) -> Estimate:
+    """Loss per feature of such a code with many groups, by Monte Carlo: rugs with random places, no theory."""
+    rng = np.random.default_rng(seed)
+    H = _helmert(G)
+    ratios = [rug.mean_ratio] + [rug.contrast_ratio] * (G - 1)
+    gains = [rug.own + (G - 1) * rug.partner] + [rug.own - rug.partner] * (G - 1)
+    factors = [_factor(groups, ratio, int(rng.integers(2**31))) for ratio in ratios]
+    x = features.grouped(groups, G, p, s, samples, seed=rng).reshape(samples, groups, G)
+    within = (x - p / 2) @ H.T
+    for k, (gain, factor) in enumerate(zip(gains, factors, strict=True)):
+        within[..., k] = gain * factor(within[..., k])
+    bias = rug.bias + (rug.own + (G - 1) * rug.partner) * p / 2
+    return Estimate.of(np.mean((np.maximum(within @ H + bias, 0) - x) ** 2, axis=(1, 2)))
+
+
+def _factor(groups, ratio, seed):
+    """Multiplication by a rug on groups of this ratio; nothing at 0."""
+    nd = round(ratio * groups)
+    if nd in (0, groups):
+        return lambda values: values * (nd > 0)
+    return Rug(groups, nd, seed=seed).apply
+
+
+def _helmert(G):
+    """Rows: the mean of a group and its contrasts, orthonormal."""
+    rows = np.tril(np.ones((G, G)), -1) - np.diag(np.arange(G))
+    rows[0] = 1
+    return rows / np.linalg.norm(rows, axis=1)[:, None]
+
+
+def _filled(loud, parts, r):
+    """Ratios proportional to loudness, none above 1, that use r dimensions a feature."""
+    if not loud.any():
+        return np.minimum(r / parts.sum(), 1) * np.ones(2)
+    ratios = loud * r / (parts @ loud)
+    for k in (0, 1):
+        if ratios[k] > 1:
+            ratios[k], ratios[1 - k] = 1, min(1, (r - parts[k]) / parts[1 - k])
+    return ratios
+
+
+class _Law(NamedTuple):
+    """Nodes of the partners' sum, and their weights where the own feature is on and where it is off."""
+
+    sums: np.ndarray
+    on: np.ndarray
+    off: np.ndarray
+
+
+@cache
+def _law(p, G, s):
+    """The partners' sum, exactly: how many are on, and the sum of so many uniform strengths."""
+    by = partners_on(p, G, s)
+    nodes, weights = zip(*(_sum_of_uniform(k) for k in range(G)), strict=True)
+    on, off = (np.concatenate([c * w for c, w in zip(one, weights, strict=True)]) for one in by)
+    return _Law(np.concatenate(nodes), on, off)
+
+
+def partners_on(p: float, G: int, s: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities that a feature is on, or off, and k of its partners are, k = 0 ... G - 1."""
+    k = np.arange(G)
+
+    def binomial(q):
+        return stats.binom.pmf(k, G - 1, q)
+
+    if s >= p:
+        return p * binomial(s), (p / s - p) * binomial(s) + (1 - p / s) * (k == 0)
+    alone = (1 - G * p) * (k == 0) + (G - 1) * p * (k == 1)
+    return (p * ((1 - s / p) * (k == 0) + s / p * binomial(p)), (1 - s / p) * alone + s / p * (1 - p) * binomial(p))
+
+
+def _sum_of_uniform(k):
+    """Nodes and weights of the sum of k uniform numbers: a polynomial density on each unit."""
+    if k == 0:
+        return np.zeros(1), np.ones(1)
+    u, w = gauss_legendre(NODES)
+    nodes = (np.arange(k)[:, None] + u).ravel()
+    j = np.arange(k + 1)
+    terms = (-1.0) ** j * special.comb(k, j) * np.maximum(nodes[:, None] - j, 0) ** (k - 1) * (nodes[:, None] > j)
+    density = terms.sum(axis=1) / special.factorial(k - 1)
+    return nodes, np.maximum(density, 0) * np.tile(w, k)
+
+
+def _at(slope, threshold, noise, p, law):
+    """The best gain of R = ReLU(x + slope S + threshold + noise), and the loss p/3 - E[x R]^2 / E[R^2] there."""
+    slope, threshold, noise = (np.asarray(value, float)[..., None] for value in (slope, threshold, noise))
+    m = slope * law.sums + threshold
+    overlap = ramp_moment(1, 1, m, 1.0, noise) @ law.on
+    power = ramp_moment(0, 2, m, 1.0, noise) @ law.on + moment(2, m, noise) @ law.off
+    gain = overlap / np.where(power > 0, power, 1)
+    return gain, p / 3 - gain * overlap
+
+
+def _tuned(slope, noise, p, law):
+    """The best threshold at one ratio of partner to own weight, its gain and loss."""
+
+    def loss(threshold):
+        return float(_at(slope, threshold, noise, p, law)[1])
+
+    grid = _at(np.full_like(THRESHOLDS, slope), THRESHOLDS, np.full_like(THRESHOLDS, noise), p, law)[1]
+    k = int(np.clip(grid.argmin(), 1, len(THRESHOLDS) - 2))
+    fine = optimize.minimize_scalar(loss, bounds=(THRESHOLDS[k - 1], THRESHOLDS[k + 1]), method="bounded", options=FINE)
+    threshold = float(THRESHOLDS[k] if grid[k] <= fine.fun else fine.x)
+    gain, lowest = _at(slope, threshold, noise, p, law)
+    return threshold, float(gain), float(lowest)
+
+
+def _together(p, r, G, s, law, low):
+    """The ratio of partner to own weight, from ``low`` to 1, of least loss."""
+    slopes = np.linspace(low, 1, SLOPES + 1)[1:]
+    noises = np.array([allocation(p, r, G, s, slope)[0] for slope in slopes])
+    grid = np.meshgrid(slopes, THRESHOLDS, indexing="ij")
+    rough = _at(*grid, np.broadcast_to(noises[:, None], grid[0].shape), p, law)[1]
+    k = int(np.clip(rough.min(axis=1).argmin(), 1, SLOPES - 2))
+
+    def loss(slope):
+        return _tuned(slope, allocation(p, r, G, s, slope)[0], p, law)[2]
+
+    return float(optimize.minimize_scalar(loss, bounds=slopes[[k - 1, k + 1]], method="bounded", options=FINE).x)

@@ -1,0 +1,60 @@
+"""Descents of ReLU(W'W x + b) with four features in the plane, two pairs of partners. Needs torch.
+
+The loss is a sum over who is on, with exact weights; the strengths are a fixed net of points.
+"""
+
+from __future__ import annotations
+
+import itertools
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import optimise
+from superposition.devices import torch
+
+POINTS = 128  # strengths for each set of features that are on
+
+
+def descend(
+    p: float, s: float, *, starts: int, steps: int, seed: int, lr: float = 0.02
+) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """Descend from many random starts: losses per feature (starts,), and directions W (starts, 2, 4)."""
+    x, weight = _inputs(p, s)
+    rng = np.random.default_rng(seed)
+    arrays = rng.standard_normal((starts, 2, 4)) * 0.7, np.zeros((starts, 1, 4))
+    weights = [torch.tensor(one, dtype=torch.float32, requires_grad=True) for one in arrays]
+
+    def losses():
+        W, b = weights
+        y = torch.relu(x @ (W.transpose(1, 2) @ W) + b)
+        return ((y - x).square().sum(dim=2) * weight).sum(dim=1) / 4
+
+    for _ in optimise.adam(weights, optimise.by_autograd(weights, lambda: losses().sum()), steps=steps, lr=lr):
+        pass
+    with torch.no_grad():
+        return losses().double().numpy(), weights[0].detach().double().numpy()
+
+
+def arrangement(W: NDArray[np.float64]) -> str:
+    """What the partners 0, 1 and 2, 3 of one network (2, 4) do: antipodal, orthogonal, merged, or something else."""
+    lengths = np.linalg.norm(W, axis=0)
+    if lengths.min() < 0.35:
+        return "one dropped"
+    cosines = np.array([W[:, i] @ W[:, i + 1] / (lengths[i] * lengths[i + 1]) for i in (0, 2)])
+    for name, close in (("antipodal", cosines < -0.8), ("merged", cosines > 0.8), ("orthogonal", abs(cosines) < 0.35)):
+        if close.all():
+            return name
+    return "other"
+
+
+def _inputs(p, s):
+    """Feature vectors (k, 4) and their probabilities (k,)."""
+    from scipy.stats import qmc
+
+    pair = {(1, 1): p * s, (1, 0): p * (1 - s), (0, 1): p * (1 - s), (0, 0): 1 - 2 * p + p * s}
+    strengths = qmc.Sobol(4, rng=1).random(POINTS)
+    both = [(a + b, pair[a] * pair[b]) for a, b in itertools.product(pair, pair) if pair[a] * pair[b] > 0]
+    x = np.concatenate([np.array(on) * strengths for on, _ in both])
+    weight = np.repeat([chance / POINTS for _, chance in both], POINTS)
+    return torch.tensor(x, dtype=torch.float32), torch.tensor(weight, dtype=torch.float32)

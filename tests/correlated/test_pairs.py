@@ -1,0 +1,41 @@
+"""Two pairs in the plane: losses against integrals by another way, and where arrangements change places."""
+
+import numpy as np
+import pytest
+from superposition import correlated
+from superposition.correlated import pairs
+
+
+@pytest.mark.parametrize(("p", "s", "sign"), [(0.1, 0.4, -1), (0.3, 0.9, -1), (0.5, 0.2, 1)])
+def test_a_line_loses_what_samples_lose(p, s, sign):
+    rng = np.random.default_rng(0)
+    on = rng.random((400_000, 1)) < p / max(s, p)
+    if s >= p:
+        x = on * (rng.random((400_000, 2)) < s) * rng.random((400_000, 2))
+        a, b = 1.1, -0.05
+        error = (np.maximum(a * (x[:, 0] + sign * x[:, 1]) + b, 0) - x[:, 0]) ** 2
+        found = pairs._line_loss((a, b), p, s, sign)
+        assert found == pytest.approx(_both(x, a, b, sign), abs=5 * error.std() / 400_000**0.5)
+
+
+def _both(x, a, b, sign):
+    first = (np.maximum(a * (x[:, 0] + sign * x[:, 1]) + b, 0) - x[:, 0]) ** 2
+    second = (np.maximum(a * (sign * x[:, 0] + x[:, 1]) + b, 0) - x[:, 1]) ** 2
+    return (first.mean() + second.mean()) / 2
+
+
+@pytest.mark.parametrize("p", [0.02, 0.2, 0.45])
+def test_antipodal_and_orthogonal_change_places_at_independence(p):
+    assert correlated.pairs_in_plane(p, 0.98 * p).best == "antipodal"
+    assert correlated.pairs_in_plane(p, 1.02 * p).best != "antipodal"
+    tie = correlated.pairs_in_plane(p, p)
+    assert tie.antipodal == tie.orthogonal
+
+
+def test_merged_is_half_of_the_sum():
+    assert pairs.shared_line(0.3, 0.6, 1) == pytest.approx(pairs.merged_bound(0.3, 0.6), rel=1e-7)
+
+
+def test_sparse_pairs_never_merge():
+    assert correlated.pairs_in_plane(0.24, 1.0).best == "orthogonal"
+    assert correlated.pairs_in_plane(0.26, 1.0).best == "merged"
