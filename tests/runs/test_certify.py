@@ -17,7 +17,7 @@ import pytest
 import threadpoolctl
 from fast_runs import FAST, ROOT
 from superposition import runs
-from superposition.runs import replay, certify, cover, fingerprint, provenance, tables
+from superposition.runs import certify, cover, fingerprint, provenance, replay, tables
 
 RUN = "rug-ladder-antipodal"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
