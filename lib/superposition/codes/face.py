@@ -89,9 +89,10 @@ def counting_bound(p: float, r: float) -> float:
 
     Notes
     -----
-    Source: ours. n outputs above a threshold tau make at most exp(n H(r)) patterns, H the entropy in nats. With a
-    share eta of the active features above tau and a share phi of the others, the patterns know p kl(eta | pi) +
-    (1 - p) kl(phi | pi) nats a feature, pi = p eta + (1 - p) phi, and the loss is at least
+    Source: ours, with the bounds of Clarkson and Shor and of McMullen. n outputs above a threshold tau, a share pi of
+    them at once, make at most exp(n H(r/2) + n (r/2 + pi) H((r/2) / (r/2 + pi))) patterns, H the entropy in nats, and
+    at most exp(n H(r)). With a share eta of the active features above tau and a share phi of the others, the patterns
+    know p kl(eta | pi) + (1 - p) kl(phi | pi) nats a feature, pi = p eta + (1 - p) phi, and the loss is at least
     (1 - p) phi tau^2 + (p/3) max(0, 1 - eta - tau)^3. Each cell of the grid in phi is bounded by its ends.
 
     Examples
