@@ -7,6 +7,8 @@ Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import entr, lambertw, rel_entr
@@ -29,6 +31,18 @@ def counting_bound(p: float, r: float) -> float:
     eta, below = _largest_share(p, phi, r), np.hstack([np.zeros_like(tau), phi[:, :-1]])
     bound = (1 - p) * below * tau**2 + p / 3 * np.maximum(0, 1 - eta - tau) ** 3
     return float(min(bound.min(axis=1).max(), p / 3))
+
+
+def shallow_cells(n: int, d: int, depth: int) -> float:
+    """At most so many cells of n hyperplanes in d dimensions lie above `depth` of them or fewer."""
+    # vertices of a depth in 0, ..., d dimensions by sampling, each hyperplane with probability s; see Theorem D
+    s = np.linspace(0.01, 0.99, 99)
+    found = 1.0
+    for k in range(1, d + 1):
+        low = k // 2
+        facets = comb(n, low) * s**low + (comb(n, low - 1) * s ** (low - 1) if low else 0)
+        found += min(comb(n, k), float(np.min(2 * facets / (s**k * (1 - s) ** depth))))
+    return found
 
 
 def rug_constant(r: ArrayLike) -> NDArray[np.float64]:
