@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import codes
-from superposition.codes import any_size, best_map, lower_bound
+from superposition.codes import any_size, best_map, lower_bound, swept
 
 
 def test_least_answer_against_two_point_laws():
@@ -43,8 +43,9 @@ def test_limit_is_theorem_a(r):
 
 def test_no_code_is_below():
     rng = np.random.default_rng(3)
-    for p, r in np.exp(rng.uniform(np.log([1e-6, 0.01]), np.log([0.6, 0.95]), (40, 2))):
-        assert 0 < any_size.bound(p, r) <= best_map.best_known(p, r).loss
+    for p, B in zip(np.exp(rng.uniform(np.log(1e-6), np.log(0.6), 200)), rng.integers(5, 120, 200), strict=True):
+        assert 0 < any_size.bound(p, 2 / B) <= swept.swept_loss(p, int(B))
+    assert any_size.bound(0.3, 0.9) <= best_map.best_known(0.3, 0.9).loss
     assert codes.bound_at_any_size(0.05, 0.2) == any_size.bound(0.05, 0.2)
 
 

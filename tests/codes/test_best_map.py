@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import codes, features
+from superposition import codes
 from superposition.codes import best_map, exact_losses, fans, partners, swept, tile_search
 from superposition.rug import meanfield, rugs
 

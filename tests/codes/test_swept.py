@@ -18,7 +18,7 @@ def test_signs_and_free_pairs(B, growth):
 def test_zeros_hold_in_any_order_of_summation():
     for B in (6, 9):
         W_in, W_out, _ = swept.swept_fan(B, 37.0)
-        for t, s in zip(*np.nonzero(np.tril(W_out @ W_in, -1) == 0)):
+        for t, s in np.argwhere(np.tril(W_out @ W_in, -1) == 0):
             if s < t:
                 exact = [int(2.0**300 * W_out[t, k]) * int(2.0**300 * W_in[k, s]) for k in (0, 1)]
                 assert exact[0] == -exact[1]  # the products themselves, before any rounding

@@ -41,7 +41,8 @@ def shallow_cells(n: int, d: int, depth: int) -> float:
     for k in range(1, d + 1):
         low = k // 2
         facets = comb(n, low) * s**low + (comb(n, low - 1) * s ** (low - 1) if low else 0)
-        found += min(comb(n, k), float(np.min(2 * facets / (s**k * (1 - s) ** depth))))
+        vertices = np.min(np.log(2 * facets) - k * np.log(s) - depth * np.log1p(-s))
+        found += min(comb(n, k), float(np.exp(min(vertices, 700))))
     return found
 
 
