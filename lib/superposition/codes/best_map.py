@@ -58,7 +58,8 @@ class Best:
         """Blocks of ns features in all, at least 2, in at most r ns dimensions, that have the loss `loss_of` ns."""
         rugs, plan = self._shares(ns)
         whole = [rug_code(size, (nd + 0.5) / size, self.p, antipodal=phase == "antipodal") for phase, size, nd in rugs]
-        return whole + planes.built(plan, self.p)
+        silent = [dropped(plan.dropped, self.p)] if plan.dropped else []
+        return [*whole, *planes.built(plan, self.p), *silent]
 
     def loss_of(self, ns: int) -> float:
         """The loss of the weights for ns features: exact but for rugs; ``loss`` is its limit for many features."""
@@ -117,6 +118,11 @@ def along(
     kinds = [_named(name)[0] for name in names]
     right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)
     return np.interp(r, corners, losses), [" + ".join(sorted({kinds[k - 1], kinds[k]})) for k in right]
+
+
+def dropped(size: int, p: float) -> Code:
+    """Features that are not heard: no weights, and the bias p/2 that suits them."""
+    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, float(features.mean(p))))
 
 
 def side_by_side(blocks: Iterable[Code]) -> Code:

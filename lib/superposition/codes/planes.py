@@ -55,11 +55,11 @@ def plane_losses(p: float, largest: int) -> NDArray[np.float64]:
 
 
 def built(found: Plan, p: float) -> list[Code]:
-    """The blocks of a plan."""
+    """The blocks of a plan, without what is dropped."""
     blocks = [block for size in found.planes for block in plane_blocks(size, p)]
     if found.odd:
         blocks.append(own_block() if found.odd == 1 else digon_block(p))
-    return blocks + ([dropped(found.dropped, p)] if found.dropped else [])
+    return blocks
 
 
 def plane_blocks(size: int, p: float) -> list[Code]:
@@ -70,11 +70,6 @@ def plane_blocks(size: int, p: float) -> list[Code]:
         return [priority_fan(size, REACH ** (1 / (size - 1)))]
     steep = 1e4 if size > 6 else None
     return [swept.swept_fan(size, min(1e8, swept.largest_ratio(size, 3.0, steep or 1.0, REACH)), 3.0, steep)]
-
-
-def dropped(size: int, p: float) -> Code:
-    """Features that are not heard: no weights, and the bias p/2 that suits them."""
-    return Code(np.zeros((0, size)), np.zeros((size, 0)), np.full(size, float(features.mean(p))))
 
 
 def own_block() -> Code:

@@ -24,7 +24,7 @@ class PricedPoint(Point):
         Literal["fan", "swept", "cone", "searched", "graph", "antipodal", "rug"],
         Meaning(
             "fan, swept, cone, searched, graph, antipodal, rug",
-            "the code, all at r = 1/4; searched: a tile that descent found; graph: beside a few dimensions of their own",
+            "the code, all at r = 1/4; searched: a tile that descent found; graph: beside a few own dimensions",
         ),
     ]
     budget: Annotated[
