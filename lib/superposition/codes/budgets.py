@@ -157,8 +157,8 @@ def norm_cost(W: NDArray[np.float64]) -> float:
 
 def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
     """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one."""
-    # Bias and gain of every output suit the noise, chosen on a fifth as many other feature vectors; outputs with readers
-    # of one length are alike and share them, as few vectors would not tell them apart. The noise of an output is
+    # Bias and gain of every output suit the noise, chosen on a fifth as many other feature vectors. Outputs with readers of
+    # one length are alike and share them, as few vectors would not tell them apart. The noise of an output is
     # integrated and not drawn: where it is large beside the strengths, a drawn one has no mean to speak of.
     scale = np.linalg.norm(code.W_in, axis=0).max()
     length = np.linalg.norm(code.W_out, axis=1)
