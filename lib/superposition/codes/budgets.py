@@ -27,7 +27,7 @@ from superposition.features import Estimate
 BUDGETS = ("noise", "digits", "decay", "bound", "range")
 FORMATS = {16: np.float16, 32: np.float32, 64: np.float64}
 LADDER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 30.0)
-RATIOS = {"fan": LADDER, "swept": LADDER, "cone": LADDER[1:4]}
+RATIOS = {"fan": LADDER, "swept": LADDER, "cone": LADDER[:4]}
 KINDS = ("fan", "swept", "cone", "graph", "antipodal", "rug")
 MAKERS = {
     "fan": priority_fan,
@@ -76,7 +76,7 @@ def under_budget(
     if budget in ("bound", "range"):
         within = [one for one in offered if (one.largest if budget == "bound" else one.reach) <= strength * (1 + 1e-9)]
         if not within:
-            raise ValueError(f"strength = {strength} is a {budget} that no code offered has; allowed: a larger one")
+            return Priced(1.0, float(features.variance(p)), 0.0)  # silence
         best = min(within, key=lambda one: one.loss)
         return Priced(best.ratio, best.loss, 0.0)
     measure = noisy_loss if budget == "noise" else rounded_loss
@@ -157,8 +157,8 @@ def norm_cost(W: NDArray[np.float64]) -> float:
 
 def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
     """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one."""
-    # Bias and gain of every output suit the noise, chosen on a fifth as many other feature vectors. Outputs with readers of
-    # one length are alike and share them, as few vectors would not tell them apart. The noise of an output is
+    # Bias and gain of every output suit the noise, chosen on a fifth as many other vectors. Outputs with readers
+    # of one length are alike and share them, as few vectors would not tell them apart. The noise of an output is
     # integrated and not drawn: where it is large beside the strengths, a drawn one has no mean to speak of.
     scale = np.linalg.norm(code.W_in, axis=0).max()
     length = np.linalg.norm(code.W_out, axis=1)

@@ -40,7 +40,8 @@ class PricedPoint(Point):
         Meaning(
             "above 0",
             "noise: its sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
-            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest feature",
+            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest feature; "
+            "silence where no code fits",
         ),
     ]
     p: Probability
