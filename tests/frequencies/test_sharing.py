@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import features, frequencies
-from superposition.codes import best_map, fans, mixtures, partners
+from superposition.codes import fans, mixtures, partners
 from superposition.frequencies import allocations, few_active_features, sharing
 from superposition.rug import meanfield, rugs
 
