@@ -126,6 +126,8 @@ def test_linear_loss_digon_and_fan(theory, rng):
     np.testing.assert_allclose(theory("superposition.bestDigon(x)", p[:20]), codes.best_digon(p[:20])[1], rtol=CLOSE)
     fans = [float(codes.fan_loss(*point)) for point in zip(p, map(int, B), strict=True)]
     np.testing.assert_allclose(theory("superposition.fanLoss(...x)", np.transpose([p, B])), fans, rtol=CLOSE)
+    swept = [float(codes.swept_loss(*point)) for point in zip(p, map(int, B), strict=True)]
+    np.testing.assert_allclose(theory("superposition.sweptLoss(...x)", np.transpose([p, B])), swept, rtol=CLOSE)
 
 
 def test_best_known_mixture(theory, rng):

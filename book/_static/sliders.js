@@ -238,6 +238,8 @@ document.addEventListener("DOMContentLoaded", () => {
   }
   const hiders = B => [0, ...range(B - 2), B - 3];
   const fanLoss = (p, B) => p / 3 * sum(hiders(B), k => 1 - (1 - p) ** k) / B;
+  /** A fan that grows to both sides in turn: each pair saves 2/81 of what two features cost. */
+  const sweptLoss = (p, B) => fanLoss(p, B) - 2 / 81 * p * p / B * sum(range(Math.floor((B - 2) / 2)), j => (1 - p) ** (2 * j));
 
   /** Everything that holds at one p: curves, fans, and the lower hull of all codes, as superposition.codes.best_known. */
   const atProbability = remembered(p => {
@@ -245,7 +247,8 @@ document.addEventListener("DOMContentLoaded", () => {
     const curve = (name, best, at) => at.map(r => ({name, r, loss: best(p, r).loss}));
     const antipodal = curve("antipodal rug", antipodalOptimum, ratios);
     const rug = curve("rug", optimum, [...ratios, ...linspace(0.54, 0.94, 11), ...geomspace(0.05, 0.002, 7).map(x => 1 - x)]);
-    const fans = range(123).map(i => ({name: "fan", r: 2 / (i + 4), loss: fanLoss(p, i + 4)}));
+    const fans = range(123).map(i => i + 4).map(B => B > 4 && B <= 40 ?
+      {name: "swept", r: 2 / B, loss: sweptLoss(p, B)} : {name: "fan", r: 2 / B, loss: fanLoss(p, B)});
     const ends = [{name: "dropped", r: 0, loss: variance(p)}, {name: "own dimension", r: 1, loss: 0},
       {name: "digon", r: 0.5, loss: bestDigon(p)}];
     return {rug, antipodal, fans, points: [...ends, ...rug, ...antipodal, ...fans]};
@@ -544,7 +547,7 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   window.superposition = {
-    erf, erfc, linearLoss, loss, optimum, antipodalOptimum, bestDigon, fanLoss, bestKnown, fan, cone, codeLoss, fourPoint,
+    erf, erfc, linearLoss, loss, optimum, antipodalOptimum, bestDigon, fanLoss, sweptLoss, bestKnown, fan, cone, codeLoss, fourPoint,
     push, turningDepth, criticalGain, covarianceRow, fieldTask, bestField, nIpr, generator, normals, toyModel, toyStep, toyLoss,
   };
 
@@ -745,7 +748,7 @@ document.addEventListener("DOMContentLoaded", () => {
                 [`${key("var(--purple)", "7 4")}antipodal rug`, "only up to <i>r</i> = ½", "", "", ""],
               row(key("var(--vermilion)", ""), "best known", best.loss, "", "")]) +
               `<p>Interference <i>σ</i> = ${number(here.rug.sigma)}. Best known at this <i>p</i> and <i>r</i>: <b>${parts}</b>. ` +
-              `${key("var(--green)", "", true)} fans of 4, 5, 6 … features in a plane.</p>`};
+              `${key("var(--green)", "", true)} fans of 4, 5, 6 … features in a plane, swept ones up to 40.</p>`};
         };
       });
     },

@@ -18,12 +18,15 @@ CITED = {
 # What has neither a DOI nor an arXiv number, or none that could be looked up: an address instead, where there is one.
 WITHOUT = {
     "alon2003problems": "its DOI could not be looked up",
+    "bricken2023emergence": "proceedings without a DOI",
     "bricken2023monosemanticity": "published by its authors on a page of their own",
+    "caples2024adam": "a post in a forum",
     "cho2009kernel": "proceedings without a DOI",
     "davis1954theory": "an old journal",
     "guo2002asymptotic": "its DOI could not be looked up",
     "henighan2023superposition": "published by its authors on a page of their own",
     "ke2017lightgbm": "proceedings without a DOI",
+    "olah2025interference": "published by its authors on a page of their own",
     "rankin1955closest": "an old journal",
     "sharkey2022taking": "a post in a forum",
     "turan1941extremal": "an old journal",

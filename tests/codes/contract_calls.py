@@ -15,6 +15,8 @@ CALLS = [
     (codes.best_digon, {"p": 0.05}),
     (codes.best_known, AT | {"largest_fan": 126, "also": [("tile", 0.3, 0.01)]}),
     (codes.best_known(0.05, 0.2).blocks, {"ns": 64}),
+    (codes.best_known(0.05, 0.2).loss_of, {"ns": 64}),
+    (codes.bound_at_any_size, AT),
     (codes.code_loss, {"W": SQUARE, "b": ROW, "p": 0.05, "rtol": 0.5}),
     (codes.cone, {"B": 5, "ratio": 2.0}),
     (codes.counting_bound, AT),
@@ -26,4 +28,6 @@ CALLS = [
     (MIXED.at, {"r": 0.2}),
     (MIXED.parts, {"r": 0.2}),
     (codes.priority_fan, {"B": 5, "ratio": 2.0}),
+    (codes.swept_fan, {"B": 5, "ratio": 2.0, "inner": 2.0, "growth": 3.0}),
+    (codes.swept_loss, {"p": 0.05, "B": 5}),
 ]

@@ -2,21 +2,35 @@
 
 import numpy as np
 import pytest
-from superposition import codes, features
-from superposition.codes import best_map, exact_losses, fans, partners
+from superposition import codes
+from superposition.codes import best_map, exact_losses, fans, partners, swept, tile_search
 from superposition.rug import meanfield, rugs
 
 
-@pytest.mark.parametrize(("p", "r", "ns"), [(0.05, 0.2, 250), (0.1, 0.6, 200)])
-def test_weights_have_the_loss(p, r, ns):
-    best = best_map.best_known(p, r)
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_have_the_loss_at_random_places(seed):
+    rng = np.random.default_rng([seed, 17])
+    p, r = (float(np.exp(rng.uniform(*np.log(ends)))) for ends in ((1e-3, 0.3), (0.02, 0.98)))
+    best, ns = best_map.best_known(p, r), int(rng.integers(100, 400))
     code = best_map.side_by_side(best.blocks(ns))
     assert code.W_in.shape[1] == ns and code.W_in.shape[0] <= r * ns
-    found = exact_losses.simulated_code_loss(code.W, code.b, p, samples=40_000, seed=0)
-    # a percent for the finite ratio; features that fit no block, 8 at most, are dropped
-    spare = (r * ns - code.W_in.shape[0] + 8) / ns * float(features.variance(p))
-    assert best.loss * 0.98 - 4 * found.se < found.mean < best.loss * 1.02 + 4 * found.se + spare
-    assert found.mean < 0.9 * best.rug
+    loss, se = tile_search.measured_loss(*code, p, samples=4000, seed=seed)
+    assert abs(loss - best.loss_of(ns)) < 4 * se < 0.4 * best.rug
+    assert best.loss * (1 - 1e-9) <= best.loss_of(ns)
+
+
+def test_the_loss_of_many_features_tends_to_the_hull():
+    for p, r in ((0.05, 0.37), (0.01, 0.08), (0.1, 0.7), (0.002, 0.995)):
+        best = best_map.best_known(p, r)
+        excess = [best.loss_of(ns) - best.loss for ns in (100, 1000, 20_000)]
+        assert 0 <= excess[2] < 0.01 * best.loss and excess[2] <= excess[0] + 1e-15
+
+
+def test_leftover_features_go_into_the_fans():
+    best = best_map.best_known(0.01, 0.2)
+    sizes = [len(block.b) for block in best.blocks(53)]  # five planes for 53 features: none dropped
+    assert sorted(sizes) == [10, 10, 11, 11, 11]
+    assert best.loss_of(50) == pytest.approx(best.loss) and best.loss_of(53) < 1.2 * best.loss
 
 
 @pytest.mark.parametrize("antipodal", [False, True])
@@ -42,7 +56,7 @@ def test_the_hull_is_below_every_code(p):
     assert np.all(losses[:3] <= partners.antipodal_optimum(p, r[:3]).loss * (1 + 1e-12))
     slopes = np.diff(losses) / np.diff(r)
     assert np.all(slopes < 0) and np.all(np.diff(slopes) > 0)
-    assert best_map.best_known(0.05, 0.1).loss == pytest.approx(fans.fan_loss(0.05, 20))
+    assert best_map.best_known(0.05, 0.1).loss == pytest.approx(swept.swept_loss(0.05, 20))
 
 
 def test_larger_fans_and_other_codes():
@@ -79,7 +93,7 @@ def test_names_along_the_hull_are_those_at_each_ratio():
 
 
 def test_refusals():
-    with pytest.raises(ValueError, match="ns = 3 fits no block"):
+    with pytest.raises(ValueError, match="ns = 3 has no whole dimension"):
         best_map.best_known(0.05, 0.2).blocks(3)
     with pytest.raises(ValueError, match="r = 0 is"):
         codes.best_known(0.05, 0)

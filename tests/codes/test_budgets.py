@@ -11,8 +11,9 @@ P = 0.05
 def few_ratios():
     """Three ratios of a small fan: tuning a code costs seconds."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(budgets, "RATIOS", {"fan": (1.0, 3.0, 20.0), "cone": (1.0, 2.0)})
-        patch.setattr(budgets, "SIZES", {"fan": 6, "cone": 8})
+        few = (1.0, 3.0, 20.0)
+        patch.setattr(budgets, "RATIOS", {"fan": few, "swept": few, "cone": (1.0, 2.0)})
+        patch.setattr(budgets, "SIZES", {"fan": 6, "swept": 6, "cone": 8})
         budgets.candidates.cache_clear()
         yield
         budgets.candidates.cache_clear()
@@ -26,17 +27,18 @@ def test_candidates_have_the_loss_they_promise():
 
 
 def test_decay_and_bounds_move_the_ratio():
-    ratios = [budgets.under_budget("decay", s, "fan", P, samples=2, seed=0).ratio for s in (1e-12, 1e-5, 1e-2)]
+    offered = budgets.candidates("fan", P)
+    ratios = [budgets.under_budget("decay", s, offered, P, samples=2, seed=0).ratio for s in (1e-12, 1e-5, 1e-2)]
     assert ratios[0] == 20.0 and ratios == sorted(ratios, reverse=True) and ratios[-1] == 1.0
-    tight, wide = (budgets.under_budget("bound", s, "fan", P, samples=2, seed=0) for s in (30, 1e9))
+    tight, wide = (budgets.under_budget("bound", s, offered, P, samples=2, seed=0) for s in (30, 1e9))
     assert tight.ratio < wide.ratio and tight.loss > wide.loss and wide.costs == 0.0
-    with pytest.raises(ValueError, match="strength = 0.1 bounds the weights of every fan"):
-        budgets.under_budget("bound", 0.1, "fan", P, samples=2, seed=0)
+    silence = budgets.under_budget("bound", 0.1, offered, P, samples=2, seed=0)
+    assert silence.loss == pytest.approx(P / 3 - P * P / 4)
 
 
 def test_noise_turns_the_order_round():
     def loss(kind, noise):
-        return budgets.under_budget("noise", noise, kind, P, samples=3000, seed=0).loss
+        return budgets.under_budget("noise", noise, budgets.candidates(kind, P), P, samples=3000, seed=0).loss
 
     assert loss("fan", 1e-9) < 0.7 * loss("antipodal", 1e-9)
     assert loss("fan", 0.03) > 1.3 * loss("antipodal", 0.03)
@@ -57,8 +59,8 @@ def test_rounding_has_its_formats_and_does_not_see_a_scale():
     code = fans.priority_fan(8, 20)
     with pytest.raises(ValueError, match="bits = 8 is unknown; allowed: 16, 32, 64"):
         budgets.rounded_loss(code, 0.1, 8, samples=10, seed=0)
-    with pytest.raises(ValueError, match="kind = 'rugs' is unknown; allowed: fan, cone, graph"):
-        budgets.under_budget("digits", 16, "rugs", P, samples=10, seed=0)
+    with pytest.raises(ValueError, match="kind = 'rugs' is unknown; allowed: fan, swept, cone, graph"):
+        budgets.candidates("rugs", P)
     large = code._replace(W_in=1e9 * code.W_in, W_out=1e-9 * code.W_out)
     one, other = (budgets.rounded_loss(any_, 0.1, 16, samples=1000, seed=0).mean for any_ in (code, large))
     assert one == pytest.approx(other, rel=1e-3)
@@ -67,7 +69,7 @@ def test_rounding_has_its_formats_and_does_not_see_a_scale():
 def test_costs_of_the_decay_are_those_of_the_best_factors():
     one = budgets.candidates("antipodal", P)[0]
     assert one.norm == pytest.approx(budgets.norm_cost(one.code.W)) and one.largest < 1.5
-    found = budgets.under_budget("decay", 1e-3, "antipodal", P, samples=2, seed=0)
+    found = budgets.under_budget("decay", 1e-3, (one,), P, samples=2, seed=0)
     assert found.costs == pytest.approx(1e-3 * one.norm) and np.isfinite(found.loss)
 
 
@@ -121,3 +123,30 @@ def test_noise_silences_the_quiet():
     assert little.mean == pytest.approx(clean.mean, rel=0.01)
     assert much.mean > 3 * clean.mean
     assert much.mean < 0.1 / 3 * 1.05  # a drowned feature costs no more than a dropped one
+
+
+def test_noise_is_that_of_drawn_noise_where_that_has_a_mean():
+    code, rng = fans.priority_fan(4, 2), np.random.default_rng(4)
+    found = budgets.noisy_loss(code, 0.2, 0.05, samples=60_000, seed=0)
+    spread = 0.05 * np.linalg.norm(code.W_in, axis=0).max() * np.linalg.norm(code.W_out, axis=1)
+    y = rng.standard_normal((400_000, 4)) * 0.5
+    mean, square = budgets._smoothed(y, spread)
+    drawn = np.maximum(y + spread * rng.standard_normal(y.shape), 0)
+    assert np.abs((drawn - mean).mean(axis=0)).max() < 5e-3 and np.abs((drawn**2 - square).mean(axis=0)).max() < 5e-3
+    assert found.mean < 0.2 / 3
+
+
+def test_noise_costs_no_more_than_silence():
+    for noise in (1e-3, 0.1, 10.0):
+        assert budgets.noisy_loss(fans.priority_fan(8, 20), 0.05, noise, samples=20_000, seed=1).mean < 1.02 * 0.05 / 3
+
+
+def test_a_mean_that_one_sample_decides_is_refused():
+    with pytest.raises(ValueError, match="bits = 16 leaves a loss that one of 1000 feature vectors decides"):
+        budgets.decided(np.r_[np.full(999, 1e-3), 1e3], "bits = 16")
+
+
+def test_swept_fans_need_less_range_than_fans():
+    sets = [budgets.candidates(kind, P) for kind in ("fan", "swept")]
+    fan, pairs = (budgets.under_budget("range", 300, one, P, samples=2, seed=0).loss for one in sets)
+    assert pairs < fan and all(one.reach >= 1 for offered in sets for one in offered)

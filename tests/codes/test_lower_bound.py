@@ -79,7 +79,7 @@ def test_limit_cost_of_a_fan():
     fan = fans.priority_fan(8, 1e6)
     lower = np.tril(fan.W, -1) + np.diag(np.diag(fan.W))
     cost = lower_bound.limit_cost(lower)
-    assert cost == pytest.approx(lower_bound.best_constant(0.25), rel=1e-4)
+    assert cost == pytest.approx(5 / 6, rel=1e-4)
     assert exact_losses.code_loss(lower, fan.b, 1e-4) / 1e-8 == pytest.approx(cost, rel=2e-3)  # three at once: p B
     assert lower_bound.limit_cost(np.eye(3) + 0.1) == np.inf
 

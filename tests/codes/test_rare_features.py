@@ -41,6 +41,17 @@ def test_patterns_of_outputs_are_few():
     assert 1 + 7 + 21 - 4 <= len(patterns) <= 1 + 7 + 21  # a few cells may be too small to hit
 
 
+@pytest.mark.parametrize(("n", "d"), [(9, 2), (10, 3)])
+def test_shallow_cells_are_few(n, d):
+    """Cells that points meet, by the number of hyperplanes that they lie above."""
+    rng = np.random.default_rng(n)
+    normals, offsets = rng.standard_normal((n, d)), rng.standard_normal(n)
+    points = rng.standard_normal((100_000, d)) * rng.choice([1, 3, 10], 100_000)[:, None]
+    depth = np.unique(points @ normals.T > offsets, axis=0).sum(axis=1)
+    assert all((depth <= k).sum() <= rare_features.shallow_cells(n, d, k) for k in range(n + 1))
+    assert rare_features.shallow_cells(400, 20, 3) < 1e-6 * rare_features.shallow_cells(400, 20, 400)
+
+
 @pytest.mark.parametrize(("p", "r"), [(1e-2, 1e-5), (1e-3, 1e-5), (1e-6, 3e-7)])
 def test_the_count_is_the_least_loss_that_its_patterns_allow(p, r):
     """At every share phi the largest eta by a root; the cells of the grid in phi lie a few per cent below."""
@@ -49,7 +60,10 @@ def test_the_count_is_the_least_loss_that_its_patterns_allow(p, r):
         def spare(eta):
             pi = p * eta + (1 - p) * phi
             on, off = (rel_entr(s, pi) + rel_entr(1 - s, 1 - pi) for s in (eta, phi))
-            return -r * np.log(r) - (1 - r) * np.log1p(-r) - p * on - (1 - p) * off
+            half = r / 2
+            deep = half / (half + pi)
+            entropies = [-x * np.log(x) - (1 - x) * np.log1p(-x) for x in (r, half, deep)]
+            return min(entropies[0], entropies[1] + (half + pi) * entropies[2]) - p * on - (1 - p) * off
 
         eta = 1.0 if spare(1.0) >= 0 else brentq(spare, phi, 1.0)
         return (1 - p) * phi * tau**2 + p / 3 * max(0, 1 - eta - tau) ** 3

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import features, frequencies
-from superposition.codes import best_map, fans, mixtures, partners
+from superposition.codes import fans, mixtures, partners
 from superposition.frequencies import allocations, few_active_features, sharing
 from superposition.rug import meanfield, rugs
 
@@ -140,7 +140,7 @@ def test_allocations_of_equal_features_are_the_known_mixtures():
     assert rugs.losses.mean() == pytest.approx(float(hull.at(0.06)), rel=0.01)  # a grid of shares
     assert set(rugs.phase) == {"dropped", "rug"} and 59 < rugs.share.sum() <= 60 + 1e-6
     [best] = allocations.allocate(np.full(1000, 0.05), [200])
-    assert best.losses.mean() == pytest.approx(best_map.best_known(0.05, 0.2).loss, rel=1e-6)
+    assert best.losses.mean() == pytest.approx(fans.fan_loss(0.05, 10), rel=1e-6)
 
 
 def test_the_best_allocation_is_no_worse_than_any_rule():

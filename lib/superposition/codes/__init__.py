@@ -1,4 +1,4 @@
-"""Better codes than the rug: loud and quiet features, antipodal pairs, tiles and mixtures of them.
+"""Better codes than the rug: loud and quiet features, swept fans, antipodal pairs, tiles and mixtures of them.
 
 What stands here is theory, in float64; every argument is checked, and a ValueError says what is allowed. Behind it,
 unchecked: `superposition.codes.lower_bound` and `superposition.codes.rare_features` (how far down anyone can go),
@@ -15,6 +15,7 @@ from superposition.codes.face import (
     best_decoder,
     best_digon,
     best_known,
+    bound_at_any_size,
     code_loss,
     cone,
     counting_bound,
@@ -24,6 +25,8 @@ from superposition.codes.face import (
     graph_tile,
     hull,
     priority_fan,
+    swept_fan,
+    swept_loss,
 )
 
 __all__ = [
@@ -32,6 +35,7 @@ __all__ = [
     "best_decoder",
     "best_digon",
     "best_known",
+    "bound_at_any_size",
     "code_loss",
     "cone",
     "counting_bound",
@@ -41,4 +45,6 @@ __all__ = [
     "graph_tile",
     "hull",
     "priority_fan",
+    "swept_fan",
+    "swept_loss",
 ]

@@ -14,15 +14,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.codes import partners
-from superposition.codes.fans import Code, fan_loss, priority_fan
+from superposition.codes import any_size, partners, planes, swept
+from superposition.codes.fans import Code, fan_loss
 from superposition.codes.mixtures import lower_hull
+from superposition.codes.planes import LARGEST_FAN
 from superposition.codes.rare_features import counting_bound
 from superposition.rug import meanfield
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions
 
-LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
+RUGS = {"rug": meanfield.optimum, "antipodal": partners.antipodal_optimum}
 
 
 @dataclass(frozen=True)
@@ -54,14 +55,34 @@ class Best:
         return " and ".join(dict.fromkeys(names))
 
     def blocks(self, ns: int) -> list[Code]:
-        """Blocks of ns features in all, at least 2, and of at most r ns dimensions; what no block fits is dropped."""
-        ns = checks.whole("ns", ns, 2)
-        built = [block for part in self.parts for block in _build(part, self.p, round(part.fraction * ns))]
-        left = ns - sum(len(block.b) for block in built)
-        if left == ns and all(part.phase != "dropped" for part in self.parts):
-            smallest = min(part.size / part.fraction for part in self.parts)
-            raise ValueError(f"ns = {ns} fits no block of {self.phase}; allowed: from {int(np.ceil(smallest))}")
-        return built + ([dropped(left, self.p)] if left else [])
+        """Blocks of ns features in all, at least 2, in at most r ns dimensions, that have the loss `loss_of` ns."""
+        rugs, plan = self._shares(ns)
+        whole = [rug_code(size, (nd + 0.5) / size, self.p, antipodal=phase == "antipodal") for phase, size, nd in rugs]
+        silent = [dropped(plan.dropped, self.p)] if plan.dropped else []
+        return [*whole, *planes.built(plan, self.p), *silent]
+
+    def loss_of(self, ns: int) -> float:
+        """The loss of the weights for ns features: exact but for rugs; ``loss`` is its limit for many features."""
+        rugs, plan = self._shares(ns)
+        return (sum(size * float(RUGS[phase](self.p, nd / size).loss) for phase, size, nd in rugs) + plan.loss) / ns
+
+    def _shares(self, ns):
+        """What is a rug, (phase, features, dimensions), and the plan of the planes for all others."""
+        ns, allowed = checks.whole("ns", ns, 2), ("dropped", "digon", "own dimension", "fan", "swept", *RUGS)
+        for part in self.parts:
+            if part.phase not in allowed:
+                raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(allowed)}")
+        nd, rugs = int(self.r * ns * (1 + 1e-12)), []
+        if nd < 1:
+            least = int(np.ceil(1 / self.r))
+            raise ValueError(f"ns = {ns} has no whole dimension at r = {self.r}; allowed: from {least}")
+        for part in self.parts:
+            size = round(part.fraction * ns) // 4 * 4
+            dimensions = min(nd, int(part.r * size)) // 2 * 2
+            if part.phase in RUGS and dimensions:
+                rugs.append((part.phase, size, dimensions))
+        left = ns - sum(rug[1] for rug in rugs), nd - sum(rug[2] for rug in rugs)
+        return rugs, planes.plan(self.p, *left)
 
 
 def best_known(
@@ -76,7 +97,7 @@ def best_known(
     weights = ((high - r) / (high - low), (r - low) / (high - low))
     parts = tuple(_share(end, weight) for end, weight in zip(ends, weights, strict=True) if weight > 1e-9)
     loss = sum(part.fraction * part.loss for part in parts)
-    lower = counting_bound(p, r) if r < 1 else 0.0
+    lower = max(counting_bound(p, r), any_size.bound(p, r)) if r < 1 else 0.0
     return Best(float(p), r, float(loss), rug, lower, parts)
 
 
@@ -94,7 +115,7 @@ def along(
     """The best known loss at many ratios of one probability, and what each is made of."""
     r = np.asarray(r, float)
     names, corners, losses = zip(*best_codes(p, largest_fan=largest_fan, also=also), strict=True)
-    kinds = ["fan" if name.startswith("fan ") else name for name in names]
+    kinds = [_named(name)[0] for name in names]
     right = np.clip(np.searchsorted(corners, r), 1, len(corners) - 1)
     return np.interp(r, corners, losses), [" + ".join(sorted({kinds[k - 1], kinds[k]})) for k in right]
 
@@ -129,7 +150,10 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
 
 def _points(p, largest):
     """All codes at one p, as (name, ratio, loss)."""
-    return [*_of_any_size(p), *((f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in _sizes(largest))]
+    sizes = _sizes(largest)
+    fans = [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in sizes if B == 4 or B > swept.LARGEST]
+    pairs = [(f"swept {B}", 2 / B, float(swept.swept_loss(p, B))) for B in sizes if 4 < B <= swept.LARGEST]
+    return [*_of_any_size(p), *fans, *pairs]
 
 
 @lru_cache(maxsize=256)
@@ -137,7 +161,7 @@ def _of_any_size(p):
     """The codes at one p that are no fans."""
     points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
     points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
-    for name, most, optimum in (("rug", 0.999, meanfield.optimum), ("antipodal", 0.5, partners.antipodal_optimum)):
+    for (name, optimum), most in zip(RUGS.items(), (0.999, 0.5), strict=True):
         r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
         points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]
     return points
@@ -147,37 +171,11 @@ def _sizes(largest) -> NDArray[np.int64]:
     return np.unique(np.r_[np.arange(4, min(largest, 400) + 1), np.geomspace(4, largest, 200).astype(int)])
 
 
+def _named(name):
+    """Phase and size of a code."""
+    phase, _, size = name.rpartition(" ") if name.startswith(("fan ", "swept ")) else (name, "", "")
+    return phase, int(size or {"digon": 2, "own dimension": 1, "dropped": 1}.get(name, 0))
+
+
 def _share(point, fraction):
-    name, r, loss = point
-    phase, _, size = name.partition(" ") if name.startswith("fan") else (name, "", "")
-    sizes = {"digon": 2, "own dimension": 1, "dropped": 1}
-    return Share(phase, int(size or sizes.get(name, 0)), r, loss, float(fraction))
-
-
-def _build(part, p, features_of_it):
-    """The blocks of one part."""
-    if part.phase == "dropped":
-        return []
-    if part.phase in ("rug", "antipodal"):
-        is_antipodal = part.phase == "antipodal"
-        return [rug_code(features_of_it, part.r, p, antipodal=is_antipodal)] if features_of_it * part.r >= 1 else []
-    makers = {"fan": _fan_block, "digon": _digon_block, "own dimension": _own_block}
-    if part.phase not in makers:
-        raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(makers)}, rug, antipodal")
-    return [makers[part.phase](part.size, p)] * (features_of_it // part.size)
-
-
-def _fan_block(size, p):
-    return priority_fan(size, 100)
-
-
-def _own_block(size, p):
-    return Code(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
-
-
-def _digon_block(size, p):
-    c = float(partners.best_digon(p)[0])
-    noise = float(np.sqrt(features.variance(p)))
-    found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
-    W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
-    return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))
+    return Share(*_named(point[0]), *point[1:], float(fraction))

@@ -1,6 +1,7 @@
 """The price of loud and quiet codes: which code wins where activations are noisy, digits few, weights dear or bounded.
 
-A fan needs ratio^(B - 1) of dynamic range. Each budget sets the best ratio, and with it the loss.
+A fan needs ratio^(B - 1) of dynamic range. Each budget sets the best ratio, and with it the loss. All kinds of codes
+are compared at the same probability and at the ratio 1/4, which all of them can have.
 Source: ours. Where the budget is tight the text's rug is the better code (The Persian Rug, section 4.2).
 """
 
@@ -12,64 +13,79 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import ndtr
 
 from superposition import checks, features
-from superposition.codes.best_map import rug_code
+from superposition.codes.best_map import rug_code, side_by_side
 from superposition.codes.exact_losses import best_decoder
 from superposition.codes.fans import Code, cone, priority_fan
 from superposition.codes.graphs import graph_code, graph_tile
+from superposition.codes.planes import own_block
+from superposition.codes.swept import swept_fan
 from superposition.features import Estimate
 
-KINDS = ("fan", "cone", "graph", "antipodal", "rug")
-BUDGETS = ("noise", "digits", "decay", "bound")
+BUDGETS = ("noise", "digits", "decay", "bound", "range")
 FORMATS = {16: np.float16, 32: np.float32, 64: np.float64}
-RATIOS = {"fan": (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 20.0, 50.0), "cone": (1.0, 1.5, 2.0, 3.0)}
-SIZES = {"fan": 10, "cone": 15}  # r = 1/5
-RUG_SIZE, RUG_RATIO = 512, 0.2
-GRAPH = "Higman-Sims"  # r = .23, the nearest to 1/5
+LADDER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 30.0)
+RATIOS = {"fan": LADDER, "swept": LADDER, "cone": LADDER[:4]}
+KINDS = ("fan", "swept", "cone", "graph", "antipodal", "rug")
+MAKERS = {
+    "fan": priority_fan,
+    "swept": lambda B, ratio: swept_fan(B, ratio, 1.0),
+    "cone": cone,
+}
+SIZES = {"fan": 8, "swept": 8, "cone": 12}  # r = 1/4
+RUG_SIZE, RUG_RATIO = 512, 0.25
+GRAPH, INHIBITION, COPIES, OWN = "Higman-Sims", 0.07, 3, 8  # 3 * 23 + 8 dimensions for 3 * 100 + 8 features: r = 1/4
 HALF_PRECISION = 2.0**14  # half precision reaches from 2^-14 to nearly 2^16: loudness may go as far both ways
-SHIFTS = np.array([0.0, 1.0, 2.0, 3.0, 4.0, 1e9])  # of a bias, in standard deviations of its noise; the last silences
+SHIFTS = np.array([0.0, 0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0])  # of a bias, in deviations of its noise
+DECISIVE = 0.1  # share of a sum that one feature vector may have: what one sample decides is no mean
 
 
 class Priced(NamedTuple):
-    """A code at the best ratio a budget allows: ``ratio``, ``loss``, and what it ``costs`` beside the loss."""
+    """A code at the best ratio a budget allows: ``ratio``, ``loss`` with ``se``, and what it ``costs`` beside."""
 
     ratio: float
     loss: float
     costs: float
+    se: float = 0.0
 
 
 class Candidate(NamedTuple):
-    """A code of one ratio of loudness: its exact or simulated ``loss``, its ``norm`` and its ``largest`` weight."""
+    """A code of one ratio of loudness: its ``loss``, its ``norm``, its ``largest`` weight and its ``reach``."""
 
     ratio: float
     code: Code
     loss: float
     norm: float
     largest: float
+    reach: float
 
 
-def under_budget(budget: str, strength: float, kind: str, p: float, *, samples: int, seed: int) -> Priced:
-    """The best ratio of loudness that a kind of code has under a budget, and its loss there."""
+def under_budget(
+    budget: str, strength: float, offered: tuple[Candidate, ...], p: float, *, samples: int, seed: int
+) -> Priced:
+    """The best of some codes under a budget, and its loss there."""
     # Budgets: hidden noise, its standard deviation beside an encoder whose longest column is 1; the bits of a number to
-    # which all is rounded; lambda of lambda (|W_in|^2 + |W_out|^2) / n; a bound on weights of both, equally long.
+    # which all is rounded; lambda of lambda (|W_in|^2 + |W_out|^2) / n; a bound on weights of both, equally long; the
+    # largest ratio of the loudest to the softest feature.
     checks.one_of("budget", budget, BUDGETS)  # a misspelt name would be taken for another
-    checks.one_of("kind", kind, KINDS)
-    offered = candidates(kind, p)
     if budget == "decay":
         best = min(offered, key=lambda one: one.loss + strength * one.norm)
         return Priced(best.ratio, best.loss, strength * best.norm)
-    if budget == "bound":
-        offered = [one for one in offered if one.largest <= strength]
-        if not offered:
-            raise ValueError(f"strength = {strength} bounds the weights of every {kind}; allowed: a larger one")
-        best = min(offered, key=lambda one: one.loss)
+    if budget in ("bound", "range"):
+        within = [one for one in offered if (one.largest if budget == "bound" else one.reach) <= strength * (1 + 1e-9)]
+        if not within:
+            return Priced(1.0, float(features.variance(p)), 0.0)  # silence
+        best = min(within, key=lambda one: one.loss)
         return Priced(best.ratio, best.loss, 0.0)
     measure = noisy_loss if budget == "noise" else rounded_loss
     best = offered[0]
     if len(offered) > 1:
-        best = min(offered, key=lambda one: measure(one.code, p, strength, samples=samples, seed=seed).mean)
-    return Priced(best.ratio, measure(best.code, p, strength, samples=samples, seed=seed + 2).mean, 0.0)
+        losses = [_trusted(measure, one.code, p, strength, samples // 5, seed) for one in offered]
+        best = offered[int(np.argmin(losses))]
+    found = measure(best.code, p, strength, samples=samples, seed=seed + 2)
+    return Priced(best.ratio, found.mean, 0.0, found.se)
 
 
 def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> list[int]:
@@ -87,13 +103,21 @@ def takeovers(kinds: Iterable[str], strengths: ArrayLike, costs: ArrayLike) -> l
 @lru_cache(maxsize=64)
 def candidates(kind: str, p: float) -> tuple[Candidate, ...]:
     """The codes of a kind, one for each ratio of loudness, with the bias and gain that suit them without a budget."""
-    if kind in RATIOS:
+    checks.one_of("kind", kind, KINDS)
+    if kind in MAKERS:
         return tuple(_loud(kind, ratio, p) for ratio in RATIOS[kind])
     if kind == "graph":
-        tile = graph_tile(GRAPH, p)
-        return (_candidate(1.0, graph_code(tile, p), tile.loss),)
+        tile = graph_tile(GRAPH, p, INHIBITION)
+        code = side_by_side([graph_code(tile, p)] * COPIES + [own_block()] * OWN)
+        return (candidate(1.0, code, tile.loss * (1 - OWN / len(code.b))),)
     code = rug_code(RUG_SIZE, RUG_RATIO, p, antipodal=kind == "antipodal")
-    return (_candidate(1.0, code, noisy_loss(code, p, 0.0, samples=5_000, seed=0).mean),)
+    return (candidate(1.0, code, noisy_loss(code, p, 0.0, samples=2_000, seed=0).mean),)
+
+
+def candidate(ratio: float, code: Code, loss: float) -> Candidate:
+    """A code with what its budgets need."""
+    loud = np.linalg.norm(code.W_in, axis=0)
+    return Candidate(ratio, code, loss, norm_cost(code.W), _largest_weight(code), float(loud.max() / loud.min()))
 
 
 def rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int) -> Estimate:
@@ -103,7 +127,7 @@ def rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int) 
     W_in, W_out, b = (_rounded(value, kind, most) for value in balanced(code))
     x = features.sample(len(b), p, samples, seed=seed)
     hidden = _rounded(x @ W_in.T, kind, most)
-    return Estimate.of(np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1))
+    return decided(np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1), f"bits = {bits}")
 
 
 def ratio_within(B: int, largest: float) -> float:
@@ -133,18 +157,54 @@ def norm_cost(W: NDArray[np.float64]) -> float:
 
 def noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
     """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one."""
-    # The bias of every output is lowered by one of SHIFTS, whichever is best on other feature vectors.
+    # Bias and gain of every output suit the noise, chosen on a fifth as many other vectors. Outputs with readers
+    # of one length are alike and share them, as few vectors would not tell them apart. The noise of an output is
+    # integrated and not drawn: where it is large beside the strengths, a drawn one has no mean to speak of.
     scale = np.linalg.norm(code.W_in, axis=0).max()
-    W_in, W_out = code.W_in / scale, code.W_out * scale
-    spread = noise * np.linalg.norm(W_out, axis=1)
+    length = np.linalg.norm(code.W_out, axis=1)
+    spread, (_, alike) = noise * scale * length, np.unique(np.round(np.log(length), 6), return_inverse=True)
+    x = features.sample(len(code.b), p, max(2, samples // 5), seed=np.random.default_rng(seed))
+    shifts = np.add.outer([0.0, -0.05, -0.15], -SHIFTS[:, None] * spread).reshape(-1, len(spread))
+    found = np.transpose([_moments(x, code, shift, spread) for shift in shifts], (1, 0, 2))
+    overlaps, powers = (np.array([np.bincount(alike, row) for row in part])[:, alike] for part in found)
+    best = np.argmax(overlaps**2 / np.maximum(powers, 1e-300), axis=0), np.arange(len(spread))
+    gain, shift = overlaps[best] / np.maximum(powers[best], 1e-300), shifts[best]
+    x = features.sample(len(code.b), p, samples, seed=np.random.default_rng(seed + 1))
+    mean, square = _smoothed(x @ code.W.T + code.b + shift, spread)
+    return decided((x**2 - 2 * gain * x * mean + gain**2 * square).mean(axis=1), f"noise = {noise}")
 
-    def errors(shift, rng):
-        x = features.sample(len(code.b), p, samples, seed=rng)
-        hidden = x @ W_in.T + noise * rng.standard_normal((samples, len(W_in)))
-        return np.square(x - np.maximum(hidden @ W_out.T + code.b - shift * spread, 0))
 
-    chosen = np.argmin([errors(shift, np.random.default_rng(seed)).mean(axis=0) for shift in SHIFTS], axis=0)
-    return Estimate.of(errors(SHIFTS[chosen], np.random.default_rng(seed + 1)).mean(axis=1))
+def decided(errors: NDArray[np.float64], what: str) -> Estimate:
+    """The mean of many errors, unless one of them has a share of the sum that makes it no mean."""
+    if errors.max() > DECISIVE * errors.sum():
+        raise ValueError(
+            f"{what} leaves a loss that one of {len(errors)} feature vectors decides; allowed: less, or more"
+        )
+    return Estimate.of(errors)
+
+
+def _trusted(measure, code, p, strength, samples, seed):
+    """The mean loss of a candidate; infinite where one sample decides it."""
+    try:
+        return measure(code, p, strength, samples=max(100, samples), seed=seed).mean
+    except ValueError:
+        return np.inf
+
+
+def _moments(x, code, shift, spread):
+    mean, square = _smoothed(x @ code.W.T + code.b + shift, spread)
+    return (x * mean).mean(axis=0), square.mean(axis=0)
+
+
+def _smoothed(y, spread):
+    """Mean and mean square of ReLU(y + spread Z) over a normal Z."""
+    positive = np.where(spread > 0, spread, 1.0)
+    z = np.clip(y / positive, -40, 40)
+    inside, density = ndtr(z), np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi)
+    still = np.maximum(y, 0)
+    mean = np.where(spread > 0, np.where(z >= 40, y, positive * (z * inside + density)), still)
+    square = np.where(z >= 40, y**2, positive**2 * ((z**2 + 1) * inside + z * density))
+    return np.maximum(mean, 0), np.maximum(np.where(spread > 0, square, still**2), 0)
 
 
 def _rounded(value, kind, most):
@@ -152,13 +212,9 @@ def _rounded(value, kind, most):
 
 
 def _loud(kind, ratio, p):
-    code = {"fan": priority_fan, "cone": cone}[kind](SIZES[kind], ratio)
-    best = best_decoder(code.W, p, rtol=1e-3)
-    return _candidate(ratio, Code(code.W_in, best.gain[:, None] * code.W_out, best.b), best.loss)
-
-
-def _candidate(ratio, code, loss):
-    return Candidate(ratio, code, loss, norm_cost(code.W), _largest_weight(code))
+    code = MAKERS[kind](SIZES[kind], ratio)
+    best = best_decoder(code.W, p, rtol=1e-2)
+    return candidate(ratio, Code(code.W_in, best.gain[:, None] * code.W_out, best.b), best.loss)
 
 
 def _largest_weight(code):

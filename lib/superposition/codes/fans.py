@@ -36,14 +36,14 @@ def priority_fan(B: int, ratio: float) -> Code:
     direction = np.c_[np.cos(angle), np.sin(angle)]
     direction[-1] = (-1, 0)
     w, v = np.zeros((B, 2)), np.zeros((B, 2))
-    w[0], v[0] = (_rounded(level[0], _BITS), 0), (1 / level[0], 0)
+    w[0], v[0] = (rounded(level[0], _BITS), 0), (1 / level[0], 0)
     for t in range(1, B - 1):
         side = np.array([-w[t - 1, 1], w[t - 1, 0]])
-        scale = _rounded(1 / (level[t] * (side @ direction[t])), 8)
+        scale = rounded(1 / (level[t] * (side @ direction[t])), 8)
         v[t] = scale * side
-        w[t] = _rounded(direction[t] / (v[t] @ direction[t]), _BITS)
-    scale = _rounded(1 / level[-1], 8)
-    v[-1], w[-1] = (0, -scale), (0, -_rounded(1 / scale, _BITS))
+        w[t] = rounded(direction[t] / (v[t] @ direction[t]), _BITS)
+    scale = rounded(1 / level[-1], 8)
+    v[-1], w[-1] = (0, -scale), (0, -rounded(1 / scale, _BITS))
     return Code(w.T.copy(), v, np.zeros(B))
 
 
@@ -82,7 +82,7 @@ def _levels(B, ratio):
     return ratio ** ((B - 1) / 2 - np.arange(B))
 
 
-def _rounded(value, bits):
+def rounded(value, bits):
     """``value`` with that many bits of mantissa."""
     mantissa, exponent = np.frexp(value)
     return np.ldexp(np.round(mantissa * 2.0**bits) / 2.0**bits, exponent)

@@ -54,11 +54,17 @@ def hierarchical_bound(r: ArrayLike) -> NDArray[np.float64]:
     return _over(r) / 6
 
 
+def fewest_in_space(n: ArrayLike) -> NDArray[np.int64]:
+    """Theorem C3: codes of infinite ratio in three dimensions have at least (n - 3)(n - 4)/2 conflicts, n >= 4."""
+    n = np.asarray(n)
+    return (n - 3) * (n - 4) // 2
+
+
 def best_constant(r: ArrayLike) -> NDArray[np.float64]:
-    """Upper bound on C(r): fans, the best digon and dedicated dimensions, mixed."""
+    """Upper bound on C(r): swept fans, the best digon and dedicated dimensions, mixed."""
     r = np.asarray(r, float)
     B = np.arange(int(np.ceil(2 / r.min(initial=1))) + 5, 4, -1)
-    return np.interp(r, np.r_[2 / B, 0.5, 1], np.r_[(B - 3) / 6, DIGON, 0])[()]
+    return np.interp(r, np.r_[2 / B, 0.5, 1], np.r_[(B - 3) / 6 - 2 / 81 * ((B - 2) // 2) / B, DIGON, 0])[()]
 
 
 def _over(r):

@@ -1,35 +1,49 @@
 """Rare features: where the best loss drops, and the logarithm that rugs pay and fans do not.
 
 It drops at r of order p, no later and no earlier. Fans are the upper bound. The lower one holds for every code and
-every number of features: outputs above a threshold make few patterns, and active features many.
+every number of features: outputs above a threshold make few patterns of few members, and active features many.
 Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
 """
 
 from __future__ import annotations
 
+from math import comb
+
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import lambertw, rel_entr
+from scipy.special import entr, lambertw, rel_entr
 
 
 def drop_bounds(kappa: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Best loss over p/3 at r = kappa p, as p -> 0: no code gets below the first, fans reach the second."""
     kappa = np.asarray(kappa, float)
-    return np.maximum(0, 1 - kappa) ** 3, 1 + kappa / 2 * np.expm1(-2 / kappa)
+    return np.maximum(0, 1 - kappa / 2) ** 3, 1 + kappa / 2 * np.expm1(-2 / kappa)
 
 
 def counting_bound(p: float, r: float) -> float:
     """Lower bound on the loss at every number of features, from the count of patterns of active outputs."""
-    # n outputs above a threshold tau make at most exp(n H(r)) patterns, H the entropy in nats. With a share eta of the
-    # active features above tau and a share phi of the others, the patterns know p kl(eta | pi) + (1 - p) kl(phi | pi)
-    # nats a feature, pi = p eta + (1 - p) phi, and the loss is at least (1 - p) phi tau^2 + (p/3) max(0, 1 - eta -
-    # tau)^3. Each cell of the grid in phi is bounded by its ends.
-    known = np.log(2) if r >= 0.5 else -r * np.log(r) - (1 - r) * np.log1p(-r)
+    # With a share eta of the active features above a threshold tau and a share phi of the others, patterns of outputs
+    # above tau know p kl(eta | pi) + (1 - p) kl(phi | pi) nats a feature, pi = p eta + (1 - p) phi, and few have that
+    # size; the loss is at least (1 - p) phi tau^2 + (p/3) max(0, 1 - eta - tau)^3. Each cell of the grid in phi is
+    # bounded by its ends.
     tau = np.geomspace(1e-3, 0.9, 40)[:, None]
     phi = np.geomspace(1e-6, 1, 200) * np.minimum(1, p / (3 * tau**2 * (1 - p)))
-    eta, below = _largest_share(p, phi, known), np.hstack([np.zeros_like(tau), phi[:, :-1]])
+    eta, below = _largest_share(p, phi, r), np.hstack([np.zeros_like(tau), phi[:, :-1]])
     bound = (1 - p) * below * tau**2 + p / 3 * np.maximum(0, 1 - eta - tau) ** 3
     return float(min(bound.min(axis=1).max(), p / 3))
+
+
+def shallow_cells(n: int, d: int, depth: int) -> float:
+    """At most so many cells of n hyperplanes in d dimensions lie above `depth` of them or fewer."""
+    # vertices of a depth in 0, ..., d dimensions by sampling, each hyperplane with probability s; see Theorem D
+    s = np.linspace(0.01, 0.99, 99)
+    found = 1.0
+    for k in range(1, d + 1):
+        low = k // 2
+        facets = comb(n, low) * s**low + (comb(n, low - 1) * s ** (low - 1) if low else 0)
+        vertices = np.min(np.log(2 * facets) - k * np.log(s) - depth * np.log1p(-s))
+        found += min(comb(n, k), float(np.exp(min(vertices, 700))))
+    return found
 
 
 def rug_constant(r: ArrayLike) -> NDArray[np.float64]:
@@ -53,12 +67,25 @@ def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
     return p**2 / 3 * (1 / np.asarray(r, float) - 1) * (1.5 + z2 / 4)
 
 
-def _largest_share(p, phi, known):
-    """Largest eta whose patterns fit into `known` nats, from above, by bisection."""
+def patterns(r: ArrayLike, pi: ArrayLike) -> NDArray[np.float64]:
+    """Nats a feature in the patterns of outputs that hyperplanes in r dimensions a feature make, a share pi above."""
+    # all cells, or those of depth pi: Clarkson and Shor's sampling with the upper bound theorem
+    half = np.asarray(r, float) / 2
+    shallow = _entropy(half) + (half + pi) * _entropy(half / (half + pi))
+    return np.minimum(_entropy(np.minimum(r, 0.5)), shallow)
+
+
+def _entropy(x):
+    return entr(x) + entr(1 - x)
+
+
+def _largest_share(p, phi, r):
+    """Largest eta whose patterns are no more than there are, from above, by bisection."""
+    # what they know is convex in eta, how many there are concave, and phi itself fits: one crossing
     low, high = np.minimum(phi, 1), np.ones_like(phi)
     for _ in range(40):
         eta = (low + high) / 2
-        fits = _information(p, eta, phi) <= known
+        fits = _information(p, eta, phi) <= patterns(r, p * eta + (1 - p) * phi)
         low, high = np.where(fits, eta, low), np.where(fits, high, eta)
     return high
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks
-from superposition.codes import mixtures
+from superposition.codes import mixtures, swept
 from superposition.codes.best_map import LARGEST_FAN
 from superposition.codes.fans import fan_loss
 from superposition.codes.rare_features import counting_bound
@@ -26,6 +26,7 @@ ROWS = 48  # probabilities of the map
 PHASES = {
     "dropped": "#E5E5E5",
     "fan": "#0072B2",
+    "swept": "#F0E442",
     "antipodal": "#E69F00",
     "rug": "#CC79A7",
     "digon": "#56B4E9",
@@ -54,7 +55,10 @@ def _with_fans(hull):
     """The best mixtures at one p, fans among them: a hull of hulls is a hull."""
     sizes = np.arange(4, LARGEST_FAN + 1)
     points = list(zip(hull.phase, hull.r, hull.loss, strict=True))
-    points += [("fan", 2 / B, float(fan_loss(hull.p, B))) for B in sizes]  # pyrefly: ignore[bad-argument-type]: a whole number
+    for B in sizes.tolist():
+        in_pairs = 4 < B <= swept.LARGEST
+        loss = swept.swept_loss(hull.p, B) if in_pairs else fan_loss(hull.p, B)
+        points.append(("swept" if in_pairs else "fan", 2 / B, float(loss)))
     return mixtures.lower_hull(sorted(points, key=lambda point: point[1:]))
 
 

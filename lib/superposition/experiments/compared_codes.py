@@ -21,14 +21,17 @@ class PricedPoint(Point):
     """What `priced_code` takes."""
 
     kind: Annotated[
-        Literal["fan", "cone", "graph", "antipodal", "rug"],
-        Meaning("fan, cone, graph, antipodal, rug", "the code; the graph tile has r = 0.23, the others 1/5"),
+        Literal["fan", "swept", "cone", "searched", "graph", "antipodal", "rug"],
+        Meaning(
+            "fan, swept, cone, searched, graph, antipodal, rug",
+            "the code, all at r = 1/4; searched: a tile that descent found; graph: beside a few own dimensions",
+        ),
     ]
     budget: Annotated[
-        Literal["noise", "digits", "decay", "bound"],
+        Literal["noise", "digits", "decay", "bound", "range"],
         Meaning(
-            "noise, digits, decay, bound",
-            "what limits it: hidden noise, bits of a number, weight decay, a bound on the weights",
+            "noise, digits, decay, bound, range",
+            "what limits it: hidden noise, bits of a number, weight decay, a bound on weights, or on loudness",
         ),
     ]
     strength: Annotated[
@@ -37,14 +40,15 @@ class PricedPoint(Point):
         Meaning(
             "above 0",
             "noise: its sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
-            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight",
+            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest feature; "
+            "silence where no code fits",
         ),
     ]
     p: Probability
     samples: Annotated[
         Count,
         Field(ge=2),
-        Meaning("feature vectors", "feature vectors that measure; as many others choose the loudness"),
+        Meaning("feature vectors", "feature vectors that measure; a fifth as many others choose the loudness"),
     ]
     seed: Seed
 
@@ -60,24 +64,42 @@ def priced_code(
     *, kind: str, budget: str, strength: float, p: float, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """Loss of one kind of code under one budget, at the ratio of loudness that suits it."""
-    from superposition.codes.budgets import candidates, under_budget
+    from superposition.codes import budgets
 
-    found = under_budget(budget, strength, kind, p, samples=samples, seed=seed)
-    nd, ns = candidates(kind, p)[0].code.W_in.shape
+    offered = (_searched(p),) if kind == "searched" else budgets.candidates(kind, p)
+    found = budgets.under_budget(budget, strength, offered, p, samples=samples, seed=seed)
+    nd, ns = offered[0].code.W_in.shape
     return {
         "r": nd / ns,
         "loudness": found.ratio,
         "loss": found.loss,
+        "loss_se": found.se,
         "total": found.loss + found.costs,
     }
 
 
+def _searched(p):
+    """The tile at r = 1/4 that descent found at this p, from its file."""
+    from superposition.codes import budgets
+    from superposition.codes.exact_losses import code_loss
+    from superposition.codes.fans import Code
+
+    found = _weights(f"tile-2-8-p{p:g}")
+    code = Code(found["W_in"], found["W_out"], found["b"])
+    return budgets.candidate(1.0, code, code_loss(code.W, code.b, p, rtol=1e-3))
+
+
+def _weights(name):
+    from superposition import weights
+
+    return weights.load(_FOLDER / f"{name}.safetensors")
+
+
 def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, float | int]:
     """Measure a code of the table of records as ``superposition record check`` does."""
-    from superposition import weights
     from superposition.diagnosis import record_verifier
 
-    found = weights.load(Path(str(resources.files("superposition") / "data" / "records")) / f"{name}.safetensors")
+    found = _weights(name)
     nd = len(found["W_in"]) if "W_in" in found else None
     ns, rank, loss, se = record_verifier.measured(found["W"], found["b"], p, nd=nd)
     return {"ns": ns, "nd": rank, "loss": loss, "loss_se": se}
@@ -104,6 +126,7 @@ _PRICED = {
     **OVER_RUG,
     "loudness": Meaning("1 or more", "best ratio of loudness of a feature over the next one's"),
     "loss": LOSS["loss"],
+    "loss_se": Meaning(LOSS["loss_se"].unit, LOSS["loss_se"].meaning + "; 0 where the loss is exact"),
     "total": Meaning(LOSS["loss"].unit, "loss with what weight decay adds to it"),
     "total_over_rug": Meaning("no unit", "total over the rug's loss at the same p and at the ratio of the code"),
 }
@@ -116,18 +139,20 @@ _RECORDED = {
     "over_best": Meaning("no unit", "loss over the best known loss at the same p and nd / ns"),
     "record": Meaning("0, 1", "1 if the code beats the best known one beyond its error"),
 }
-_SMALL = {"kind": ("fan", "cone", "graph"), "p": (0.05,), "samples": (50_000,), "seed": (0,)}
-_LARGE = {"kind": ("antipodal", "rug"), "p": (0.05,), "samples": (5_000,), "seed": (0,)}
+_SMALL = {"kind": ("fan", "swept", "cone", "searched"), "p": (0.05,), "samples": (20_000,), "seed": (0,)}
+_LARGE = {"kind": ("graph", "antipodal", "rug"), "p": (0.05,), "samples": (2_000,), "seed": (0,)}
 _STRENGTHS = {
-    "noise": (1e-8, 1e-7, 1e-6, 1e-5, 3e-5, 1e-4, 1e-3, 1e-2, 0.03, 0.1, 0.2),
-    "digits": (16, 32, 64),
-    "decay": (1e-9, 1e-8, 1e-7, 3e-7, 1e-6, 1e-5, 3e-5, 1e-4, 3e-4, 1e-3),
-    "bound": (10, 30, 100, 300, 1000, 1e4, 1e5, 1e6),
+    "noise": (1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1),
+    "digits": (16,),
+    "decay": (1e-8, 1e-7, 1e-6, 3e-6, 1e-5, 1e-4, 1e-3),
+    "bound": (10, 30, 100, 300, 1e4),
+    "range": (10, 30, 100, 300, 1000, 1e4, 1e6),
 }
-_RECORDS = {
-    0.05: ("tile-2-5-p0.05", "tile-2-6-p0.05", "tile-3-7-p0.05", "tile-4-9-p0.05", "tile-5-11-p0.05"),
-    0.01: ("tile-2-5-p0.01", "tile-2-6-p0.01", "tile-3-7-p0.01"),
-}
+_FOLDER = Path(str(resources.files("superposition") / "data" / "records"))
+_RECORDS: dict[float, tuple[str, ...]] = {}  # each file is a submission: its name ends in -p and the probability
+for _file in sorted(_FOLDER.glob("*-p*.safetensors")):
+    _at = float(_file.stem.rpartition("-p")[2])
+    _RECORDS[_at] = (*_RECORDS.get(_at, ()), _file.stem)
 
 RUNS = (
     Run(
@@ -146,8 +171,8 @@ RUNS = (
         hours={"small": 0.001, "full": 0.1},
     ),
     Run(
-        name="rug-records",  # to submit a code: its file into book/data/records, its name here, and this run's table
-        feeds="the table of records: codes that beat the best known",
+        name="rug-records",  # to submit a code: its file into book/data/records
+        feeds="the table of records: submitted codes beside the best known",
         function=_HERE + "recorded_code",
         point=RecordPoint,
         columns=_RECORDED,

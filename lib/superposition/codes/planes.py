@@ -1,0 +1,86 @@
+"""Features of any number in whole dimensions: fans in the planes, digons and dimensions of their own, the rest dropped.
+
+Source: ours, against The Persian Rug, section 4.2.
+"""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import features
+from superposition.codes import partners, swept
+from superposition.codes.fans import Code, fan_loss, priority_fan
+
+LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
+REACH = 1e240  # of the loudness of a fan in a plane, and of a swept one with what its angles add
+
+
+class Plan(NamedTuple):
+    """How many features each plane holds, how many the odd dimension, how many are dropped, and the loss of all."""
+
+    planes: tuple[int, ...]
+    odd: int
+    dropped: int
+    loss: float
+
+
+def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
+    """The best use of nd dimensions by ns features, spread evenly over the planes; ``loss`` is a sum, not a mean."""
+    count, of_plane, silent = nd // 2, plane_losses(p, largest), float(features.variance(p))
+    of_odd = [0.0, 0.0, 2 * float(partners.best_digon(p)[1])][: 3 if nd % 2 else 1]
+    found = []
+    for odd, alone in enumerate(of_odd[: ns + 1]):
+        held = np.arange(min(ns - odd, count * largest) + 1)
+        size, more = np.divmod(held, max(count, 1))
+        total = (count - more) * of_plane[size] + more * of_plane[np.minimum(size + 1, largest)] if count else 0 * held
+        total = total + alone + silent * (ns - odd - held)
+        at = int(np.argmin(total))
+        found.append((float(total[at]), odd, at))
+    loss, odd, at = min(found)
+    size, more = divmod(at, max(count, 1))
+    return Plan((size,) * (count - more) * (count > 0) + (size + 1,) * more, odd, ns - odd - at, loss)
+
+
+@lru_cache(maxsize=64)
+def plane_losses(p: float, largest: int) -> NDArray[np.float64]:
+    """The sum of the losses of 0, 1, ..., `largest` features in a plane."""
+    digon = float(partners.best_digon(p)[1])
+    fans = [size * float(swept.swept_loss(p, size) if size <= swept.LARGEST else fan_loss(p, size))
+            for size in range(5, largest + 1)]  # fmt: skip
+    return np.array([0, 0, 0, 2 * digon, 4 * digon, *fans])
+
+
+def built(found: Plan, p: float) -> list[Code]:
+    """The blocks of a plan, without what is dropped."""
+    blocks = [block for size in found.planes for block in plane_blocks(size, p)]
+    if found.odd:
+        blocks.append(own_block() if found.odd == 1 else digon_block(p))
+    return blocks
+
+
+def plane_blocks(size: int, p: float) -> list[Code]:
+    """The blocks in one plane."""
+    if size < 5:
+        return [own_block()] * (min(size, 2) - max(0, size - 2)) + [digon_block(p)] * max(0, size - 2)
+    if size > swept.LARGEST:
+        return [priority_fan(size, REACH ** (1 / (size - 1)))]
+    steep = 1e4 if size > 6 else None
+    return [swept.swept_fan(size, min(1e8, swept.largest_ratio(size, 3.0, steep or 1.0, REACH)), 3.0, steep)]
+
+
+def own_block() -> Code:
+    """One feature in a dimension of its own."""
+    return Code(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
+
+
+def digon_block(p: float) -> Code:
+    """The best digon, with its best gain and bias."""
+    c = float(partners.best_digon(p)[0])
+    noise = float(np.sqrt(features.variance(p)))
+    found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
+    W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
+    return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))
