@@ -494,7 +494,7 @@ def flat_growth(
     NotACovariance
         If the kernel is no covariance.
     FewVectors
-        If few vectors carry the average, as on small rings at large gain; it is a ValueError.
+        If few vectors carry the average, as at large gain; more of them help. It is a ValueError.
     ValueError
         If an argument is out of range.
 
