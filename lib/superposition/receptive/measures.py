@@ -23,7 +23,7 @@ def ipr(w: ArrayLike) -> np.ndarray:
 
 
 def half_energy_width(w: ArrayLike) -> np.ndarray:
-    """Length of the shortest arc of the ring that holds half of sum w^2: 1 to ceil(n / 2); the upper end for a flat field."""
+    """Length of the shortest arc of the ring with half of sum w^2: 1 to ceil(n / 2), which a flat field has."""
     energy = _fields(w) ** 2
     n = energy.shape[-1]
     before = np.concatenate([np.zeros((*energy.shape[:-1], 1)), np.cumsum(np.tile(energy, 2), axis=-1)], axis=-1)
