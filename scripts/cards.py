@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from superposition import codes, decoders, receptive, rug
+from superposition import decoders, receptive, rug
 from superposition.book import style
 from superposition.book.style import COLOURS
 from superposition.decoders.shared_directions import digon_bayes_loss
@@ -38,13 +38,13 @@ def fan(ax):
 
 def cone(ax):
     """Twelve arrows up to a circle, seen from above its rim, and the plane that cuts one of them off."""
-    turn = 2 * np.pi * np.arange(12) / 12 - np.pi / 2  # the first one in front
+    turn = 2 * np.pi * (np.arange(12) + 0.3) / 12 - np.pi / 2  # the first one in front
     tips = np.array([np.cos(turn), 1 + 0.3 * np.sin(turn)]).T
     rim = np.linspace(0, 2 * np.pi, 90)
     ax.plot(np.cos(rim), 1 + 0.3 * np.sin(rim), color=COLOURS["black"], linewidth=0.8)
     ax.fill(*np.array([(0, 0), *1.25 * tips[[-1, 1]]]).T, color=COLOURS["orange"], alpha=0.4, linewidth=0)
-    for i, tip in enumerate(tips):
-        ax.annotate("", tip, (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0,
+    for i in range(11, -1, -1):
+        ax.annotate("", tips[i], (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0,
                     "color": COLOURS["blue" if i else "vermilion"]})  # fmt: skip
     ax.set(xlim=(-1.4, 1.4), ylim=(-0.05, 1.5), title="twelve exclusive features, three dimensions")
     ax.set_axis_off()
