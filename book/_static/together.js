@@ -63,12 +63,12 @@ document.addEventListener("sliders", () => {
       return {height: 312, parts: [chart.group],
         label: `Loss over the rug's against s, at p = ${p} and r = ${r}. At s = ${number(at)} the best linear code has ` +
           `${number(linear(at) / rug)} and the grouped rug ${number(loss / rug)}.`,
-        below: table(["", "loss", "/ rug", "own weight", "partner's"], [
+        below: table(["", "loss", "/ rug", "own", "partner"], [
           row(key("var(--ink)", "2 4"), "best linear", linear(at)), row(key("var(--blue)", ""), "rug", rug),
           row(key("var(--green)", "7 4"), "grouped rug", loss, number(own), number(partner)),
           trained ? row(key("var(--vermilion)", "", true), "trained", trained) :
             [`${key("var(--vermilion)", "", true)}trained`, "not at this <i>s</i>", "", "", ""]]) +
-          `<p>Partners ${partner < 0 ? "<b>point away</b> from each other" : "<b>add</b>"}. Groups of ${G}, <i>p</i> = ${p}, ` +
+          `<p>Partners ${partner < 0 ? "<b>point away</b> from each other" : "<b>add</b>"} (own and partner: weights). Groups of ${G}, <i>p</i> = ${p}, ` +
           `<i>r</i> = ¼. Lines are for many features; trained are five networks of 64.</p>`};
     };
   };
