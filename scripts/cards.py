@@ -139,7 +139,7 @@ def kurtosis(ax):
 
 def gain(ax):
     """How narrow a trained field is against the gain."""
-    run = tables.load("field-one").columns
+    run = tables.load("field-one").where(n=40, xi1=2.0, xi2=1.0).columns
     style.measured(ax, run["gain"], run["median"])
     critical = float(receptive.critical_gain(40, 2, 1))
     ax.axvline(critical, color=COLOURS["blue"], linestyle="--")

@@ -225,7 +225,7 @@ FIELD = """(({bestField, fieldTask, generator, nIpr, normals}, uniform) => {
 def test_width_of_a_receptive_field(theory):
     # Against trained neurons. Two hundred vectors give the width to a few per cent, 9 at gain 1 when this was written;
     # the first order is excluded there.
-    run = tables.load("field-one").columns
+    run = tables.load("field-one").where(n=40, xi1=2.0, xi2=1.0).columns
     gains = np.array([0.3, 1.0, 3.0, 10.0])
     trained = np.array([run["median"][run["gain"] == gain].mean() for gain in gains])
     first = np.array([run["first"][run["gain"] == gain].mean() for gain in gains])
