@@ -6,7 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from superposition import codes, decoders, receptive, rug
+from superposition import decoders, receptive, rug
 from superposition.book import style
 from superposition.book.style import COLOURS
 from superposition.decoders.shared_directions import digon_bayes_loss
@@ -16,13 +16,13 @@ from superposition.runs import tables
 from superposition.toy import border, thomson
 
 CARDS = Path(__file__).resolve().parent.parent / "book" / "figures" / "cards"
-P, R, TRAINED = 0.05, 0.2, (256, 51)  # where the cards compare codes, and the networks that come nearest
+P, R = 0.05, 0.2  # where the cards compare codes
 
 
-def trained():
-    """Loss of the stored networks over the theory at their own ratio, 51/256."""
-    ns, nd = TRAINED
-    return tables.load("rug-grid").where(ns=ns, p=P, r=R).columns["loss"] / float(rug.optimum(P, nd / ns).loss)
+def over_theory(table, **where):
+    """Losses of the trained networks of a table over the theory at their own ratio, which is near 1/5."""
+    run = tables.load(table).where(p=P, r=R, **where).columns
+    return run["loss"] / rug.optimum(P, run["nd"] / run["ns"]).loss
 
 
 def fan(ax):
@@ -36,21 +36,39 @@ def fan(ax):
     ax.set_axis_off()
 
 
-def below(ax):
-    """Losses of four codes over the theory's."""
-    theory = float(rug.optimum(P, R).loss)
-    found = {
-        "Persian rug": 1.0,
-        "antipodal rug": float(codes.antipodal_optimum(P, R).loss) / theory,
-        "trained": trained().mean(),
-        "fan": float(codes.fan_loss(P, 10)) / theory,
+def cone(ax):
+    """Twelve arrows up to a circle, seen from above its rim, and the plane that cuts one of them off."""
+    turn = 2 * np.pi * (np.arange(12) + 0.3) / 12 - np.pi / 2  # the first one in front
+    tips = np.array([np.cos(turn), 1 + 0.3 * np.sin(turn)]).T
+    rim = np.linspace(0, 2 * np.pi, 90)
+    ax.plot(np.cos(rim), 1 + 0.3 * np.sin(rim), color=COLOURS["black"], linewidth=0.8)
+    ax.fill(*np.array([(0, 0), *1.25 * tips[[-1, 1]]]).T, color=COLOURS["orange"], alpha=0.4, linewidth=0)
+    for i in range(11, -1, -1):
+        ax.annotate("", tips[i], (0, 0), arrowprops={"arrowstyle": "-|>", "linewidth": 1.6, "shrinkA": 0, "shrinkB": 0,
+                    "color": COLOURS["blue" if i else "vermilion"]})  # fmt: skip
+    ax.set(xlim=(-1.4, 1.4), ylim=(-0.05, 1.5), title="twelve exclusive features, three dimensions")
+    ax.set_axis_off()
+
+
+def steps(ax):
+    """Trained loss over the theory's against the number of features: how long they trained, and how."""
+    drawn = {
+        "rug-sizes-recipe": ("o-", "vermilion", 2000),
+        "rug-stopped-large": ("s-", "purple", 100_000),
+        "rug-sizes-longer": ("^--", "green", 8000),
     }
-    bars = ax.barh(
-        list(found), list(found.values()), color=[COLOURS[c] for c in ("blue", "purple", "vermilion", "green")]
-    )
-    ax.bar_label(bars, fmt=" %.2f")
-    ax.invert_yaxis()
-    ax.set(xlim=(0, 1.15), xticks=[0, 0.5, 1], xlabel="loss / theory")
+    ax.axhline(1, color=COLOURS["blue"])
+    for table, (marks, colour, at) in drawn.items():
+        sizes = np.unique(tables.load(table).where(p=P, r=R, steps=at).columns["ns"])
+        found = [over_theory(table, steps=at, ns=int(ns)).mean() for ns in sizes]
+        ax.plot(sizes, found, marks, color=COLOURS[colour], markersize=4)
+    ax.text(64, 1.015, "Persian rug", color=COLOURS["blue"])
+    ax.text(900, 0.93, "the text's protocol", color=COLOURS["purple"], ha="right")
+    ax.text(230, 0.70, "2000 steps", color=COLOURS["vermilion"])
+    ax.text(4400, 0.80, "8000 steps", color=COLOURS["green"], ha="center", va="top")
+    ax.set(xscale="log", xlabel="number of features", ylabel="loss / theory", ylim=(0.65, 1.08), xlim=(55, 1.2e4))
+    ax.set_xticks([64, 512, 4096], ["64", "512", "4096"])
+    ax.set_xticks([], minor=True)
 
 
 def layers(ax):
@@ -121,7 +139,7 @@ def kurtosis(ax):
 
 def gain(ax):
     """How narrow a trained field is against the gain."""
-    run = tables.load("field-one").columns
+    run = tables.load("field-one").where(n=40, xi1=2.0, xi2=1.0).columns
     style.measured(ax, run["gain"], run["median"])
     critical = float(receptive.critical_gain(40, 2, 1))
     ax.axvline(critical, color=COLOURS["blue"], linestyle="--")
@@ -129,7 +147,7 @@ def gain(ax):
     ax.set(xscale="log", xlim=(0.1, 15), xlabel="gain", ylabel="localization", ylim=(0, 35))
 
 
-DRAWN = (fan, below, layers, noise, jump, pentagon, race, collisions, kurtosis, gain)
+DRAWN = (fan, cone, steps, layers, noise, jump, pentagon, race, collisions, kurtosis, gain)
 
 
 def picture(draw):

@@ -205,6 +205,7 @@ def test_scripts_are_loaded_where_they_are_needed(site):
     for name in PAGES:
         page = (site / name).read_text(encoding="utf-8")
         assert ("sliders.js" in page) == ("data-slider=" in page), name
+        assert ("together.js" in page) == ('data-slider="together"' in page), name
         assert ("ledger.js" in page) == (name in ("ledger.html", "errata.html")), name
 
 

@@ -10,12 +10,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy import special
-from superposition import codes, incidental, receptive, rug, toy
+from superposition import codes, correlated, incidental, receptive, rug, toy
 from superposition.incidental import noise_push
 from superposition.runs import tables
 
 ROOT = Path(__file__).resolve().parent.parent
-SCRIPT = ROOT / "book" / "_static" / "sliders.js"
+STATIC = ROOT / "book" / "_static"
+SCRIPT = STATIC / "sliders.js"
+OWN = {"together"}  # sliders with a file of their own
 STILLS = runpy.run_path(str(ROOT / "scripts" / "stills.py"))
 BLOCKS = {name: markup for _, name, markup in STILLS["blocks"]()}
 THEME = "site-packages"  # where the theme's style looks for fonts that a page of its own does not have
@@ -140,6 +142,40 @@ def test_best_known_mixture(theory, rng):
     assert [" and ".join(parts).replace(" rug", "") for _, parts in found] == [one.phase for one in best]
 
 
+@pytest.fixture(scope="module")
+def together(browser, tmp_path_factory):
+    """What the slider of chapter 10 knows, and its linear losses at some s."""
+    s, page = np.linspace(0, 1, 101), stand_alone(browser.new_page(), tmp_path_factory.mktemp("together"), "together")
+    known = page.evaluate(
+        "s => ({...superposition.together, linear: s.map(superposition.together.linear)})", s.tolist()
+    )
+    page.close()
+    return known, s
+
+
+def test_linear_codes_of_groups(together):
+    known, s = together
+    law = [known[name] for name in ("p", "r", "G")]
+    np.testing.assert_allclose(known["linear"], [correlated.linear_loss(*law, one) for one in s], rtol=1e-12)
+
+
+def test_grouped_rugs_of_the_slider(together):
+    known, _ = together
+    s = known["STEP"] * np.arange(round(1 / known["STEP"]) + 1)
+    best = [correlated.grouped_rug(known["p"], known["r"], known["G"], min(one, 1.0)) for one in s]
+    for name, digits in (("loss", 7), ("own", 5), ("partner", 5)):  # as many as are written there
+        found, tolerance = [getattr(one, name) for one in best], 0.6 * 10.0 ** (1 - digits)
+        np.testing.assert_allclose(known["GROUPED"][name], found, rtol=tolerance)
+
+
+def test_trained_dots_of_the_slider_are_those_of_the_run(together):
+    known, _ = together
+    run = tables.load("together-loss").where(groups=16, p=known["p"], G=known["G"], nd=16 * known["G"] * known["r"])
+    s = np.unique(run.columns["s"])
+    means = [run.where(s=float(one)).columns["loss"].mean() for one in s]
+    np.testing.assert_allclose(known["TRAINED"], np.transpose([s, means]), rtol=CLOSE)
+
+
 @pytest.mark.parametrize("B", [4, 5, 8, 12])
 def test_fans_and_cones(theory, B):
     fan, [W] = codes.priority_fan(B, 3).W, theory("superposition.fan(x, 3)", [B])
@@ -189,7 +225,7 @@ FIELD = """(({bestField, fieldTask, generator, nIpr, normals}, uniform) => {
 def test_width_of_a_receptive_field(theory):
     # Against trained neurons. Two hundred vectors give the width to a few per cent, 9 at gain 1 when this was written;
     # the first order is excluded there.
-    run = tables.load("field-one").columns
+    run = tables.load("field-one").where(n=40, xi1=2.0, xi2=1.0).columns
     gains = np.array([0.3, 1.0, 3.0, 10.0])
     trained = np.array([run["median"][run["gain"] == gain].mean() for gain in gains])
     first = np.array([run["first"][run["gain"] == gain].mean() for gain in gains])
@@ -234,7 +270,10 @@ def test_the_toy_model_trains_to_its_optimum(theory, S, kept):
 def test_the_script_is_small_and_the_pages_name_its_sliders():
     script = SCRIPT.read_text("utf-8")
     assert SCRIPT.stat().st_size < 64_000  # only pages with a slider load it
-    assert set(BLOCKS) == set(re.findall(r"^    (\w+)\(place\) \{$", script, re.MULTILINE))
+    assert set(BLOCKS) - OWN == set(re.findall(r"^    (\w+)\(place\) \{$", script, re.MULTILINE))
+    for name in OWN:
+        assert (STATIC / f"{name}.js").stat().st_size < 8_000
+        assert f'[data-slider="{name}"]' in (STATIC / f"{name}.js").read_text("utf-8")
 
 
 def test_nothing_happens_on_a_page_without_a_slider(opened):

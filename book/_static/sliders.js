@@ -1009,4 +1009,6 @@ document.addEventListener("DOMContentLoaded", () => {
   };
 
   places.forEach(place => sliders[place.dataset.slider]?.(place));
+  window.superposition.kit = {frame, slider, axes, shape, line, words, table, key, number, linspace};  // for sliders in files of their own
+  document.dispatchEvent(new Event("sliders"));
 });

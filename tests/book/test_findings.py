@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from superposition import codes, decoders, receptive, rug, toy
+from superposition import codes, correlated, decoders, receptive, rug, toy
 from superposition.book import ledger
 from superposition.decoders.shared_directions import digon_bayes_loss
 from superposition.incidental import sparsification_rate
@@ -31,9 +31,15 @@ def check(chapter, claim, label):
     return next(row for row in rows if row.id == claim and row.label == label)
 
 
-def trained():
-    loss = CARDS["trained"]()  # over the theory at their own ratio, 51/256
+def trained(table="rug-grid", ns=256, **where):
+    loss = CARDS["over_theory"](table, ns=ns, **where)
     return loss.mean(), 4 * loss.std(ddof=1) / len(loss) ** 0.5
+
+
+def magnified(G):
+    """How many times exclusive features in three dimensions magnify noise."""
+    code = correlated.exclusive_code(G, 3)
+    return correlated.noise_gain(code.W_in, code.W_out).max()
 
 
 def least(kept, W, p):
@@ -69,9 +75,15 @@ NUMBERS = {
     "and {:.3f}, two numbers": lambda: border.tricritical()[1],
     "lose between {:.3f} ± {:.3f}": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
     "and {:.3f} ± {:.3f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
-    "The antipodal rug has {:.2f} of its loss": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
+    "the antipodal rug has {:.2f} of it": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
     "trained networks with 256 features have {:.3f} ± {:.3f}": trained,
+    "networks of 8192 features have {:.3f} ± {:.3f}, as": lambda: trained("rug-stopped-large", 8192),
+    "4096 features, at {:.2f} after 2000": lambda: trained("rug-sizes-recipe", 4096)[0],
+    "after 2000, back to {:.2f}": lambda: trained("rug-sizes-longer", 4096, steps=8000)[0],
+    "twelve of them magnify what disturbs the hidden vector {:.1f} times": lambda: magnified(12),
+    "sixty {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
+    "the least that is known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
     "as the next, {:.2f} is left": lambda: float(codes.code_loss(FOUR_TIMES, np.zeros(10), 0.05, rtol=0.003)) / THE_RUG,
     "with a probability below {:.4f}": border_of_the_pentagon,
     "a sparsity above {:.3f}": lambda: 1 - border_of_the_pentagon(),
@@ -79,7 +91,7 @@ NUMBERS = {
     "{:.2f} ± {:.2f} for two": lambda: measured(*POLYSEMANTIC, "constant at n = 2, m = 32"),
     "{:.2f} ± {:.2f} for 24": lambda: measured(*POLYSEMANTIC, "constant at n = 24, m = 96"),
     "denser, from f = {:.2f}": lambda: check("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS).predicted[0],
-    "to {:.3f} ± {:.3f}. A formula": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
+    "to {:.3f} ± {:.3f}. The exact push": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
     "The best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
     "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
     "above r = {:.3f} nothing is left": lambda: float(decoders.recovery_ratio(0.05)),
@@ -93,6 +105,19 @@ NUMBERS = {
 def test_numbers_of_the_front_page(sentence):
     found = NUMBERS[sentence]()
     assert sentence.format(*(found if isinstance(found, tuple) else (found,))) in FOUND
+
+
+@pytest.mark.parametrize(
+    ("sentence", "found"),
+    [
+        ("networks of 8192 features have {:.3f} ± {:.3f} of its loss", lambda: trained("rug-stopped-large", 8192)),
+        ("of its loss at p = 0.05 and r = 1/5 ({:.2f} with 1024)", lambda: trained("rug-stopped-large", 1024)[:1]),
+        ("4096 features back to {:.2f}.", lambda: trained("rug-sizes-longer", 4096, steps=8000)[:1]),
+        ("have {:.2f} of the rug's loss", lambda: (float(codes.fan_loss(0.05, 10)) / THE_RUG,)),
+    ],
+)
+def test_numbers_of_the_readme(sentence, found):
+    assert sentence.format(*found()) in (BOOK.parent / "README.md").read_text(encoding="utf-8")
 
 
 def test_a_chapter_has_one_title_everywhere():
@@ -121,7 +146,7 @@ def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
 @pytest.mark.parametrize(
     "said",
     [
-        "0.35 of the loss of the rug at p = 0.05 and r = 1/5",  # the best code that is known there
+        "0.35 of the loss of the rug at p = 0.05 and r = 1/5",  # the fan
         "as a pentagon when each is on with a probability below 0.2249, a sparsity above 0.775",
         "errata.html?verdict=refuted",
         "about 2 / (λt)² are left at time t",

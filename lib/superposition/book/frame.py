@@ -22,7 +22,11 @@ Cell = dict[str, Any]
 NUMBER = "**The number"
 TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
-SCRIPTS = {"sliders.js": "data-slider", "ledger.js": "-filter"}  # and what of a page they work on
+SCRIPTS = {
+    "sliders.js": "data-slider",
+    "together.js": '"together"',
+    "ledger.js": "-filter",
+}  # and what of a page they work on
 MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
 WORDS_A_MINUTE = 220
 FORMULA = re.compile(r"\$[^$]*\$")
