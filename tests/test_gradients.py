@@ -9,8 +9,8 @@ from unittest import mock
 import numpy as np
 import pytest
 from superposition import features
+from superposition.incidental import company, noise_laws, noise_loss, step_noise, tail_moments
 from superposition.incidental import l1_loss as l1
-from superposition.incidental import noise_laws, noise_loss, tail_moments
 from superposition.incidental.untied_weights import train as train_untied
 from superposition.receptive import (
     added_fields,
@@ -128,6 +128,27 @@ def noise_of_an_autoencoder():
 
 def tied_with_l1():
     return lambda x: (l1.loss(x.reshape(4, 3), 0.3), l1.gradient(x.reshape(4, 3), 0.3).ravel()), W43.ravel()
+
+
+def in_company():
+    """What is written down is a quarter of the slope."""
+
+    def both(x):
+        W = x.reshape(1, 4, 3)
+        return float(company.loss(W, 0.7, 0.3)[0]), 4 * company.gradient(W, 0.7, 0.3).ravel()
+
+    return both, W43.ravel()
+
+
+def step_with_one_noise():
+    noise = normal(1, 3) / 2
+
+    def both(x):
+        W = x.reshape(4, 3)
+        error = np.maximum((W + noise) @ W.T, 0) - np.eye(4)
+        return np.sum(error**2), step_noise.gradients(W, noise).ravel()
+
+    return both, W43.ravel()
 
 
 def force(index):
@@ -305,6 +326,8 @@ CASES = {
     "unequal_training._gradient, untied": (lambda: unequal_batch(2), ROUNDED),
     "noise_bound._mean_noise": (noise_of_an_autoencoder, EXACT),
     "l1_loss.gradient": (tied_with_l1, EXACT),
+    "company.gradient": (in_company, EXACT),
+    "step_noise.gradients": (step_with_one_noise, EXACT),
     "l1_loss.forces, benefit": (lambda: force(0), EXACT),
     "l1_loss.forces, interference": (lambda: force(1), EXACT),
     "l1_loss.forces, regularization": (lambda: force(2), EXACT),

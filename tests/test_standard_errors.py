@@ -20,7 +20,7 @@ from superposition.toy import loss as toy_loss
 
 torch = pytest.importorskip("torch")
 from superposition.codes import dense_training, tile_search  # noqa: E402
-from superposition.diagnosis import autoencoder, feature_laws  # noqa: E402
+from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import noisy_training  # noqa: E402
@@ -184,11 +184,11 @@ CASES = (
             walsh_descent.decoded_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
         ),
         "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
-        "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=200, seed=seed)),
+        "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
-            autoencoder._simulated(W, B, feature_laws.uniform_law(0.2), 200, seed, None)[1]
+            autoencoder.diagnose(W, B, p=0.2, samples=200, seed=seed).simulated
         ),
         "planar_decoders.planar_bayes_loss": lambda seed, _: planar(seed),
         "few_active.tuned_losses": lambda seed, _: tuned(seed),

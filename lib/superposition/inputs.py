@@ -8,7 +8,7 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic.fields import FieldInfo
 
-from superposition.checks import LARGEST_SEED, MOST_FEATURES, MOST_STEPS
+from superposition.checks import LARGEST_SEED, MOST_FEATURES, MOST_STEPS, shown
 
 
 def _refuse_bool(value):
@@ -58,7 +58,7 @@ class From:
         """Return ``value``, or refuse it; nothing is compared with a field that was refused itself."""
         if self.other in info.data and value < self.factor * info.data[self.other]:
             given = info.data[self.other]
-            raise ValueError(f"{self.words} is {self.factor * given:g} at {self.other} = {given:g}")
+            raise ValueError(f"{self.words} is {shown(self.factor * given)} at {self.other} = {shown(given)}")
         return value
 
 

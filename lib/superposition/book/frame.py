@@ -172,7 +172,8 @@ def _without_origin(cell):
 def _footnote(origins):
     if not origins:
         return []
-    tables = ", ".join(f"{TABLE.match(text)[1]} ({TABLE.match(text)[2]} points)" for text in dict.fromkeys(origins))
+    found = filter(None, map(TABLE.match, dict.fromkeys(origins)))
+    tables = ", ".join(f"{table[1]} ({table[2]} points)" for table in found)
     old = ", not current" if any("Not current" in text for text in origins) else ""
     return _details("origin", f"Data: {tables}{old}", [_markdown("\n\n".join(dict.fromkeys(origins)))])
 

@@ -74,7 +74,11 @@ def restored(output: Mapping[str, Any]) -> list[Row]:
     list of superposition.book.rows.Row
     """
     stored = output.get("data", {}).get(RECORD_TYPE, {"rows": []})["rows"]
-    return [Row(**{name: tuple(v) if isinstance(v, list) else v for name, v in row.items()}) for row in stored]
+    return [Row(**_with_tuples(row)) for row in stored]
+
+
+def _with_tuples(row) -> dict[str, Any]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in row.items()}
 
 
 def _plain(row: Row) -> str:

@@ -177,5 +177,5 @@ def _named(name):
     return phase, int(size or {"digon": 2, "own dimension": 1, "dropped": 1}.get(name, 0))
 
 
-def _share(point, fraction):
+def _share(point: tuple[str, float, float], fraction: float) -> Share:
     return Share(*_named(point[0]), *point[1:], float(fraction))

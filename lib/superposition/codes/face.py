@@ -100,7 +100,7 @@ def counting_bound(p: float, r: float) -> float:
     Examples
     --------
     >>> round(counting_bound(1e-6, 1e-8) / (1e-6 / 3), 2)  # nothing can be done here
-    0.89
+    0.9
     """
     p = checks.number("p", p, 0, 1, open_low=True, open_high=True)
     return rare_features.counting_bound(p, checks.number("r", r, 0, 1, open_low=True))

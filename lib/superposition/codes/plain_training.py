@@ -74,7 +74,7 @@ def _first(ns, start, ratio, noise, rng):
     if start in CRYSTALS:
         even = balanced(CRYSTALS[start](TILE, ratio))
         code = side_by_side([even] * (ns // TILE))
-        return Code(*(value + noise * rng.standard_normal(value.shape) for value in code[:2]), code.b)
+        return Code(*(value + noise * rng.standard_normal(value.shape) for value in code[:2]), code.b)  # pyrefly: ignore[bad-argument-count]: two
     nd = 2 * ns // TILE
     W_in = rng.standard_normal((nd, ns)) / np.sqrt(nd)
     loud = RANGE ** rng.uniform(-0.25, 0.25, ns) if start == "levels" else np.ones(ns)

@@ -67,7 +67,7 @@ def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
     return p**2 / 3 * (1 / np.asarray(r, float) - 1) * (1.5 + z2 / 4)
 
 
-def patterns(r: ArrayLike, pi: ArrayLike) -> NDArray[np.float64]:
+def patterns(r: ArrayLike, pi: float | NDArray[np.float64]) -> NDArray[np.float64]:
     """Nats a feature in the patterns of outputs that hyperplanes in r dimensions a feature make, a share pi above."""
     # all cells, or those of depth pi: Clarkson and Shor's sampling with the upper bound theorem
     half = np.asarray(r, float) / 2

@@ -90,12 +90,15 @@ def read(
         checks.one_of("reading", reading, READINGS)
     if isinstance(W, (str, os.PathLike, Mapping)):
         if b is not None or W_out is not None:
-            raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, which has the bias")
+            raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, W, which has the bias")
         arrays, settings = (W, {}) if isinstance(W, Mapping) else files.opened(W)
         return _named(arrays, settings, "the weights" if isinstance(W, Mapping) else f"path = {W}", instance, reading)
     if b is None:
         raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name")
-    given = {"W": W, "b": b} if W_out is None else {"W_in": W, "W_out": W_out, "b": b}
+    if W_out is None:
+        return _named({"W": W, "b": b}, {}, "W", instance, reading)
+    checks.real("W", files.plain(W), open_low=True, open_high=True)  # under the name that the caller knows
+    given = {"W_in": W, "W_out": W_out, "b": b}
     return _named(given, {}, "W", instance, reading)
 
 
@@ -201,7 +204,7 @@ def _pair(parts, first, last, problem, settings, told):
             break
     else:
         raise ValueError(
-            f"{problem}, which do not fit; allowed: {ALLOWED}, W_in (nd, ns) and W_out (ns, nd). Otherwise {CONVERT}"
+            f"{problem}, which do not fit; allowed: W_in (nd, ns), W_out (ns, nd) and b (ns,). Otherwise {CONVERT}"
         )
     if turn_first or turn_last:
         told.append("matrices are turned to fit the biases")

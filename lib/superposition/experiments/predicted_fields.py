@@ -124,7 +124,7 @@ def branches(
 
 
 def settle(
-    W: ArrayLike, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
+    W: np.ndarray, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
     device: str = "auto",
 ) -> Float[np.ndarray, "S K n"]:  # fmt: skip
     """Train networks on NLGP data, then half as many steps at an eighth of the rate."""
@@ -132,7 +132,7 @@ def settle(
 
 
 def stages(
-    W: ArrayLike, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
+    W: np.ndarray, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
     device: str = "auto",
 ) -> list[Float[np.ndarray, "S K n"]]:  # fmt: skip
     """Weights after each of the shares `LOOKS` of the steps, and in the end, as `settle` has them."""

@@ -1042,7 +1042,7 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
     Examples
     --------
     >>> data = sample_waves(40, 2, 1, 3, 100, seed=0)
-    >>> data.label1.shape, data.n
+    >>> data.label1.x.shape, data.n
     ((100, 21), 40)
     """
     n, xi1, xi2 = _laws(n, xi1, xi2, 3)

@@ -85,7 +85,7 @@ def mean_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[float, np
     value, slope = _sampled((1.0, 1.0), of, label, n)
     image = label.spectrum * np.fft.rfft(w)
     known = np.sqrt(2 / np.pi * (w @ np.fft.irfft(image, n=n)))
-    return value + known, slope + 2 / np.pi * np.fft.irfft(image, n=n) / known
+    return value + known, slope + 2 / np.pi * np.fft.irfft(image, n=n) / known  # pyrefly: ignore[bad-return]: of two vectors
 
 
 def mean_product(

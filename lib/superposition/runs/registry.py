@@ -90,7 +90,7 @@ def find(name: str) -> Run:
     known = _declared()
     if name not in known:
         nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
-        raise ValueError(f"run = {checks.shown(name)} is unknown; nearest: {nearest}; all: {', '.join(known)}")
+        raise ValueError(f"run = {checks.shown(name)} is unknown; nearest: {nearest}; all: superposition runs list")
     return known[name]
 
 
