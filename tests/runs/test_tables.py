@@ -118,9 +118,8 @@ STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 # Whoever certifies one takes it out of the list; none comes in.
 WAITING = set(
     """
-    constant-size field-branches field-many field-where noise-descent noise-descent-more noise-eta noise-laws
-    noise-million noise-rate noise-rows noise-sixth rug-ablations rug-corners rug-figure3 rug-sizes rug-stopped
-    rug-tile-sizes rug-tile-sizes-large rug-tiles
+    constant-size field-branches field-many field-where noise-descent noise-descent-more noise-million
+    rug-ablations rug-corners rug-figure3 rug-sizes rug-tile-sizes rug-tile-sizes-large rug-tiles
     """.split()
 )
 

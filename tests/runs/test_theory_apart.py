@@ -9,6 +9,7 @@ PART_OF_THE_MEASUREMENT = {
     "rug-ladder": "the gains and biases of theory are the decoders that are measured",
     "rug-ladder-antipodal": "the same",
     "rug-price": "codes with the gains and biases of theory are put under budgets",
+    "rug-escape": "steps are counted between 1.2 and half of the loss of the rug",
     "rug-stopped": "a step is counted at which the loss comes within 1 % of theory",
 }
 

@@ -327,8 +327,8 @@ class Cumulants(Chapter):
     n: Annotated[Count, Field(ge=2, le=32)] = 8
     m: Annotated[Count, Field(ge=2, le=64)] = 16
     sigma: Annotated[Real, Field(ge=0, le=1)] = 0.1
-    eta: Annotated[Real, Field(gt=0, le=0.2)] = 0.02
-    steps: Annotated[Count, Field(ge=100, le=10**7)] = 100_000
+    eta: Annotated[Real, Field(gt=0, le=0.2)] = 0.05
+    steps: Annotated[Count, Field(ge=100, le=10**7)] = 40_000
     instances: Annotated[Count, Field(ge=2, le=1000)] = 8
     seed: Annotated[Count, Field(ge=0, le=2**31)] = 0
     device: Device = "auto"

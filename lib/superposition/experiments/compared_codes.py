@@ -39,9 +39,8 @@ class PricedPoint(Point):
         Field(gt=0),
         Meaning(
             "above 0",
-            "noise: its sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
-            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest feature; "
-            "silence where no code fits",
+            "noise: sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
+            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest",
         ),
     ]
     p: Probability
