@@ -77,6 +77,7 @@ def own_block() -> Code:
     return Code(np.ones((1, 1)), np.ones((1, 1)), np.zeros(1))
 
 
+@lru_cache(maxsize=64)
 def digon_block(p: float) -> Code:
     """The best digon, with its best gain and bias."""
     c = float(partners.best_digon(p)[0])
