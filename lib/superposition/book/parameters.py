@@ -210,10 +210,17 @@ class BestCodes(Chapter):
 
 
 class BelowTheFan(Chapter):
-    """Parameters of the page on bounds and searches below the best codes."""
+    """Parameters of the page on bounds below the best codes."""
 
     r: Annotated[Real, Field(ge=0.05, le=0.4)] = 0.2
     tries: Annotated[Count, Field(ge=1, le=100)] = 3
+    seed: Seed = 0
+
+
+class SearchedCodes(Chapter):
+    """Parameters of the page on what searches and training find."""
+
+    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 20_000
     seed: Seed = 0
 
 
