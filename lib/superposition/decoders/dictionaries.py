@@ -94,18 +94,11 @@ class Dictionary:
             yield h
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write it to a file of numpy's, .npz, which `load` reads."""
+        """Write it to a file of numpy's, .npz, which `load` in this module reads."""
         if os.fspath(path)[-4:] != ".npz":
             raise ValueError(f"path = {path} has another ending; allowed: .npz")
         parts = {name: getattr(self, name) for name in ("kind", "directions", "p", "noise", "recipe")}
         np.savez(path, **parts)
-
-    @classmethod
-    def load(cls, path: str | os.PathLike) -> Dictionary:
-        """Read what `save` wrote."""
-        with np.load(path, allow_pickle=False) as found:
-            kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
-            return cls(kind, found["directions"], found["p"], noise, recipe)
 
     def to_saelens(self, path: str | os.PathLike) -> None:
         """Write it as a folder that SAELens' ``SyntheticModel.load_from_disk`` reads, directions and probabilities."""
@@ -126,6 +119,13 @@ class Dictionary:
         weights = {"feature_vectors": self.directions.T, "bias": np.zeros(nd), "firing_probabilities": self.p}
         single = {name: np.ascontiguousarray(part, dtype=np.float32) for name, part in weights.items()}
         save_file(single, folder / "synthetic_model.safetensors")
+
+
+def load(path: str | os.PathLike) -> Dictionary:
+    """Read what `Dictionary.save` wrote."""
+    with np.load(path, allow_pickle=False) as found:
+        kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
+        return Dictionary(kind, found["directions"], found["p"], noise, recipe)
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,90 @@
+"""Sparse autoencoders on truths that are known: three kinds, several prices, two sizes, eight truths."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field
+
+from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
+from superposition.inputs import Count, Real, UpTo
+from superposition.runs.point import Meaning, Point, Run
+
+SCORES = ("mcc", "uniqueness", "precision", "recall", "f1", "l0", "dead", "shrinkage", "explained", "recovered")
+BATCH, SHIFT = 2000, 1000  # activations that measure; their seed, and that of the start, are the truth's plus so much
+
+
+class DictionaryPoint(Point):
+    """What `baseline` takes."""
+
+    ns: Annotated[Count, Field(ge=8, le=4096), FEATURES]
+    nd: Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+    p: Probability
+    kind: Annotated[
+        Literal["relu", "topk", "jumprelu"],
+        Meaning(
+            "relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"
+        ),
+    ]
+    price: Annotated[
+        Real,
+        Field(gt=0),
+        Meaning(
+            "above 0",
+            "lambda of ReLU and JumpReLU; for TopK the number of latents that pass over that of features on",
+        ),
+    ]
+    steps: Steps
+    seed: Seed
+
+
+def baseline(
+    *, ns: int, nd: int, p: float, kind: str, price: float, steps: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Train one autoencoder on a rug of known directions, and score it on fresh activations."""
+    from superposition.decoders import dictionaries, dictionary_training
+
+    truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
+    paid = max(1, round(price * p * ns)) if kind == "topk" else price
+    [sae] = dictionary_training.train_saes(truth, [paid], kind=kind, steps=steps, seed=seed + SHIFT)
+    x, h = truth.activations(BATCH, seed=seed + 2 * SHIFT)
+    found = dictionaries.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
+    return {name: float(getattr(found, name)) for name in (*SCORES, "loss")}
+
+
+_SAE = "by SAELens' definition (superposition.decoders.Scores)"
+_EIGHT = {"p": (0.05,), "steps": (3000,), "seed": tuple(range(8))}
+_PRICES = {"relu": (0.03, 0.06, 0.1, 0.2), "topk": (0.75, 1.0, 1.5, 2.0), "jumprelu": (0.003, 0.01, 0.03)}
+
+RUNS = (
+    Run(
+        name="dictionary-baselines",
+        feeds="baselines of the benchmark: ReLU with l1, TopK and JumpReLU at several prices, eight truths, two sizes",
+        function="superposition.experiments.dictionaries:baseline",
+        point=DictionaryPoint,
+        columns={
+            "mcc": Meaning("0 to 1", f"mean absolute cosine of the best one-to-one matching, {_SAE}"),
+            "uniqueness": Meaning("0 to 1", f"features nearest to some latent over latents, {_SAE}"),
+            "precision": Meaning("0 to 1", f"mean over latents, {_SAE}"),
+            "recall": Meaning("0 to 1", f"mean over latents, {_SAE}"),
+            "f1": Meaning("0 to 1", f"mean over latents, {_SAE}"),
+            "l0": Meaning("latents", f"mean number of latents that are on, {_SAE}"),
+            "dead": Meaning("latents", f"number of latents that are never on, {_SAE}"),
+            "shrinkage": Meaning("no unit", f"mean ratio of the lengths of reconstruction and activation, {_SAE}"),
+            "explained": Meaning("at most 1", f"share of the variance of the activations, {_SAE}"),
+            "recovered": Meaning("0 to 1", "share of true directions with a matched latent of cosine 0.9 or more"),
+            "loss": Meaning(LOSS["loss"].unit, "squared error of matched latents as estimates of the features"),
+            **OVER_RUG,
+        },
+        predicted=(over_rug(over_rug="loss"),),
+        small=(
+            {"ns": (16,), "nd": (8,), "p": (0.05,), "kind": ("relu",), "price": (0.1,), "steps": (20,), "seed": (0,)},
+        ),
+        full=tuple(
+            {"ns": (ns,), "nd": (nd,), "kind": (kind,), "price": prices, **_EIGHT}
+            for ns, nd in ((64, 24), (256, 96))
+            for kind, prices in _PRICES.items()
+        ),
+        hours={"small": 0.001, "full": 0.3},
+    ),
+)
