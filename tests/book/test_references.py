@@ -20,6 +20,7 @@ WITHOUT = {
     "alon2003problems": "its DOI could not be looked up",
     "bricken2023emergence": "proceedings without a DOI",
     "bricken2023monosemanticity": "published by its authors on a page of their own",
+    "bushnaq2024circuits": "a post in a forum",
     "caples2024adam": "a post in a forum",
     "cho2009kernel": "proceedings without a DOI",
     "davis1954theory": "an old journal",

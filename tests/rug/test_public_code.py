@@ -1,0 +1,38 @@
+"""The linear baseline of the text's public code, against the best linear code found from the exact moments.
+
+Read at KfirD/PersianRug, commit e178d0b (``utils/opt_linear.py``): every eigenvalue is p / 3, and the sum leaves out
+one more of them than there are dimensions. No file of theirs is used.
+"""
+
+import numpy as np
+import pytest
+from superposition import rug
+
+
+def public(p, ns, nd):
+    """Their loss per feature."""
+    return p / 3 * (ns - nd - 1) / ns
+
+
+def best_linear(p, ns, nd, bias):
+    """Loss per feature of the best linear code: the eigenvalues of the moments that it does not keep."""
+    mean = 0 if bias else p / 2
+    moments = np.full((ns, ns), mean**2) + (p / 3 - p**2 / 4) * np.eye(ns)
+    return np.linalg.eigvalsh(moments)[: ns - nd].sum() / ns
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(("p", "ns", "nd"), [(0.05, 200, 20), (0.05, 64, 32), (0.8, 64, 3)])
+def test_the_best_linear_code_has_our_loss_with_and_without_a_bias(p, ns, nd, bias):
+    # without one it spends a dimension on the mean, which costs nothing: that direction is the largest anyway
+    best = best_linear(p, ns, nd, bias)
+    assert rug.linear_loss(p=p, r=nd / ns) == pytest.approx(best, rel=1e-11)  # eigenvalues of a matrix of 200
+    # their two slips have opposite signs: at 64 in 32 they leave 0.6 %
+    assert abs(public(p, ns, nd) - best) > 1e-3 * best
+
+
+def test_the_size_of_the_erratum():
+    p, ns, nd = 0.05, 8192, 819
+    assert f"{public(p, ns, nd):.4f} {rug.linear_loss(p=p, r=nd / ns):.4f}" == "0.0150 0.0144"
+    # at their size the mean makes nearly all of it, 4% at this p, and the slice 1 / 7373
+    assert public(p, ns, nd) / rug.linear_loss(p=p, r=nd / ns) == pytest.approx(1 / (1 - 3 * p / 4), rel=2 / (ns - nd))
