@@ -14,8 +14,8 @@ book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
 
-# The way out, should jupyter-book 1 end: the same pages by Sphinx itself, on the newest releases of everything that makes
-# pages. They lie in a folder of their own, which Python looks into before .venv.
+# The way out, should jupyter-book 1 end: the same pages by Sphinx alone, on the newest releases of all that makes pages.
+# These lie in a folder of their own, which Python looks into before .venv.
 NEWEST := sphinx myst-parser myst-nb sphinx-book-theme sphinx-comments sphinx-copybutton sphinx-design sphinx-exercise \
 	sphinx-external-toc sphinx-mathjax-offline sphinx-multitoc-numbering sphinx-proof sphinx-thebe sphinx-togglebutton \
 	sphinxcontrib-bibtex
@@ -23,10 +23,11 @@ book-newest: .venv/.ready
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	$(BIN)/pip install --quiet --disable-pip-version-check --no-warn-conflicts --target "$$dir/newest" $(NEWEST) || \
 	{ echo "skipped: the book on the newest Sphinx, myst-parser and theme, which pip cannot get here"; exit 0; }; \
+	$(BIN)/pip list --path "$$dir/newest" | grep -iE "^(sphinx|myst-parser|myst-nb|sphinx-book-theme|docutils) "; \
 	cp -r book _config.yml "$$dir"; \
 	$(RUN) jupyter-book config sphinx "$$dir/book"; mv "$$dir/conf.py" "$$dir/book"; \
-	$(BIN)/pip list --path "$$dir/newest" | grep -iE "^(sphinx|myst-parser|myst-nb|sphinx-book-theme|docutils) "; \
-	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$$PYTHONPATH" $(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
+	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
+	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
 
 # Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
