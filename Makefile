@@ -7,12 +7,27 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book test test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
+.PHONY: book book-newest test test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
 	$(RUN) jupyter-book build book -W -n --keep-going --all
 	@echo "The book is at file://$(CURDIR)/_build/html/index.html"
+
+# The way out, should jupyter-book 1 end: the same pages by Sphinx alone, on the newest releases of all that makes pages.
+# These lie in a folder of their own, which Python looks into before .venv.
+NEWEST := sphinx myst-parser myst-nb sphinx-book-theme sphinx-comments sphinx-copybutton sphinx-design sphinx-exercise \
+	sphinx-external-toc sphinx-mathjax-offline sphinx-multitoc-numbering sphinx-proof sphinx-thebe sphinx-togglebutton \
+	sphinxcontrib-bibtex
+book-newest: .venv/.ready
+	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
+	$(BIN)/pip install --quiet --disable-pip-version-check --no-warn-conflicts --target "$$dir/newest" $(NEWEST) || \
+	{ echo "skipped: the book on the newest Sphinx, myst-parser and theme, which pip cannot get here"; exit 0; }; \
+	$(BIN)/pip list --path "$$dir/newest" | grep -iE "^(sphinx|myst-parser|myst-nb|sphinx-book-theme|docutils) "; \
+	cp -r book _config.yml "$$dir"; \
+	$(RUN) jupyter-book config sphinx "$$dir/book"; mv "$$dir/conf.py" "$$dir/book"; \
+	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
+	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
 
 # Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
@@ -59,7 +74,7 @@ lock:
 	sed 's/+cpu$$//' "$$dir/frozen.txt" > constraints.txt
 	@echo "constraints.txt: $$(wc -l < constraints.txt) pins"
 
-# What a reader takes away, in dist/: wheel and sdist, the built book in one archive, its pages in one PDF
+# What a reader takes away, in dist/: wheel and sdist, the built book in one archive, and as PDF, the reference apart
 packages: .venv/.release
 	$(RUN) python scripts/take_away.py packages
 

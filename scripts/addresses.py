@@ -5,6 +5,7 @@ Every page says in its head what it is, for searches, previews of links, and pro
 edit its source, open an issue, and say how to cite.
 """
 
+import re
 from html import escape
 
 from docutils import nodes
@@ -36,7 +37,7 @@ def complete(app, page, template, context, doctree):
     for group in context["header_buttons"]:
         for button in group.get("buttons", []):
             if button.get("label") == "source-edit-button":  # a notebook is made from the text beside it
-                button["url"] = button["url"].removesuffix(".ipynb") + ".md" * button["url"].endswith(".ipynb")
+                button["url"] = re.sub(r"\.ipynb$", ".md", button["url"])
     if app.config.html_theme_options.get("repository_url"):
         context["header_buttons"].append(cite(context["pathto"]("intro")))
 
@@ -49,8 +50,9 @@ def cite(front_page):
 
 
 def answer(doctree):
-    """The answer that a page opens with, else its first paragraph, cut at a word."""
-    paragraphs = [node.astext().replace("\n", " ") for node in doctree.findall(nodes.paragraph)]
+    """The answer that a page opens with, else its first paragraph outside of tables and lists, cut at a word."""
+    inside = (node for node in doctree.findall(nodes.paragraph) if isinstance(node.parent, nodes.section))
+    paragraphs = [node.astext().replace("\n", " ") for node in inside]
     text = next((text for text in paragraphs if text.startswith("Answer.")), paragraphs[0] if paragraphs else "")
     text = text.removeprefix("Answer.").strip()
     return text if len(text) <= LENGTH else text[:LENGTH].rpartition(" ")[0] + " …"
@@ -58,7 +60,7 @@ def answer(doctree):
 
 def tags(config, title, description, address):
     """The tags of a page's head; its address only where the book has one."""
-    book, year = config.html_title, config.copyright
+    book, year, description = config.html_title, config.copyright, description or title
     said = [("name", "description", description), ("property", "og:title", title), ("property", "og:type", "article")]
     said += [("property", "og:site_name", book), ("property", "og:description", description)]
     said += [("name", "citation_title", title), ("name", "citation_inbook_title", book)]

@@ -2,9 +2,9 @@
 
 ``packages`` builds wheel and sdist, checks both as PyPI would, and runs the recipes with the wheel from an empty folder
 in an environment without torch. ``archive`` packs the built book, which opens offline. ``pdf`` prints its pages with
-Chromium, proofs unfolded, into one file with an outline. ``figures`` takes the figures out of the executed chapters.
-``manifest`` writes ``codecheck.yml``, the list of figures and tables with the commands that make them. ``by_hand`` says
-what of a release no command does.
+Chromium, proofs unfolded, with an outline: the book into one file, the reference into another. ``figures`` takes the
+figures out of the executed chapters. ``manifest`` writes ``codecheck.yml``, the list of figures and tables with the
+commands that make them. ``by_hand`` says what of a release no command does.
 """
 
 import base64
@@ -95,27 +95,34 @@ def pages(entry):
     return own + [name for part in below for name in pages(part)]
 
 
+def document(name):
+    """Return the PDF that a page goes into: who prints the book to read it does not want the reference in it."""
+    return DIST / f"{NAME}{'-reference' * name.startswith('reference/')}.pdf"
+
+
 def pdf():
     """Print every page of the built book and put them together."""
     from playwright.sync_api import sync_playwright
     from pypdf import PdfWriter
     from tqdm import tqdm
 
-    book, writer = yaml.safe_load((ROOT / "book/_toc.yml").read_text()), PdfWriter()
+    names, writers = pages(yaml.safe_load((ROOT / "book/_toc.yml").read_text())), {}
     path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
     with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
         page = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]).new_page(color_scheme="light")
         page.set_default_timeout(300_000)
-        for number, name in enumerate(tqdm(pages(book), unit="page")):
+        for number, name in enumerate(tqdm(names, unit="page")):
             page.goto(SITE.joinpath(name).with_suffix(".html").as_uri())
             page.evaluate("window.MathJax?.startup?.promise")
             page.evaluate(FOR_PAPER)
             page.wait_for_function("[...document.images].every(i => i.complete)")
             page.pdf(path=f"{scratch}/{number}.pdf", format="A4", scale=0.7, margin=MARGIN, print_background=True)
+            writer = writers.setdefault(document(name), PdfWriter())
             writer.append(f"{scratch}/{number}.pdf", outline_item=page.title().split(" — ")[0])
     DIST.mkdir(exist_ok=True)
-    writer.write(DIST / f"{NAME}.pdf")
-    print(DIST / f"{NAME}.pdf")
+    for file, writer in writers.items():
+        writer.write(file)
+        print(file)
 
 
 def named_figures(notebook):
@@ -164,7 +171,7 @@ def by_hand():
     """Say what a person still has to do."""
     print(f"""
 What is left for a person, version {VERSION}:
-  1. Look at {NAME}.pdf and at one page of the archive with the network off.
+  1. Look at {NAME}.pdf, at {NAME}-reference.pdf, and at one page of the archive with the network off.
   2. CHANGELOG.md and CITATION.cff: version and date, the same as in pyproject.toml; commit.
   3. git tag -a v{VERSION} -m "Version {VERSION}" && git push --follow-tags
   4. twine upload dist/superposition-{VERSION}*

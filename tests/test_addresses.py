@@ -17,7 +17,7 @@ READ = "https://a-book.example/"
 PAGES = {
     "intro.md": "# A book\n\nIt has one chapter.\n\n## How to cite\n\nAs you like.",
     "ch1.md": "the source of a notebook",
-    "more.md": "# More\n\nWithout a notebook.",
+    "more.md": "# More\n\n| a | table |\n|---|---|\n| 1 | 2 |",
     "references.bib": "",
     "_toc.yml": "format: jb-book\nroot: intro.md\nchapters:\n  - file: ch1.ipynb\n  - file: more.md\n",
 }
@@ -75,6 +75,7 @@ def test_the_head_of_a_page_says_what_it_is(kept):
     assert said["citation_author"] == CONFIG["author"] and said["citation_publication_date"] == CONFIG["copyright"]
     assert said["og:url"] == said["citation_public_url"] == READ + "ch1.html"
     assert head(kept["intro"])["description"] == "It has one chapter."
+    assert head(kept["more"])["description"] == "More", "a table's first cell says nothing"
     assert "og:title" not in head(kept["search"])
 
 

@@ -31,9 +31,22 @@ def test_bibtex_on_the_front_page_says_what_the_citation_file_says():
         assert re.search(rf"{field} +?= \{{{re.escape(value)}\}}", entry), (field, value)
 
 
+def test_changes_citation_and_package_have_one_version_and_one_date():
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    version, date = re.search(r"^## ([\d.]+), (.+)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE).groups()
+    assert version == said["version"] == TAKE_AWAY["VERSION"]
+    assert date == str(said.get("date-released", "not yet released"))
+
+
 def test_the_pdf_has_every_page_of_the_table_of_contents_in_its_order():
     contents = (ROOT / "book" / "_toc.yml").read_text()
     assert TAKE_AWAY["pages"](yaml.safe_load(contents)) == re.findall(r"(?:file|root): (\S+)", contents)
+
+
+def test_the_reference_has_a_pdf_of_its_own():
+    names = TAKE_AWAY["pages"](yaml.safe_load((ROOT / "book" / "_toc.yml").read_text()))
+    apart = {name for name in names if TAKE_AWAY["document"](name) != TAKE_AWAY["document"]("intro.md")}
+    assert apart == {f"reference/{path.name}" for path in (ROOT / "book" / "reference").glob("*.md")}
 
 
 def packed(path, name):
