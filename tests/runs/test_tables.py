@@ -114,20 +114,10 @@ def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
 STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 
 
-# Their code was rearranged, and no replay has confirmed them since: pages say "Not current" beside their figures.
-# Whoever certifies one takes it out of the list; none comes in.
-WAITING = set(
-    """
-    constant-size field-branches field-many field-where noise-descent noise-descent-more noise-million
-    rug-ablations rug-corners rug-figure3 rug-sizes rug-tile-sizes rug-tile-sizes-large rug-tiles
-    """.split()
-)
-
-
 @pytest.mark.parametrize("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
     table = tables.load(name)
-    assert table.note == ("The table is older than the current library code." if name in WAITING else "")
+    assert table.note == ""
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
 
 
