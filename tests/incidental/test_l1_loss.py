@@ -57,9 +57,9 @@ def test_bad_input_is_named(call, message):
         call()
 
 
-def test_no_regularization_is_refused_and_forces_are_the_slope_of_the_loss():
-    with pytest.raises(ValueError, match="^lambda_ = 0 "):
-        incidental.threshold(0.5, 0)
+def test_a_negative_or_endless_l1_term_is_refused_and_forces_are_the_slope_of_the_loss():
+    with pytest.raises(ValueError, match="^lambda_ = -0.1 "):
+        incidental.threshold(0.5, -0.1)
     with pytest.raises(ValueError, match="^lambda_ = inf "):
         incidental.forces([[0.5]], np.inf)
     W, step = np.array([[0.9, 0.1, -0.2], [-0.3, 0.8, 0.1]]), 1e-6

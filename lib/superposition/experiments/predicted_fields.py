@@ -282,9 +282,7 @@ RUNS = (
     Run(
         name="field-one",
         feeds="width of the field of one neuron against the gain: predicted and trained",
-        function=_HERE + "one_width",
-        point=OneWidthPoint,
-        columns=_WIDTH,
+        function=_HERE + "one_width", point=OneWidthPoint, columns=_WIDTH,
         small=({**_RING, **_ONE, **_BRIEF, "initials": (2,), "gain": (0.3, 3)},),
         full=(
             {**_RING, **_ONE, "gain": (0.2, 0.3, 0.5, 1, 3, 10), "seed": (0, 1)},
@@ -295,25 +293,19 @@ RUNS = (
     Run(
         name="field-many",
         feeds="width, shape and loss of the fields of many neurons: trained, tiled, and to first order",
-        function=_HERE + "many_width",
-        point=ManyWidthPoint,
-        columns=_MANY_COLUMNS,
+        function=_HERE + "many_width", point=ManyWidthPoint, columns=_MANY_COLUMNS,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=(
             {**_RING, **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1, 2, 3, 4)},
-            *(
-                {"n": (40,), "xi1": (a,), "xi2": (b,), **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1)}
-                for a, b in _OTHER
-            ),
+            *({"n": (40,), "xi1": (a,), "xi2": (b,), **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1)}
+              for a, b in _OTHER),
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
     Run(
         name="field-branches",
         feeds="where training of many neurons goes from small weights, from waves and from bumps",
-        function=_HERE + "branches",
-        point=ManyWidthPoint,
-        columns=_BRANCHES,
+        function=_HERE + "branches", point=ManyWidthPoint, columns=_BRANCHES,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=({**_RING, **_MANY, "K": (24,), "gain": (0.3, 0.7, 1, 3), "seed": (0, 1)},),
         hours={"small": 0.001, "full": 0.1},

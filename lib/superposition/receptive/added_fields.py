@@ -12,7 +12,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy.optimize import minimize
 
 from superposition.receptive.tilings import crowd, mean_product, mean_size
 
@@ -29,6 +28,8 @@ def slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
 def steepest(tile: Tile, data: Waves, *, waves: int = 6, starts: int = 8, seed: int = 0) -> tuple[np.ndarray, float]:
     """The field whose addition to a tiling lowers the loss of this sample most steeply, and its `slope`."""
     # The search starts from so many waves of the lowest frequencies and from so many random fields.
+    from scipy.optimize import minimize  # slow to import
+
     rng = np.random.default_rng(seed)
     low = [np.cos(2 * np.pi * k * np.arange(data.n) / data.n) for k in range(waves)]
     tried = [w + 1e-3 * rng.standard_normal(data.n) for w in (*low, *rng.standard_normal((starts, data.n)))]
@@ -57,6 +58,8 @@ def network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
 def best_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) -> tuple[np.ndarray, float]:
     """Two fields (2, n), free to be anything, whose copies make the best network, and its loss on this sample."""
     # The search starts from the tile beside a weak wave of frequency 1 and from random fields.
+    from scipy.optimize import minimize  # slow to import
+
     rng, n = np.random.default_rng(seed), data.n
     tried = [np.stack([0.7 * tile.field, 0.1 * np.cos(2 * np.pi * np.arange(n) / n)])]
     tried += list(0.15 * rng.standard_normal((starts, 2, n)))

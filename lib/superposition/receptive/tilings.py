@@ -17,7 +17,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
 from scipy.special import erf
 
 from superposition.receptive.nlgp import nlgp_covariance, normalization
@@ -66,6 +65,8 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
     """The best field of a single neuron, or the best one whose copies of either sign tile the ring."""
     # The search starts from Gaussian bumps of the given widths, in pixels, and the best end counts.
+    from scipy.optimize import minimize  # slow to import
+
     d = np.arange(data.n // 2 + 1)
     starts = [np.exp(-((d / width) ** 2)) + 0.02 for width in widths]
     ends = [minimize(_minus_log_score, start, (data, tiled), jac=True, method="L-BFGS-B") for start in starts]
