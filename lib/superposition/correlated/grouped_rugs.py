@@ -11,7 +11,7 @@ from functools import cache
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize, special, stats
+from scipy import optimize, special
 
 from superposition import features
 from superposition.correlated import moments
@@ -134,8 +134,10 @@ def partners_on(p: float, G: int, s: float) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities that a feature is on, or off, and k of its partners are, k = 0 ... G - 1."""
     k = np.arange(G)
 
+    from scipy.stats import binom  # as long to import as all the rest
+
     def binomial(q):
-        return stats.binom.pmf(k, G - 1, q)
+        return binom.pmf(k, G - 1, q)
 
     if s >= p:
         return p * binomial(s), (p / s - p) * binomial(s) + (1 - p / s) * (k == 0)
