@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rows import as_read
 from superposition import runs, weights
-from superposition.codes import best_map, exact_losses, swept
-from superposition.experiments import best_codes, compared_codes, led_training
+from superposition.codes import best_map, exact_losses, lower_bound, swept
+from superposition.experiments import best_codes, compared_codes, led_training, level_walks
 from superposition.rug import meanfield
 
 
@@ -46,6 +46,16 @@ def test_led_network_takes_blocks_and_methods():
     call = {"ratio": 2.0, "ns": 40, "nd": 20, "p": 0.1, "steps": 20, "seed": 0}
     found = [led_training.led_network(method=method, **call) for method in ("blocks", "plain", "fans")]
     assert len({tuple(one) for one in found}) == 1 and np.isfinite([list(one.values()) for one in found]).all()
+
+
+def test_a_walk_is_never_above_the_mixture_it_begins_at():
+    call = {"m": 2, "n": 5, "steps": 40, "seed": 3}
+    begun, drawn = (
+        as_read("rug-levels", {**call, "start": start}, level_walks.walked_levels(start=start, **call))
+        for start in ("mixture", "random")
+    )
+    assert begun["found"] <= begun["known"] == drawn["known"] == pytest.approx(5 * lower_bound.best_constant(0.4))
+    assert drawn["found"] >= begun["known"] - 1e-9
 
 
 def test_recorded_code_is_the_one_in_the_file():

@@ -51,7 +51,7 @@ RUNS = (
         },
         small=({"m": (2,), "n": (5,), "start": ("random",), "steps": (100,), "seed": (0,)},),
         full=tuple(
-            {"m": (m,), "n": sizes, "start": ("mixture", "random"), "steps": (2000,), "seed": (0, 1, 2, 3, 4)}
+            {"m": (m,), "n": sizes, "start": ("mixture", "random"), "steps": (1000,), "seed": (0, 1, 2, 3, 4)}
             for m, sizes in {2: (4, 5, 6), 3: (6, 8), 4: (8, 10, 12), 5: (12,), 6: (15,)}.items()
         ),
         hours={"small": 0.001, "full": 0.1},
