@@ -48,7 +48,8 @@ def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
 @lru_cache(maxsize=64)
 def digon(p: float) -> tuple[float, float]:
     """The ratio and the loss of the best digon."""
-    return tuple(map(float, partners.best_digon(p)))
+    c, loss = partners.best_digon(p)
+    return float(c), float(loss)
 
 
 @lru_cache(maxsize=64)
