@@ -37,11 +37,19 @@ def test_decay_and_bounds_move_the_ratio():
 
 
 def test_noise_turns_the_order_round():
-    def loss(kind, noise):
-        return budgets.under_budget("noise", noise, budgets.candidates(kind, P), P, samples=3000, seed=0).loss
+    def loss(kind, noise, samples):  # as many vectors as the run on the price: loud fans err on few of them
+        return budgets.under_budget("noise", noise, budgets.candidates(kind, P), P, samples=samples, seed=0).loss
 
-    assert loss("fan", 1e-9) < 0.7 * loss("antipodal", 1e-9)
-    assert loss("fan", 0.03) > 1.3 * loss("antipodal", 0.03)
+    assert loss("fan", 1e-9, 20_000) < 0.7 * loss("antipodal", 1e-9, 2000)
+    assert loss("fan", 0.03, 20_000) > 1.3 * loss("antipodal", 0.03, 2000)
+
+
+def test_a_loud_code_is_chosen_from_vectors_enough_to_decide_its_mean():
+    offered = budgets.candidates("fan", P)
+    few, many = (budgets.under_budget("noise", 1e-9, offered, P, samples=n, seed=0).ratio for n in (3000, 20_000))
+    assert (few, many) == (1.0, 20.0)  # of 600 vectors a dozen make two features meet, and one of them decides
+    with pytest.raises(ValueError, match="noise = 1e-09 leaves a loss that one of 600 feature vectors decides"):
+        budgets.noisy_loss(offered[-1].code, P, 1e-9, samples=600, seed=0)
 
 
 def test_digits_cost_a_loud_code_nothing_until_its_range_ends():

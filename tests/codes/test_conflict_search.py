@@ -1,7 +1,8 @@
 """The search for codes of infinite ratio with few conflicts."""
 
 import numpy as np
-from superposition.codes import best_map, conflict_search, fans, lower_bound
+import pytest
+from superposition.codes import best_map, conflict_search, fans, lower_bound, swept
 
 
 def test_the_fan_has_the_conflicts_of_its_hiders():
@@ -42,3 +43,41 @@ def test_a_fan_beside_a_digon_reaches_theorem_c3():
     dots = np.sign(np.round(code.W_out @ code.W_in, 12))
     for order in (range(9), [7, *range(7), 8], [0, 7, 1, 8, 2, 3, 4, 5, 6]):
         assert conflict_search.fewest_conflicts(dots, order) == lower_bound.fewest_in_space(9) == 15
+
+
+def test_the_cost_of_a_swept_fan_in_levels_is_that_of_its_weights():
+    """In its own levels, and in those of a fan, where a pair costs a whole conflict."""
+    whole = [(1, 0), (1, 1), (1, -1), (0, 1), (0, -1), (-1, 0)]
+    dots = np.array(conflict_search._whole(2)) @ np.transpose(whole)
+    found = conflict_search.level_cost(dots, [[0], [1, 2], [3, 4], [5]])
+    assert found == pytest.approx(6 * lower_bound.limit_cost(np.tril(swept.swept_fan(6, 1e9).W, 1)), rel=1e-6)
+    assert conflict_search.level_cost(dots, [[k] for k in range(6)]) == pytest.approx(9 / 3)
+    three = np.array(conflict_search._whole(2)) @ np.transpose([(1, 0), (-1, 1), (-1, -1)])
+    assert conflict_search.level_cost(three, [[0], [1], [2]]) == pytest.approx(1 / 3)
+    assert conflict_search.level_cost(three, [[0, 1, 2]]) == pytest.approx(25 / 81, abs=1e-6)  # the first far louder
+    assert conflict_search.level_cost(dots, [[0], [0], [1]]) >= conflict_search.BLIND  # two on a ray
+
+
+def test_a_triple_is_as_good_as_the_best_loudness_of_its_three():
+    W = np.array([[0.0, 2.0, 0.5], [0.25, 0.0, 1.0], [4.0, 0.2, 0.0]])
+    loud = np.random.default_rng(0).uniform(-3, 3, (20_000, 3))
+    drawn = min(float(lower_bound.conflict_cost(W * 3.0 ** (b - b[:, None])).sum()) for b in loud)
+    found = conflict_search._within(tuple(tuple(np.delete(row, t).tolist()) for t, row in enumerate(W)))
+    assert drawn <= found + 1e-3  # 20,000 draws come as near to the least
+    assert found < drawn + (1 / 3 - 25 / 81) / 4  # and the grid is finer than what a pair saves
+
+
+@pytest.mark.parametrize(("m", "n"), [(2, 4), (2, 5), (3, 6), (3, 8)])
+def test_walks_find_swept_fans_and_digons_again_and_nothing_below(m, n):
+    known, found = conflict_search.annealed_levels(m, n, "random", steps=800, seed=7)
+    assert known - 1e-9 < found < known + 0.1
+    planes = {4: 4 * lower_bound.DIGON, 5: 5 / 3 - (1 / 3 - 25 / 81), 6: 9 / 3 - 2 * (1 / 3 - 25 / 81)}
+    assert known == pytest.approx(planes[n - 2 * (m % 2)] + 2 * lower_bound.DIGON * (m % 2))
+    assert conflict_search.annealed_levels(m, n, "mixture", steps=50, seed=7)[1] == pytest.approx(known)
+
+
+def test_a_walk_has_its_sizes():
+    with pytest.raises(ValueError, match="n = 9 features fill no swept fans in 3 dimensions; allowed: 2 m to 3 m"):
+        conflict_search.annealed_levels(3, 9, "mixture")
+    with pytest.raises(ValueError, match="start = 'fan' is unknown"):
+        conflict_search.annealed_levels(2, 5, "fan")

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from rows import as_read
 from superposition import runs, weights
-from superposition.codes import best_map, exact_losses
-from superposition.experiments import best_codes, compared_codes, led_training
+from superposition.codes import best_map, exact_losses, lower_bound, swept
+from superposition.experiments import best_codes, compared_codes, led_training, level_walks
 from superposition.rug import meanfield
 
 
@@ -48,14 +48,27 @@ def test_led_network_takes_blocks_and_methods():
     assert len({tuple(one) for one in found}) == 1 and np.isfinite([list(one.values()) for one in found]).all()
 
 
-def test_recorded_code_is_the_one_in_the_file():
-    found, other = (
-        as_read("rug-records", {"p": p}, compared_codes.recorded_code(name="tile-2-6-p0.05", p=p)) for p in (0.05, 0.5)
+def test_a_walk_is_never_above_the_mixture_it_begins_at():
+    call = {"m": 2, "n": 5, "steps": 40, "seed": 3}
+    begun, drawn = (
+        as_read("rug-levels", {**call, "start": start}, level_walks.walked_levels(start=start, **call))
+        for start in ("mixture", "random")
     )
+    assert begun["found"] <= begun["known"] == drawn["known"] == pytest.approx(5 * lower_bound.best_constant(0.4))
+    assert drawn["found"] >= begun["known"] - 1e-9
+
+
+def test_recorded_code_is_the_one_in_the_file():
+    def read(name, p):
+        return as_read("rug-records", {"p": p}, compared_codes.recorded_code(name=name, p=p))
+
+    found, other, five = read("tile-2-6-p0.05", 0.05), read("tile-2-6-p0.05", 0.5), read("tile-2-5-p0.05", 0.05)
     assert found["over_best"] == pytest.approx(found["loss"] / best_map.best_known(0.05, 1 / 3).loss)
     assert found["over_rug"] == pytest.approx(found["loss"] / float(meanfield.optimum(0.05, 1 / 3).loss))
-    assert (found["ns"], found["nd"], found["loss_se"], found["record"]) == (6, 2, 0.0, 1)
-    assert other["record"] == 0
+    assert (found["ns"], found["nd"], found["loss_se"]) == (6, 2, 0.0)
+    # descent found a swept fan of six at a finite ratio, above its limit; five at a finite ratio lie below theirs
+    assert found["loss"] > swept.swept_loss(0.05, 6) and five["loss"] < swept.swept_loss(0.05, 5)
+    assert (found["record"], other["record"], five["record"]) == (0, 0, 1)
     with pytest.raises(ValueError, match="nothing.safetensors is no file"):
         compared_codes.recorded_code(name="nothing", p=0.05)
 

@@ -7,6 +7,8 @@ from superposition import runs
 CHANGES = (
     ("rug-tiles", {"kept": 65}, "starts is 64"),
     ("rug-tiles", {"m": 3, "B": 5}, "2 m is 6 at m = 3"),
+    ("rug-levels", {"m": 3, "n": 5}, "2 m is 6 at m = 3"),
+    ("rug-levels", {"m": 2, "n": 7}, "3 m is 6 at m = 2"),
     ("rug-crystal", {"ns": 40, "nd": 41}, "ns is 40"),
     ("rug-frequencies-signs", {"ns": 40, "nd": 41}, "ns is 40"),
     ("toy-finite", {"n": 20, "m": 21}, "n is 20"),

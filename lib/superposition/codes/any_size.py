@@ -51,7 +51,7 @@ def least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray[
     """Least E min(F, rival) over outputs F >= 0 with E (own - F)^2 <= error: what switching a rival on must do."""
     # concave in F, so two values suffice: either own - sqrt(error), or the rival's strength and a lower one, 2 rival -
     # own or 0, that is rare enough
-    rival, own, error = np.broadcast_arrays(*(np.asarray(value, float) for value in (rival, own, error)))
+    rival, own, error = (np.asarray(value, float) for value in (rival, own, error))  # broadcast as late as can be
     root, gap = np.sqrt(error), np.maximum(own - rival, 1e-12)
     mixed = np.where(root <= 2 * gap, error / (4 * gap), rival - own + root)
     rare = np.minimum(error / np.maximum(own, 1e-12) ** 2, 1) * rival

@@ -160,7 +160,7 @@ def _points(p, largest):
 def _of_any_size(p):
     """The codes at one p that are no fans."""
     points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
-    points.append(("digon", 0.5, float(partners.best_digon(p)[1])))
+    points.append(("digon", 0.5, planes.digon(p)[1]))
     for (name, optimum), most in zip(RUGS.items(), (0.999, 0.5), strict=True):
         r = np.unique(np.r_[np.geomspace(1e-5, 0.1, 30), np.linspace(0.1, most, 30)])
         points += [(name, float(x), float(y)) for x, y in zip(r, optimum(p, r).loss, strict=True)]

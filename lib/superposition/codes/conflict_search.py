@@ -1,21 +1,34 @@
 """Attacks on the lower bounds: descent on the factors of W, and annealing over codes of infinite ratio.
 
-In the annealing entries are small whole numbers, so zeros are exact and a conflict is a conflict.
+In the annealing entries are small whole numbers, so zeros are exact and a conflict is a conflict. Codes in levels have
+an infinite ratio from one level to the next and a finite one among the one, two or three features of a level.
 Source: ours, against The Persian Rug, section 4.2.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import lru_cache
 from itertools import product
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from superposition import checks
 from superposition.codes.lower_bound import conflict_cost
 
 CHARGE = 100.0  # on the square of a positive entry, so that the cost of conflicts is what descent can win
 IMPOSSIBLE = 10**9  # more conflicts than any code has: some feature has no reader
+HIDDEN = 1 / 3  # what a conflict costs at an infinite ratio
+CROWD = 3  # features of a level at most
+BLIND = 1000.0  # for a feature without a reader: above what all conflicts of a small code cost
+_WEDGE = [[(1, 0)], [(1, 1), (1, -1)]]
+PLANES = {  # two digons, and swept fans of five and six, level by level
+    4: [[(1, 0), (-1, 0)], [(0, 1), (0, -1)]],
+    5: [*_WEDGE, [(-1, 1)], [(-1, -1)]],
+    6: [*_WEDGE, [(0, 1), (0, -1)], [(-1, 0)]],
+}
+Levels = list[list[int]]  # which of the whole vectors stand in each level, the loudest first
 
 
 def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0) -> float:
@@ -55,7 +68,7 @@ def annealed_conflicts(m: int, n: int, *, steps: int = 1500, seed: int = 0) -> i
     """Least number of conflicts on a walk over codes of infinite ratio with entries -1, 0 and 1."""
     # What is worse by k is accepted with probability 4^-k.
     rng = np.random.default_rng(seed)
-    whole = np.array(list(product((-1, 0, 1), repeat=m)))[np.arange(3**m) != 3**m // 2]
+    whole = _whole(m)
     dots = whole @ whole.T
     order = rng.choice(len(whole), n, replace=False)
     now = least = fewest_conflicts(dots, order)
@@ -77,3 +90,103 @@ def _changed(order, count, rng):
         pair = rng.choice(len(new), 2, replace=False)
         new[pair] = new[pair[::-1]]
     return new
+
+
+def annealed_levels(m: int, n: int, start: str, *, steps: int = 2000, seed: int = 0) -> tuple[float, float]:
+    """Cost of conflicts of the best mixture known, and the least on a walk over codes in levels."""
+    # start: "mixture", swept fans and digons side by side, or "random". The walk cools: at first what is worse by a
+    # conflict is accepted with probability 1/4, in the end with 4^-20.
+    checks.one_of("start", start, ("mixture", "random"))
+    rng, whole = np.random.default_rng(seed), _whole(m)
+    dots = whole @ whole.T
+    known = [[int(np.flatnonzero((whole == w).all(axis=1))[0]) for w in level] for level in _mixture(m, n)]
+    levels = known if start == "mixture" else [[int(t)] for t in rng.choice(len(whole), n)]
+    now = least = level_cost(dots, levels)
+    for step in range(steps):
+        new = _moved(levels, len(whole), rng)
+        then = level_cost(dots, new)
+        if then <= now or rng.random() < 4.0 ** max((now - then) / HIDDEN * (1 + 19 * step / steps), -100):
+            levels, now = new, then
+            least = min(least, now)
+    return level_cost(dots, known), least
+
+
+def level_cost(dots: NDArray[np.int64], levels: Levels) -> float:
+    """Cost of all conflicts, not over n: each feature with its best reader, the ratios within a level at their best."""
+    louder: list[int] = []
+    total = 0.0
+    for level in levels:
+        choices = [_readers(dots, t, louder, level[:k] + level[k + 1 :]) for k, t in enumerate(level)]
+        if all(choices):
+            total += min(
+                sum(reader[0] for reader in picked) * HIDDEN + _within(tuple(reader[1:] for reader in picked))
+                for picked in product(*choices)
+            )
+        else:
+            total += BLIND * sum(not some for some in choices)
+        louder += level
+    return total
+
+
+def _readers(dots, t, louder, others):
+    """For readers of t: how many louder features hide it, and how much the others of its level weaken it."""
+    fits = (dots[:, t] > 0) & (dots[:, louder + others] <= 0).all(axis=1)
+    rows = np.c_[(dots[fits][:, louder] < 0).sum(axis=1), -dots[fits][:, others] / dots[fits, t][:, None]]
+    rows = np.unique(rows, axis=0)
+    worse = (rows[:, None] >= rows).all(axis=2) & (rows[:, None] > rows).any(axis=2)
+    return [tuple(row) for row in rows[~worse.any(axis=1)].tolist()]
+
+
+@lru_cache(maxsize=100_000)
+def _within(weights):
+    """Least cost of conflicts within a level over the loudness of its features, on a grid of powers of 3."""
+    size = len(weights)
+    power = np.array(list(product(np.arange(-8, 8.1, 0.25), repeat=size - 1)))
+    loud = 3.0 ** np.c_[np.zeros(len(power)), power]
+    alpha = np.zeros((len(power), size, size))
+    for t, row in enumerate(weights):
+        others = [u for u in range(size) if u != t]
+        alpha[:, t, others] = np.array(row) * loud[:, others] / loud[:, [t]]
+    return float(conflict_cost(alpha).sum(axis=(1, 2)).min())
+
+
+def _moved(levels, count, rng):
+    """Levels with a vector replaced, two exchanged, or one moved to a level of its own or of others."""
+    new = [list(level) for level in levels]
+    (a, i), (b, j) = (_place(new, rng) for _ in range(2))
+    kind = rng.integers(4)
+    if kind == 0:
+        new[a][i] = int(rng.integers(count))
+    elif kind == 1:
+        new[a][i], new[b][j] = new[b][j], new[a][i]
+    else:
+        moved = new[a].pop(i)
+        if kind == 2 or len(new[b]) >= CROWD:
+            new.insert(int(rng.integers(len(new) + 1)), [moved])
+        else:
+            new[b].append(moved)
+    return [level for level in new if level]
+
+
+def _place(levels, rng):
+    level = int(rng.integers(len(levels)))
+    return level, int(rng.integers(len(levels[level])))
+
+
+def _mixture(m, n):
+    """Swept fans of five and six and digons side by side, level by level; an odd dimension has a digon."""
+    fans, left = m // 2, n - 2 * (m % 2)
+    if m < 2 or not 4 * fans <= left <= 6 * fans:
+        raise ValueError(
+            f"n = {n} features fill no swept fans in {m} dimensions; allowed: 2 m to 3 m, or 3 m - 1 if odd"
+        )
+    levels = [[(0,) * (m - 1) + (sign,) for sign in (1, -1)]] * (m % 2)
+    for k in range(fans):
+        plane = PLANES[left // fans + (k < left % fans)]
+        levels += [[(0,) * (2 * k) + w + (0,) * (m - 2 * k - 2) for w in level] for level in plane]
+    return levels
+
+
+def _whole(m):
+    """All vectors of entries -1, 0 and 1 but zero."""
+    return np.array(list(product((-1, 0, 1), repeat=m)))[np.arange(3**m) != 3**m // 2]

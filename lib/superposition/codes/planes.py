@@ -31,7 +31,7 @@ class Plan(NamedTuple):
 def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
     """The best use of nd dimensions by ns features, spread evenly over the planes; ``loss`` is a sum, not a mean."""
     count, of_plane, silent = nd // 2, plane_losses(p, largest), float(features.variance(p))
-    of_odd = [0.0, 0.0, 2 * _digon(p)[1]][: 3 if nd % 2 else 1]
+    of_odd = [0.0, 0.0, 2 * digon(p)[1]][: 3 if nd % 2 else 1]
     found = []
     for odd, alone in enumerate(of_odd[: ns + 1]):
         held = np.arange(min(ns - odd, count * largest) + 1)
@@ -46,18 +46,19 @@ def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def _digon(p):
+def digon(p: float) -> tuple[float, float]:
     """The ratio and the loss of the best digon."""
-    return tuple(map(float, partners.best_digon(p)))
+    c, loss = partners.best_digon(p)
+    return float(c), float(loss)
 
 
 @lru_cache(maxsize=64)
 def plane_losses(p: float, largest: int) -> NDArray[np.float64]:
     """The sum of the losses of 0, 1, ..., `largest` features in a plane."""
-    digon = _digon(p)[1]
+    two = 2 * digon(p)[1]
     fans = [size * float(swept.swept_loss(p, size) if size <= swept.LARGEST else fan_loss(p, size))
             for size in range(5, largest + 1)]  # fmt: skip
-    return np.array([0, 0, 0, 2 * digon, 4 * digon, *fans])
+    return np.array([0, 0, 0, two, 2 * two, *fans])
 
 
 def built(found: Plan, p: float) -> list[Code]:
@@ -86,7 +87,7 @@ def own_block() -> Code:
 @lru_cache(maxsize=64)
 def digon_block(p: float) -> Code:
     """The best digon, with its best gain and bias."""
-    c = _digon(p)[0]
+    c = digon(p)[0]
     noise = float(np.sqrt(features.variance(p)))
     found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
     W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
