@@ -74,6 +74,8 @@ document.addEventListener("DOMContentLoaded", () => {
       if (/references|glossary/.test(to)) link.dataset.said = link.title;
       if (to.includes("equation-")) link.dataset.said = `\\[${link.title}\\]`;
       link.removeAttribute("title");
+      // a formula is no name for a link
+      if (link.matches(".meaning:has(.math)")) link.setAttribute("aria-label", link.dataset.said.replace(/\\[()]/g, ""));
     }
     listen(link);
   }

@@ -12,6 +12,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from superposition.book import rows, running
@@ -35,6 +36,7 @@ def setup(app: Any) -> dict[str, bool]:
     from myst_nb.sphinx_ import HideCodeCellNode
 
     app.add_node(HideCodeCellNode, override=True, html=(_open_mark, _close_mark))
+    app.connect("config-inited", _order_search)
     app.connect("source-read", _frame)
     app.connect("html-page-context", _leave_out_scripts, priority=900)
     return {"parallel_read_safe": True}
@@ -67,6 +69,11 @@ def _frame(app: Any, page: str, source: list[str]) -> None:
         notebook = json.loads(source[0])
         notebook["cells"] = framed(notebook["cells"])
         source[0] = json.dumps(notebook)
+
+
+def _order_search(app: Any, config: Any) -> None:
+    """Let the book's script order what a search finds; Sphinx would look for it where it was started."""
+    config.html_search_scorer = str(Path(app.srcdir, "search.js"))
 
 
 def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
