@@ -79,15 +79,15 @@ def _order_search(app: Any, config: Any) -> None:
 def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Drop the book's scripts from pages that have nothing for them."""
     body, scripts = context.get("body", ""), context.get("script_files", [])
-    context["script_files"] = [one for one in scripts if _mark(str(one.filename)) in body]
+    context["script_files"] = [one for one in scripts if re.search(_mark(str(one.filename)), body)]
 
 
 def _mark(script):
-    """What a page holds that a script works on; nothing for a script that every page needs."""
+    """A pattern of what a page holds that a script works on; nothing for a script that every page needs."""
     slider = SLIDER_SCRIPT.search(script)
     if slider:
         return "data-slider=" if slider[1] in SHARED else f'data-slider="{slider[1]}"'
-    return "-filter" if "ledger.js" in script else ""
+    return 'id="(?:ledger|errata)-filter"' if "ledger.js" in script else ""
 
 
 def _first_screen(cells):
