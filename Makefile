@@ -95,14 +95,14 @@ release:
 clean:
 	rm -rf _build dist
 
-.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py scripts/jupyter/labconfig/*.json
+.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py scripts/jupyter/*.json scripts/jupyter/*/*.json
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@echo "Setting up .venv: a minute or two, about 1.5 GB"
 	"$(PYTHON)" -m venv .venv
 	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[book]'
 	mkdir -p .venv/etc/ipython .venv/etc/jupyter
 	cp scripts/ipython_kernel_config.py .venv/etc/ipython/
-	cp -r scripts/jupyter/labconfig .venv/etc/jupyter/
+	cp -r scripts/jupyter/. .venv/etc/jupyter/
 	@touch $@
 
 .venv/.release: .venv/.ready

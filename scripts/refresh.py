@@ -126,8 +126,22 @@ def write_captions():
         for cell in cells
         if "figure" in cell.metadata.get("mystnb", {})
     }
+    write_beside(found, running.CAPTIONS)
+
+
+def write_numbers():
+    """Write the number of each stored page, at the book's parameters, where a page that runs at others finds it."""
+    cells = [cell for name in chapters() if stored(name) for cell in stored(name).cells if cell.cell_type == "code"]
+    said = ((cell, output.get("data", {}).get("text/markdown", "")) for cell in cells for output in cell.outputs)
+    write_beside(
+        {running.name_of(c.source): text for c, text in said if text.startswith(running.NUMBER)}, running.NUMBERS
+    )
+
+
+def write_beside(found, file):
+    """Write what pages find by the code of their cells."""
     text = json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True)
-    resources.files("superposition.book").joinpath(running.CAPTIONS).write_text(f"{text}\n", encoding="utf-8")
+    resources.files("superposition.book").joinpath(file).write_text(f"{text}\n", encoding="utf-8")
 
 
 def refresh(name, again):
@@ -164,6 +178,7 @@ def main():
             refresh(name, asked.again)
         except CellExecutionError as error:
             sys.exit(f"{name}: a cell failed, book/{name}.ipynb is left as it was\n{error}")
+    write_numbers()
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ THEMES = (
     Path(sphinx_book_theme.__file__).parent / "theme/sphinx_book_theme/static/styles/sphinx-book-theme.css",
 )
 STILLS = BOOK / "_static" / "sliders"
-SCRIPTS = ("sliders.js", "together.js")
+SCRIPTS = sorted(STILLS.glob("*.js"))
 WIDTH = 720  # of the drawing, the widest there is
 
 # The drawing as a file of its own: colours as they are on the page, on white.
@@ -46,7 +46,7 @@ def page_with(markup):
     return f"""<!doctype html><html lang="en" data-theme="light" data-mode="light"><head><meta charset="utf-8">
 <title>Sliders</title><base href="{BOOK.as_uri()}/"><link rel="icon" href="data:,">
 <meta name="viewport" content="width=device-width, initial-scale=1">{"".join(links)}
-{"".join(f'<script src="{(BOOK / "_static" / script).as_uri()}"></script>' for script in SCRIPTS)}</head>
+{"".join(f'<script src="{script.as_uri()}"></script>' for script in SCRIPTS)}</head>
 <body><main><article class="bd-article" style="padding: 1rem">{MarkdownIt().render(markup)}</article></main></body>
 </html>"""
 

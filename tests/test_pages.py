@@ -204,9 +204,51 @@ def test_figures_have_the_background_of_their_page(view, theme):
 def test_scripts_are_loaded_where_they_are_needed(site):
     for name in PAGES:
         page = (site / name).read_text(encoding="utf-8")
-        assert ("sliders.js" in page) == ("data-slider=" in page), name
-        assert ("together.js" in page) == ('data-slider="together"' in page), name
+        own = set(re.findall(r'data-slider="(\w+)"', page))
+        assert set(re.findall(r"sliders/(\w+)\.js", page)) == (own | {"theory", "drawing"} if own else set()), name
         assert ("ledger.js" in page) == (name in ("ledger.html", "errata.html")), name
+
+
+def test_the_search_index_is_loaded_where_one_searches(site):
+    assert "searchindex.js" in (site / "search.html").read_text(encoding="utf-8")
+    assert [name for name in PAGES if "searchindex.js" in (site / name).read_text(encoding="utf-8")] == []
+
+
+@pytest.fixture
+def quiet(browser):
+    """A page of its own without the network; the console must stay silent."""
+    context, messages = browser.new_context(viewport={"width": 1300, "height": 900}), []
+    context.set_default_timeout(120_000)
+    page = context.new_page()
+    page.on("console", lambda told: messages.append(told.text) if told.type == "error" else None)
+    yield page
+    context.close()
+    assert messages == []
+
+
+@pytest.mark.parametrize("words", ["kurtosis", "antipodal", "priority_fan"])
+def test_chapters_are_found_before_names_of_functions(quiet, site, words):
+    quiet.goto(f"{(site / 'search.html').as_uri()}?q={words}")
+    quiet.wait_for_selector("#search-results ul li")
+    quiet.wait_for_function("document.querySelector('#search-results > p').innerText.match(/\\d/)")  # all are there
+    links = quiet.evaluate("[...document.querySelectorAll('#search-results li a')].map(a => a.getAttribute('href'))")
+    places = [link.startswith("reference/") for link in links]
+    assert places == sorted(places) and True in places
+    assert False not in places or links[0].startswith("ch")
+
+
+def test_a_symbol_and_a_word_say_what_they_mean_in_place(quiet, site):
+    quiet.goto((site / "ch7.html").as_uri(), wait_until="load")
+    quiet.evaluate("window.MathJax?.startup?.promise")
+    said = quiet.locator("#look-up")
+    quiet.locator("a.meaning[href$='#term-digon']").first.focus()
+    assert said.is_visible() and said.inner_text().startswith("digon: A pair of features")
+    quiet.keyboard.press("Escape")
+    assert said.is_hidden()
+    name = quiet.evaluate("document.querySelector('a.meaning .math').className.match(/symbol-[0-9]+/)[0]")
+    quiet.locator(f"span.{name}:not(a span)").locator("visible=true").first.hover()
+    said.wait_for()
+    assert said.locator("mjx-container").count() >= 1
 
 
 def test_the_book_has_formulas_and_figures(site):

@@ -16,8 +16,8 @@ from superposition.runs import tables
 
 ROOT = Path(__file__).resolve().parent.parent
 STATIC = ROOT / "book" / "_static"
-SCRIPT = STATIC / "sliders.js"
-OWN = {"together"}  # sliders with a file of their own
+SCRIPTS = {path.stem: path.stat().st_size for path in (STATIC / "sliders").glob("*.js")}
+SHARED = ("theory", "drawing")
 STILLS = runpy.run_path(str(ROOT / "scripts" / "stills.py"))
 BLOCKS = {name: markup for _, name, markup in STILLS["blocks"]()}
 THEME = "site-packages"  # where the theme's style looks for fonts that a page of its own does not have
@@ -267,17 +267,15 @@ def test_the_toy_model_trains_to_its_optimum(theory, S, kept):
 # ---------------------------------------------------------------- what a reader does
 
 
-def test_the_script_is_small_and_the_pages_name_its_sliders():
-    script = SCRIPT.read_text("utf-8")
-    assert SCRIPT.stat().st_size < 64_000  # only pages with a slider load it
-    assert set(BLOCKS) - OWN == set(re.findall(r"^    (\w+)\(place\) \{$", script, re.MULTILINE))
-    for name in OWN:
-        assert (STATIC / f"{name}.js").stat().st_size < 8_000
-        assert f'[data-slider="{name}"]' in (STATIC / f"{name}.js").read_text("utf-8")
+def test_every_slider_has_a_small_file_and_theory_and_drawing_one_each():
+    own = {name: size for name, size in SCRIPTS.items() if name not in SHARED}
+    assert set(own) == set(BLOCKS)
+    # only a page with a slider loads them
+    assert max(own.values()) < 6000 and sum(SCRIPTS[name] for name in SHARED) < 42_000
 
 
 def test_nothing_happens_on_a_page_without_a_slider(opened):
-    assert opened().evaluate("window.superposition === undefined && !document.querySelector('article *')")
+    assert opened().evaluate("!document.querySelector('article *')")
 
 
 SAID = "() => document.querySelector('.slider > svg').innerHTML + document.querySelector('.below').innerHTML"

@@ -14,6 +14,7 @@
       const [ratio, least] = ratios[i];
       if (ratio > 0 && ratio < 1) e.style.fontSize = `${e.dataset.size * Math.min(1, Math.max(least, 0.98 * ratio))}%`;
     });
+    formulas.forEach(e => { if (e.scrollWidth > e.clientWidth + 1) e.tabIndex = 0; else e.removeAttribute("tabindex"); });
   };
   const fitTables = () => {
     const tables = [...document.querySelectorAll("main article table")];

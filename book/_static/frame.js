@@ -1,4 +1,4 @@
-// Folds, names for those who do not see, figures at full size, and what an equation, a figure or a source says in place.
+// Folds, names for those who do not see, figures at full size, and what an equation, a symbol, a word or a source says in place.
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
   // Whatever an address leads to is opened.
@@ -23,17 +23,17 @@ document.addEventListener("DOMContentLoaded", () => {
   window.addEventListener("load", rename);
   document.querySelectorAll('.citation-list[role="list"]').forEach(list => list.removeAttribute("role"));
 
-  // A link to an equation, a figure, a theorem or a source shows it in place, for the mouse and for the keyboard.
+  // A link to an equation, a figure, a theorem, a word or a source shows it in place, for the mouse and for the keyboard.
   const shown = Object.assign(document.createElement("div"), {className: "look-up", id: "look-up", hidden: true});
   shown.setAttribute("role", "tooltip");
   document.body.append(shown);
   const content = link => {
-    const [page, id] = link.getAttribute("href").split("#");
     if (link.dataset.said) {
       const text = document.createElement("div");
-      text.textContent = page.includes("references") ? link.dataset.said : `\\[${link.dataset.said}\\]`;
+      text.textContent = link.dataset.said;
       return text;
     }
+    const [page, id] = link.getAttribute("href").split("#");
     const target = page === "" && document.getElementById(id);
     const part = target && (target.matches("div.math, figure, .proof, .exercise, dt") ? target : target.closest("div.math"));
     if (!part) return null;
@@ -53,20 +53,41 @@ document.addEventListener("DOMContentLoaded", () => {
     shown.replaceChildren(copy);
     shown.hidden = false;
     link.setAttribute("aria-describedby", "look-up");
-    if (link.dataset.said) window.MathJax?.typesetPromise?.([shown]);
-    const at = link.getBoundingClientRect(), own = shown.getBoundingClientRect();
-    shown.style.left = `${Math.max(4, Math.min(at.left, document.documentElement.clientWidth - own.width - 4)) + scrollX}px`;
-    shown.style.top = `${(at.bottom + own.height + 8 < innerHeight ? at.bottom + 6 : at.top - own.height - 6) + scrollY}px`;
+    const place = () => {
+      const at = link.getBoundingClientRect(), own = shown.getBoundingClientRect();
+      shown.style.left = `${Math.max(4, Math.min(at.left, document.documentElement.clientWidth - own.width - 4)) + scrollX}px`;
+      shown.style.top = `${(at.bottom + own.height + 8 < innerHeight ? at.bottom + 6 : at.top - own.height - 6) + scrollY}px`;
+    };
+    place();
+    if (/\\[[(]/.test(link.dataset.said)) window.MathJax?.typesetPromise?.([shown]).then(place);
+  };
+  const listen = (link, focusable = true) => {
+    link.addEventListener("mouseenter", () => { waiting = setTimeout(show, 150, link); });
+    link.addEventListener("mouseleave", hide);
+    if (!focusable) return;
+    link.addEventListener("focus", () => show(link));
+    link.addEventListener("blur", hide);
   };
   for (const link of document.querySelectorAll('main article a.reference.internal[href*="#"]')) {
     if (link.title) {
-      if (/references|equation-/.test(link.getAttribute("href"))) link.dataset.said = link.title;
+      const to = link.getAttribute("href");
+      if (/references|glossary/.test(to)) link.dataset.said = link.title;
+      if (to.includes("equation-")) link.dataset.said = `\\[${link.title}\\]`;
       link.removeAttribute("title");
+      // a formula is no name for a link
+      if (link.matches(".meaning:has(.math)")) link.setAttribute("aria-label", link.dataset.said.replace(/\\[()]/g, ""));
     }
-    link.addEventListener("mouseenter", () => { waiting = setTimeout(show, 150, link); });
-    link.addEventListener("focus", () => show(link));
-    link.addEventListener("mouseleave", hide);
-    link.addEventListener("blur", hide);
+    listen(link);
+  }
+  // The first of a symbol is a link; the others say the same to the mouse, without a stop for the keyboard at each.
+  const first = new Map();
+  for (const symbol of document.querySelectorAll("main article span[class*='symbol-']")) {
+    const name = symbol.className.match(/symbol-\d+/)[0], link = symbol.closest("a.meaning");
+    if (link) first.set(name, link.dataset.said);
+    else {
+      symbol.dataset.said = first.get(name);
+      listen(symbol, false);
+    }
   }
   document.addEventListener("keydown", event => { if (event.key === "Escape") hide(); });
 

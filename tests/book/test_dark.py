@@ -55,6 +55,20 @@ def test_grey_is_turned_and_a_colour_that_can_be_seen_stays():
     assert found == ["#121212", "#ced6dd", "#e69f00", "#875c91"]
 
 
+@pytest.mark.parametrize("kind", ["imshow", "pcolormesh"])
+def test_a_mark_that_a_colour_bar_explains_keeps_its_colour(kind):
+    def make(ax):
+        left, bar = ax.figure.subplots(1, 2)
+        ax.remove()
+        getattr(bar, kind)(np.linspace(0, 1, 256)[:, None], cmap="viridis")
+        left.scatter([0, 1], [0, 1], c=[0, 0.2], vmin=0, vmax=1, cmap="viridis")
+        left.plot([0, 1], color="#3d0a12")
+
+    light, svg = drawn(make)
+    assert "#440154" in light and "#440154" in svg.partition('id="axes_2"')[0]  # the mark of value 0
+    assert "#3d0a12" in light and "#3d0a12" not in svg  # no colour of the bar
+
+
 def test_the_dark_variant_stands_beside_the_light_one_before_the_caption(tmp_path):
     light, _ = drawn(lambda ax: ax.plot([0, 1]))
     (tmp_path / "figure.svg").write_text(light)

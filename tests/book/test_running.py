@@ -33,7 +33,7 @@ def test_a_caption_follows_its_figure_wherever_a_kernel_runs_it(stored, monkeypa
     shell = get_ipython()
     shown = []
     monkeypatch.setattr(running, "_print", lambda text, kind: shown.append((text, kind)))
-    monkeypatch.setattr(running, "_captions", lambda: {running.name_of("1 + 1"): "Two."})
+    monkeypatch.setattr(running, "_stored", lambda file: {running.name_of("1 + 1"): "Two."})
     monkeypatch.setattr(running, "_shell", lambda: shell)
     running.show_captions()
     for cell in ("1 + 1", "1 + 2"):
@@ -61,6 +61,33 @@ def test_an_output_says_whether_it_follows_from_the_parameters(quick, changed):
         lines = {"yours": [running.YOURS], "defaults": [running.DEFAULTS], "": []}[whose] if changed else []
         lines = lines + [running.QUICK] * (quick and whose == "yours")
         assert marks.said(source) == " ".join(lines), source
+
+
+@pytest.mark.parametrize("path", sorted(BOOK.glob("ch*.ipynb")), ids=lambda path: path.stem)
+def test_every_number_of_the_book_is_found_by_the_code_that_made_it(path):
+    stored = json.loads(resources.files("superposition.book").joinpath(running.NUMBERS).read_text(encoding="utf-8"))
+    cells = [cell for cell in json.loads(path.read_text(encoding="utf-8"))["cells"] if cell["cell_type"] == "code"]
+    said = [
+        (running.name_of("".join(cell["source"])), "".join(output.get("data", {}).get("text/markdown", "")))
+        for cell in cells
+        for output in cell["outputs"]
+    ]
+    numbers = [(name, text) for name, text in said if text.startswith(running.NUMBER)]
+    assert len(numbers) == 1
+    assert [(name, stored.get(name)) for name, _ in numbers] == numbers, "run make refresh"
+
+
+@pytest.mark.parametrize(("source", "told"), [("few", True), ("2", False), ("1 / few", False)])
+def test_the_number_of_the_book_stands_below_that_of_a_reader(monkeypatch, source, told):
+    shown = []
+    monkeypatch.setattr(running, "_print", lambda text, kind: shown.append((text, kind)))
+    monkeypatch.setattr(running, "_stored", lambda file: {running.name_of(source): "**The number.** Two of five."})
+    marks = running.Marks(quick=False, changed=True)
+    marks.said("few = par.fewer(5, 3)")
+    marks.said(source)
+    done = type("Result", (), {"info": type("Info", (), {"raw_cell": source}), "success": "/" not in source})
+    marks.after(done)
+    assert shown == ([("**In the book,** at its parameters: Two of five.", "number")] if told else [])
 
 
 def test_at_the_defaults_nothing_is_said(monkeypatch):

@@ -2,11 +2,14 @@
 
 Notebooks hold one variant of a figure, the light one. When the book is built its grey colours are turned around, white
 becoming the page and black the ink; colours stay what they are, so that a caption is true in both themes. What is drawn
-on a picture (a matrix, a map) keeps its colours too, as the picture below it does.
+on a picture (a matrix, a map) keeps its colours too, as the picture below it does; so does a mark in a colour of a
+picture, which a colour bar explains.
 """
 
 from __future__ import annotations
 
+import base64
+import io
 import os
 import re
 from hashlib import sha256
@@ -17,7 +20,7 @@ from xml.etree.ElementTree import Element
 
 PAGE, INK = (0x12, 0x12, 0x12), (0xCE, 0xD6, 0xDD)  # background and text of the theme's dark pages
 DARKEST = 0.14  # relative luminance of a colour on a dark page: a contrast of 3 or more, as WCAG asks of graphics
-SVG = "http://www.w3.org/2000/svg"
+SVG, LINK = "http://www.w3.org/2000/svg", "http://www.w3.org/1999/xlink"
 _COLOUR = re.compile("#([0-9a-f]{2})([0-9a-f]{2})([0-9a-f]{2})")
 _PLACE = re.compile(r"(?:translate\(|M )(-?[\d.]+) (-?[\d.]+)")
 
@@ -31,11 +34,11 @@ def setup(app: Any) -> dict[str, bool]:
 
 def darkened(svg: str) -> str:
     """Turn a figure of matplotlib, an SVG, into its variant for a dark page."""
-    for name, address in (("", SVG), ("xlink", "http://www.w3.org/1999/xlink")):
+    for name, address in (("", SVG), ("xlink", LINK)):
         ElementTree.register_namespace(name, address)
     root = ElementTree.fromstring(svg)
     root.set("fill", turned("#000000"))  # matplotlib does not write what is black
-    _recolour(root)
+    _recolour(root, _explained(root))
     return ElementTree.tostring(root, encoding="unicode")
 
 
@@ -59,15 +62,31 @@ def _luminance(colour):
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 
 
-def _recolour(element: Element) -> None:
+def _explained(root: Element) -> set[str]:
+    """The colours, but for greys, of the pictures of a figure, colour bars among them."""
+    from PIL import Image
+
+    found: set[str] = set()
+    for part in root.iter():
+        if part.get("id", "").startswith("QuadMesh"):
+            found.update(f"#{''.join(rgb)}" for rgb in _COLOUR.findall(ElementTree.tostring(part, encoding="unicode")))
+        if part.tag == f"{{{SVG}}}image":
+            data = part.get(f"{{{LINK}}}href", "").partition(",")[2]
+            pixels = Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
+            found.update("#" + bytes(rgb).hex() for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ())
+    return {colour for colour in found if len({colour[1:3], colour[3:5], colour[5:]}) > 1}
+
+
+def _recolour(element: Element, kept: set[str]) -> None:
     if "style" in element.attrib:
-        element.set("style", _COLOUR.sub(lambda found: turned(found[0]), element.get("style", "")))
+        style = _COLOUR.sub(lambda found: found[0] if found[0] in kept else turned(found[0]), element.get("style", ""))
+        element.set("style", style)
     box = _pictured(element)
     for child in element:
         if box and _lies_in(child, box):
             child.set("fill", "#000000")
         else:
-            _recolour(child)
+            _recolour(child, kept)
 
 
 def _pictured(element):

@@ -12,6 +12,7 @@ import html
 import json
 import re
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 from typing import Any
 
 from superposition.book import rows, running
@@ -22,11 +23,8 @@ Cell = dict[str, Any]
 NUMBER = "**The number"
 TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
-SCRIPTS = {
-    "sliders.js": "data-slider",
-    "together.js": '"together"',
-    "ledger.js": "-filter",
-}  # and what of a page they work on
+SLIDER_SCRIPT = re.compile(r"sliders/(\w+)\.js")
+SHARED = ("theory", "drawing")  # by all sliders
 MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
 WORDS_A_MINUTE = 220
 FORMULA = re.compile(r"\$[^$]*\$")
@@ -38,8 +36,8 @@ def setup(app: Any) -> dict[str, bool]:
     from myst_nb.sphinx_ import HideCodeCellNode
 
     app.add_node(HideCodeCellNode, override=True, html=(_open_mark, _close_mark))
+    app.connect("config-inited", _order_search)
     app.connect("source-read", _frame)
-    app.connect("doctree-resolved", _say_equations)
     app.connect("html-page-context", _leave_out_scripts, priority=900)
     return {"parallel_read_safe": True}
 
@@ -73,25 +71,23 @@ def _frame(app: Any, page: str, source: list[str]) -> None:
         source[0] = json.dumps(notebook)
 
 
-def _say_equations(app: Any, doctree: Any, page: str) -> None:
-    """Give a link to an equation of another page its formula, which the page's script shows in place."""
-    from docutils import nodes
-
-    for link in doctree.findall(nodes.reference):
-        address, _, name = link.get("refuri", "").partition("#")
-        if name.startswith("equation-") and address:
-            other = app.env.get_doctree(address.rpartition("/")[2].removesuffix(".html"))
-            formulas = (
-                block for block in other.findall(nodes.math_block) if name in block.parent["ids"] + block["ids"]
-            )
-            link["reftitle"] = next((block.astext().strip() for block in formulas), "")
+def _order_search(app: Any, config: Any) -> None:
+    """Let the book's script order what a search finds; Sphinx would look for it where it was started."""
+    config.html_search_scorer = str(Path(app.srcdir, "search.js"))
 
 
 def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
     """Drop the book's scripts from pages that have nothing for them."""
-    idle = [script for script, mark in SCRIPTS.items() if mark not in context.get("body", "")]
-    scripts = context.get("script_files", [])
-    context["script_files"] = [one for one in scripts if not any(script in str(one.filename) for script in idle)]
+    body, scripts = context.get("body", ""), context.get("script_files", [])
+    context["script_files"] = [one for one in scripts if re.search(_mark(str(one.filename)), body)]
+
+
+def _mark(script):
+    """A pattern of what a page holds that a script works on; nothing for a script that every page needs."""
+    slider = SLIDER_SCRIPT.search(script)
+    if slider:
+        return "data-slider=" if slider[1] in SHARED else f'data-slider="{slider[1]}"'
+    return 'id="(?:ledger|errata)-filter"' if "ledger.js" in script else ""
 
 
 def _first_screen(cells):

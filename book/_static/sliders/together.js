@@ -1,9 +1,8 @@
-// The slider of chapter 10: what partners that meet, or never do, change. It needs sliders.js, which says when it is ready.
-document.addEventListener("sliders", () => {
+// What partners that meet, or never do, change.
+document.addEventListener("DOMContentLoaded", () => {
   "use strict";
-  const places = document.querySelectorAll('[data-slider="together"]');
-  if (!places.length) return;
-  const {optimum, linearLoss, kit: {frame, slider, axes, shape, line, words, table, key, number, linspace}} = window.superposition;
+  const {linspace, optimum, linearLoss} = window.superposition;
+  const {frame, slider, axes, shape, line, words, table, key, number} = window.superposition.drawing;
 
   // Groups of four features, each on with probability 0.05, in a quarter as many dimensions.
   const [p, r, G, STEP] = [0.05, 0.25, 4, 0.025];
@@ -42,7 +41,7 @@ document.addEventListener("sliders", () => {
   }
   window.superposition.together = {p, r, G, STEP, GROUPED, TRAINED, linear};
 
-  const build = panel => {
+  frame("together", "What do partners change?", panel => {
     const s = slider(panel, "*s*: how often a partner is on with you", {low: 0, high: 1, value: 0.2, step: STEP});
     return width => {
       const at = s.value, i = Math.round(at / STEP), [loss, own, partner] = ["loss", "own", "partner"].map(name => GROUPED[name][i]);
@@ -71,6 +70,5 @@ document.addEventListener("sliders", () => {
           `<p>Partners ${partner < 0 ? "<b>point away</b> from each other" : "<b>add</b>"} (own and partner: weights). Groups of ${G}, <i>p</i> = ${p}, ` +
           `<i>r</i> = ¼. Lines are for many features; trained are five networks of 64.</p>`};
     };
-  };
-  places.forEach(place => frame(place, "What do partners change?", build));
+  });
 });

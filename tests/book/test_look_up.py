@@ -1,0 +1,101 @@
+"""Looking things up in place: what the glossary says, and which words and symbols of a page lead there."""
+
+import re
+from pathlib import Path
+
+import pytest
+from docutils import nodes
+from docutils.core import publish_doctree
+from superposition.book import look_up
+
+BOOK = Path(__file__).resolve().parents[2] / "book"
+GLOSSARY = (BOOK / "glossary.md").read_text(encoding="utf-8")
+CELLS = [line.strip("| ").split(" | ") for line in GLOSSARY.splitlines() if line.startswith("| $")]
+ROWS = [(re.findall(r"\$([^$]+)\$", cells[0]), set(map(int, re.findall(r"\d+", cells[1])))) for cells in CELLS]
+
+PAGE = r"""
+Symbols
+=======
+
+.. list-table::
+   :header-rows: 1
+
+   * - symbol
+     - chapters
+     - in code
+     - meaning
+   * - :math:`n`, :math:`m`
+     - 1, 4
+     -
+     - numbers of :math:`x`
+   * - :math:`n`
+     - 6
+     -
+     - pixels
+
+fan
+  In chapters 3 and 7: arrows of length :math:`a`.
+swept fan
+  Both sides.
+"""
+
+
+@pytest.fixture
+def glossary():
+    """A small one; as Sphinx does, its words have places."""
+    tree = publish_doctree(PAGE)
+    for term in tree.findall(nodes.term):
+        term["ids"] = [f"term-{nodes.make_id(term.astext())}"]
+    return tree
+
+
+def linked(source, glossary, chapter):
+    """A page, and what of it became a link, with its title."""
+    page = publish_doctree(source)
+    here = [[one for one in of(glossary) if chapter in one.chapters] for of in (look_up.words, look_up.symbols)]
+    look_up.link(page, *here, "glossary.html")
+    links = [link for link in page.findall(nodes.reference) if "meaning" in link["classes"]]
+    return page, [(link.astext(), link["refuri"], link["reftitle"]) for link in links]
+
+
+def test_symbols_hold_in_their_chapters_and_say_their_row(glossary):
+    found = [(one.name, sorted(one.chapters), one.id) for one in look_up.symbols(glossary)]
+    assert found == [("n", [1, 4], "symbols"), ("m", [1, 4], "symbols"), ("n", [6], "symbols")]
+    assert look_up.symbols(glossary)[1].text == r"\(m\): numbers of \(x\)"
+
+
+def test_the_first_of_a_word_is_a_link_and_the_longest_word_wins(glossary):
+    page, links = linked("A swept fan, and two fans; one more fan.", glossary, 7)
+    said = "fan: In chapters 3 and 7: arrows of length \\(a\\)."
+    both = "swept fan: Both sides."
+    assert links == [("swept fan", "glossary.html#term-swept-fan", both), ("fans", "glossary.html#term-fan", said)]
+    assert page.astext() == "A swept fan, and two fans; one more fan."
+    assert linked("Two fans.", glossary, 4)[1] == []  # it has no meaning there
+
+
+@pytest.mark.parametrize("source", ["*fan*", "``fan``", "fanatic", "the `fan <x>`__", "fan 0.1.0", "library fan"])
+def test_what_is_no_word_of_the_glossary_is_left_alone(glossary, source):
+    assert linked(source, glossary, 7)[1] == []
+
+
+def test_every_symbol_has_the_class_of_its_link(glossary):
+    page, links = linked("Of :math:`n`, :math:`m` and :math:`n + m`, :math:`n` is first.", glossary, 4)
+    assert [(shown, title[:5]) for shown, _, title in links] == [("n", r"\(n\)"), ("m", r"\(m\)")]
+    assert [formula["classes"] for formula in page.findall(nodes.math)] == [
+        ["symbol-0"],
+        ["symbol-1"],
+        [],
+        ["symbol-0"],
+    ]
+
+
+def test_no_letter_of_the_glossary_has_two_meanings_in_a_chapter():
+    assert len(ROWS) > 50 and all(chapters for _, chapters in ROWS)
+    meanings = [(name, chapter) for names, chapters in ROWS for name in names for chapter in chapters]
+    assert sorted(meanings) == sorted(set(meanings))
+
+
+def test_every_word_that_pages_need_is_there():
+    words = set(re.findall(r"^([a-zA-Z][\w -]*)\n(?:[a-z]+\n)?  ", GLOSSARY, re.MULTILINE))
+    needed = {"tops", "fast stage", "race", "isotropic", "fan", "swept fan", "loudness", "digon", "tile", "cone", "IPR"}
+    assert needed | {"grouped rug", "hider", "reader", "mixture", "flat field", "latent"} <= words
