@@ -17,6 +17,7 @@ from superposition.book.parameters_beyond import (  # noqa: F401  # pages find a
     BestCodes,
     Coupled,
     Decoders,
+    Depth,
     Dictionaries,
     Frequencies,
     KeptCompany,

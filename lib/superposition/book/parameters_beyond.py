@@ -127,3 +127,14 @@ class Coupled(Chapter):
     width: Annotated[Count, Field(ge=1), AfterValidator(UpTo("blocks", "blocks"))] = 4
     size: Annotated[Count, Field(ge=256, le=2**16)] = 4096
     seed: Seed = 0
+
+
+class Depth(Chapter):
+    """Parameters of the page on layers of ReLUs."""
+
+    p: Annotated[Real, Field(ge=0.005, le=0.3)] = 0.05
+    r: Annotated[Real, Field(ge=0.05, le=0.5)] = 0.2
+    layers: Annotated[Count, Field(ge=2, le=12)] = 5
+    ns: Annotated[Count, Field(ge=2**10, le=2**20)] = 2**16
+    samples: Annotated[Count, Field(ge=4, le=10**4)] = 16
+    seed: Seed = 0
