@@ -7,6 +7,7 @@ from superposition import decoders, rug
 
 W_IN = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2]])
 TRUTH = decoders.dictionary(8, 4)
+CHAIN = decoders.coupled_rug(8, 3, blocks=2, width=2)
 FEATURES, ACTIVATIONS = TRUTH.activations(3, seed=0)
 
 
@@ -26,6 +27,12 @@ CALLS = [
         last_of(decoders.decode_rug),
         {"readout": np.ones((2, 8)), "rug": rug.Rug(8, 3, indices=[3, 5, 6]), "p": 0.05, "iterations": 2},
     ),
+    (
+        last_of(decoders.decode_coupled),
+        {"readout": CHAIN.readout(np.ones((2, 16))), "code": CHAIN, "p": 0.05, "iterations": 2},
+    ),
+    (decoders.coupled_evolution, {"p": 0.05, "density": 0.3, "blocks": 3, "width": 2, "iterations": 2}),
+    (decoders.coupled_rug, {"size": 8, "dims": 3, "blocks": 3, "width": 2, "seed": 0}),
     (decoders.ceilings, {"truth": TRUTH, "looks": 2, "samples": 4, "seed": 0}),
     (
         decoders.dictionary,

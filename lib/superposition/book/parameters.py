@@ -5,13 +5,29 @@ import difflib
 from collections.abc import Mapping
 from fractions import Fraction
 from functools import cache
-from typing import Annotated, TypeVar
+from typing import Annotated
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, Field, ValidationError
 
 from superposition import checks
 from superposition.book import running
-from superposition.inputs import Count, Even, Features, Ratio, Real, Seed, Steps, UpTo, allowed
+from superposition.book.chapter import AtLeastOne, Chapter, Device, Minutes, Ratios, hidden_sizes
+from superposition.book.parameters_beyond import (  # noqa: F401  # pages find all of them here
+    BelowTheFan,
+    BestCodes,
+    Coupled,
+    Decoders,
+    Depth,
+    Dictionaries,
+    Frequencies,
+    KeptCompany,
+    NeverMeet,
+    Phases,
+    PlanePairs,
+    SearchedCodes,
+    Together,
+)
+from superposition.inputs import Count, Even, Features, Real, Seed, Steps, UpTo, allowed
 
 LARGE = 1024  # features, or neurons: below, two threads took longer than one (measured)
 
@@ -21,56 +37,6 @@ class ParameterError(ValueError):
 
     def _render_traceback_(self):
         return [f"{type(self).__name__}: {self}"]
-
-
-def _numbers(value):
-    parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
-    if not all(isinstance(part, (str, int, float)) and not isinstance(part, bool) for part in parts):
-        raise ValueError("not a list of numbers")
-    try:
-        return sorted({float(part) for part in parts if str(part).strip()})
-    except (OverflowError, ValueError):
-        raise ValueError("not a list of numbers that float64 holds") from None
-
-
-def _device(value):
-    from superposition.devices import resolve_device  # imports torch: only when a chapter asks
-
-    if not isinstance(value, str):
-        raise ValueError(
-            f"device = {checks.shown(value)} is not a name; allowed: auto, cpu, or cuda where there is one"
-        )
-    resolve_device(value)
-    return value
-
-
-AtLeastOne = (BeforeValidator(_numbers), Field(min_length=1))
-Ratios = Annotated[tuple[Ratio, ...], *AtLeastOne]
-Minutes = Annotated[Real, Field(gt=0, le=10**5)]
-Size = TypeVar("Size")
-Device = Annotated[str, BeforeValidator(_device), Field(description="auto, cpu, or cuda where there is one")]
-
-
-class Chapter(BaseModel):
-    """What every chapter's parameters have in common: no unknown names, no changes afterwards."""
-
-    model_config = ConfigDict(extra="forbid", frozen=True, validate_default=True)
-
-    quick: Annotated[bool, Field(description="true or false")] = False
-
-    def fewer(self, full: Size, quick: Size) -> Size:
-        """How much of something: ``quick`` for a quick look, else ``full``."""
-        return quick if self.quick else full
-
-    @property
-    def at_defaults(self) -> bool:
-        """Whether every parameter but the device has its default value."""
-        return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
-
-
-def _hidden_sizes(ns, ratios):
-    """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-    return sorted({max(1, round(ratio * ns)) for ratio in ratios})
 
 
 class LossScaling(Chapter):
@@ -87,7 +53,7 @@ class LossScaling(Chapter):
     @property
     def nds(self) -> list[int]:
         """Hidden dimensions, one a ratio."""
-        return _hidden_sizes(self.ns, self.ratios)
+        return hidden_sizes(self.ns, self.ratios)
 
 
 class Training(Chapter):
@@ -103,7 +69,7 @@ class Training(Chapter):
     @property
     def nds(self) -> list[int]:
         """Hidden dimensions, one a ratio."""
-        return _hidden_sizes(self.ns, self.ratios)
+        return hidden_sizes(self.ns, self.ratios)
 
 
 class Recipe(Chapter):
@@ -182,48 +148,6 @@ class Bounds(Chapter):
     seed: Seed = 0
 
 
-class Phases(Chapter):
-    """Parameters of the page on the phases that training finds."""
-
-    ns: Annotated[Count, Field(ge=16, le=4096)] = 256
-    p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
-    ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
-    steps: Steps = 500
-    minutes: Minutes = 5.0
-    seed: Seed = 0
-    device: Device = "auto"
-
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, one a ratio."""
-        return _hidden_sizes(self.ns, self.ratios)
-
-
-class BestCodes(Chapter):
-    """Parameters of chapter 7."""
-
-    p: Annotated[Real, Field(ge=1e-4, le=0.1)] = 0.05
-    B: Annotated[Count, Field(ge=5, le=12)] = 10
-    ratio: Annotated[Real, Field(ge=2, le=10**4)] = 100.0
-    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 100_000
-    seed: Seed = 0
-
-
-class BelowTheFan(Chapter):
-    """Parameters of the page on bounds below the best codes."""
-
-    r: Annotated[Real, Field(ge=0.05, le=0.4)] = 0.2
-    tries: Annotated[Count, Field(ge=1, le=100)] = 3
-    seed: Seed = 0
-
-
-class SearchedCodes(Chapter):
-    """Parameters of the page on what searches and training find."""
-
-    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 20_000
-    seed: Seed = 0
-
-
 class TextFigures(Chapter):
     """Parameters of the page on the stopping rule and on the text's Figures 3 to 7."""
 
@@ -231,74 +155,6 @@ class TextFigures(Chapter):
     steps: Steps = 700
     seed: Seed = 0
     device: Device = "auto"
-
-
-class Frequencies(Chapter):
-    """Parameters of chapter 9."""
-
-    ns: Annotated[Count, Field(ge=200, le=4000)] = 1000
-    exponent: Annotated[Real, Field(ge=0, le=3)] = 1.5
-    nd: Annotated[Count, Field(ge=10, le=100)] = 32
-    samples: Annotated[Count, Field(ge=400, le=10**6)] = 4000
-    seed: Seed = 0
-
-
-class Together(Chapter):
-    """Parameters of chapter 10."""
-
-    p: Annotated[Real, Field(ge=0.01, le=0.2)] = 0.05
-    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.25
-    G: Annotated[Count, Field(ge=2, le=5)] = 4  # exclusive groups need G p up to 1
-    groups: Annotated[Count, Field(ge=128, le=2**14)] = 1024
-    samples: Annotated[Count, Field(ge=100, le=10**5)] = 800
-    seed: Seed = 0
-
-
-class NeverMeet(Chapter):
-    """Parameters of the page on features that never meet."""
-
-    G: Annotated[Count, Field(ge=7, le=60)] = 12
-    n: Annotated[Count, Field(ge=20, le=2000)] = 2000
-    meets: Annotated[Count, Field(ge=2, le=8), AfterValidator(Even("it is made of rings through all features"))] = 4
-    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 200_000
-    seed: Seed = 0
-
-
-class PlanePairs(Chapter):
-    """Parameters of the page on four features in the plane."""
-
-    p: Annotated[Real, Field(ge=0.01, le=0.5)] = 0.1
-    starts: Annotated[Count, Field(ge=2, le=100)] = 12
-    seed: Seed = 0
-
-
-class KeptCompany(Chapter):
-    """Parameters of the page on incidental polysemanticity with company."""
-
-    n: Annotated[Count, Field(ge=4, le=48)] = 24
-    strength: Annotated[Real, Field(ge=1e-3, le=0.05)] = 0.02
-    seed: Seed = 0
-
-
-class Dictionaries(Chapter):
-    """Parameters of the page on a ground truth for sparse autoencoders."""
-
-    ns: Annotated[Count, Field(ge=32, le=256)] = 64
-    nd: Annotated[Count, Field(ge=8), AfterValidator(UpTo("ns", "ns"))] = 24
-    p: Annotated[Real, Field(ge=0.01, le=0.1)] = 0.05
-    steps: Steps = 1500
-    seed: Seed = 2000
-
-
-class Decoders(Chapter):
-    """Parameters of chapter 8."""
-
-    p: Annotated[Real, Field(ge=0.005, le=0.3)] = 0.05
-    r: Annotated[Real, Field(ge=0.05, le=0.5)] = 0.2
-    ns: Annotated[Count, Field(ge=2**10, le=2**20)] = 2**16
-    samples: Annotated[Count, Field(ge=4, le=10**4)] = 16
-    iterations: Annotated[Count, Field(ge=3, le=30)] = 6
-    seed: Seed = 0
 
 
 class Sparsification(Chapter):

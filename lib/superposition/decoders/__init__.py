@@ -10,7 +10,10 @@ Source: ours, beyond The Persian Rug.
 
 from superposition.decoders.face import (
     ceilings,
+    coupled_evolution,
+    coupled_rug,
     decode,
+    decode_coupled,
     decode_rug,
     dictionary,
     digon_bayes_loss,
@@ -24,7 +27,10 @@ from superposition.decoders.face import (
 
 __all__ = [
     "ceilings",
+    "coupled_evolution",
+    "coupled_rug",
     "decode",
+    "decode_coupled",
     "decode_rug",
     "dictionary",
     "digon_bayes_loss",

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.decoders import dictionaries, ladder, planar_decoders, shared_directions, yardsticks
+from superposition.decoders import coupled, dictionaries, ladder, planar_decoders, shared_directions, yardsticks
+from superposition.decoders.coupled import CoupledRug
 from superposition.decoders.dictionaries import KINDS, Dictionary, Scores
 from superposition.decoders.ladder import Evolution
 from superposition.decoders.planar_decoders import Bracket
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
     from superposition.rug.rugs import Rug
 
 SMALLEST_R = 1e-60  # below, fourth powers of the interference overflow
+LONGEST_CHAIN = 10_000  # blocks: the evolution of so many fills a gigabyte
 
 
 def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
@@ -214,6 +216,138 @@ def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) 
         raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
     p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
     return ladder.decode_rug(readout, rug, p, iterations=iterations)
+
+
+def coupled_rug(size: int, dims: int, *, blocks: int = 32, width: int = 4, seed: int = 0) -> CoupledRug:
+    """A chain of small rugs that overlap: a code that an iterated decoder reads below the threshold of one rug.
+
+    Parameters
+    ----------
+    size : int
+        Features of a block, at least 2.
+    dims : int
+        Dimensions of each small rug, from 1 to `size`; the chain has blocks + width - 1 of them.
+    blocks : int
+        Blocks of features, at least 1.
+    width : int
+        Neighbouring blocks that a small rug holds, from 1 to `blocks`; at the ends of the chain fewer.
+    seed : int
+        Of index sets and column signs.
+
+    Returns
+    -------
+    superposition.decoders.coupled.CoupledRug
+        Its ``nd``, ``ns`` and ``r`` count the ends; ``readout(x)`` is what the hidden vectors of features say.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: Krzakala et al. (2012) and Donoho, Javanmard and Montanari (2013) for spatial coupling; Barbier, Schuelke
+    and Krzakala (2013) with fast transforms. Here each link of the chain is a rug: orthogonal rows, unit diagonal.
+
+    Examples
+    --------
+    >>> code = coupled_rug(256, 24, blocks=8, width=3)
+    >>> code.ns, code.nd, round(code.r, 3)
+    (2048, 240, 0.117)
+    """
+    size = checks.whole("size", size, 2)
+    dims, blocks = checks.whole("dims", dims, 1, size), checks.whole("blocks", blocks, 1, LONGEST_CHAIN)
+    return CoupledRug(
+        size, dims, blocks, checks.whole("width", width, 1, blocks), checks.whole("seed", seed, 0, checks.LARGEST_SEED)
+    )
+
+
+def coupled_evolution(p: float, density: float, *, blocks: int = 32, width: int = 4, iterations: int) -> Evolution:
+    """Loss of the iterated Bayes decoder on a coupled rug, block by block, as blocks become large.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in [1e-6, 1].
+    density : float
+        Dimensions of a small rug over features of a block, dims / size, in [1e-3, 1]: the ratio of an endless chain.
+    blocks, width : int
+        As in `coupled_rug`.
+    iterations : int
+        At least 1.
+
+    Returns
+    -------
+    Evolution
+        Fields ``sigma`` and ``loss``, shape (blocks, iterations). Below a loss of about 1e-18 it stands still.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range.
+
+    Notes
+    -----
+    Source: ours, in the manner of Donoho, Javanmard and Montanari (2013). Small rug a of ratio r_a meets noise of
+    variance (1 / r_a - 1) times the mean of tau over its blocks; precisions of the rugs that hold a block add up to
+    1 / sigma^2; v = `superposition.rug.bayes_loss` (p, sigma); what goes back to rug a has 1 / tau = 1 / v - 1 / its
+    own noise. With width 1 it is `state_evolution`.
+
+    Examples
+    --------
+    >>> loss = coupled_evolution(0.05, 0.09, iterations=200).loss  # one rug needs a ratio above 0.1122
+    >>> float(loss[:, 100].max().round(3)), bool(loss[:, -1].max() < 1e-15)
+    (0.009, True)
+    """
+    p, density = checks.number("p", p, 1e-6, 1), checks.number("density", density, 1e-3, 1)
+    blocks = checks.whole("blocks", blocks, 1, LONGEST_CHAIN)
+    width, iterations = checks.whole("width", width, 1, blocks), checks.whole("iterations", iterations, 1)
+    return coupled.coupled_evolution(p, density, blocks, width, iterations)
+
+
+def decode_coupled(readout: ArrayLike, code: CoupledRug, p: float, *, iterations: int = 200) -> Iterator[np.ndarray]:
+    """Give the estimates of the iterated Bayes decoder on a coupled rug, one after each iteration.
+
+    Parameters
+    ----------
+    readout : array_like, shape (batch, features of all small rugs)
+        ``code.readout(x)``: what the hidden vectors say.
+    code : superposition.decoders.coupled.CoupledRug
+        From `coupled_rug`.
+    p : float
+        Probability that a feature is on, in (0, 1].
+    iterations : int
+        At least 1.
+
+    Returns
+    -------
+    iterator of numpy.ndarray, shape (batch, ns)
+        Posterior means.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range or the shapes do not fit.
+
+    Notes
+    -----
+    Source: ours; the step is that of `decode_rug` on each small rug. What the rugs say of a feature is averaged with
+    their precisions, and each gets back what the others and the prior know.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from superposition.features import sample
+    >>> code, x = coupled_rug(1024, 200, blocks=4, width=2), sample(4096, 0.05, 2, seed=0)
+    >>> *_, last = decode_coupled(code.readout(x), code, 0.05, iterations=12)
+    >>> bool(np.mean((last - x) ** 2) < 1e-6)
+    True
+    """
+    readout = checks.real("readout", checks.array("readout", readout, "batch n"), -ranges.LARGEST, ranges.LARGEST)
+    if readout.shape[1] != (total := sum(rug.ns for rug in code.rugs)):
+        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {total}), of all small rugs")
+    p, iterations = features.one_probability(p), checks.whole("iterations", iterations, 1)
+    return coupled.decode_coupled(readout, code, p, iterations)
 
 
 def digon_bayes_loss(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:

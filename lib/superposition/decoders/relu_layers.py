@@ -1,0 +1,107 @@
+"""Reading a rug with layers of ReLUs: how much of the ladder a network with its own activation climbs.
+
+Each layer sees y = s + R (x - s) for the guess s of the layer before, and makes the next guess from ReLU(y + z) and y
+itself, which reaches it by a linear path. Three scalars a layer are free: threshold, gain and constant.
+Source: ours; the loop is that of `superposition.decoders.ladder`, with another step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import features, minima
+from superposition.rug import meanfield
+from superposition.rug.moments import floats, moment, ramp_moment
+
+if TYPE_CHECKING:
+    from superposition.checks import Floats
+    from superposition.rug.rugs import Rug
+
+# over sigma: as far as a feature sticks out of little noise, and a little to the side where all is let through
+THRESHOLDS = np.concatenate([-np.geomspace(60, 0.05, 160), np.linspace(-0.04, 1.5, 30)])
+
+ROUNDING = 1e-17  # what is left of a variance by subtraction: below it an error is none
+
+
+class Step(NamedTuple):
+    """The best step at an interference: ``error`` variance of its guess, and its scalars, ``share`` the tied one."""
+
+    error: np.ndarray
+    threshold: np.ndarray
+    share: np.ndarray
+    gain: np.ndarray
+    constant: np.ndarray
+
+
+class Layers(NamedTuple):
+    """Layer by layer, along the last axis: the interference that it meets, the ``loss`` of one ReLU there, its step."""
+
+    sigma: np.ndarray
+    loss: np.ndarray
+    step: Step
+
+
+def relu_layers(p: ArrayLike, r: ArrayLike, layers: int) -> Layers:
+    """Losses of one, two and more layers of ReLUs on a rug as ns -> infinity, each with its best three scalars."""
+    p, r = floats(p, r)
+    sigma, found = meanfield.noise_std(p, r), []
+    for _ in range(layers):
+        step = best_step(p, sigma)
+        found.append((sigma, best_read(p, sigma)[0], *step))
+        sigma = np.sqrt(step.error * (1 / r - 1))
+    sigma, loss, *step = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
+    return Layers(sigma, loss, Step(*step))
+
+
+def best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
+    """The step ReLU(y + z) - share y, times a gain and with a constant, whose guess is best."""
+    p, sigma = floats(p, sigma)
+    z, error = minima.lowest(lambda *at: _line(*at)[0], THRESHOLDS, (sigma, p))
+    _, share, gain, constant = _line(z, sigma, p)
+    return Step(error, z * sigma, share, gain, constant)
+
+
+def recovery_ratio(p: float) -> float:
+    """The ratio above which layers of ReLUs recover every feature of a rug, if there are enough of them."""
+    sigma = np.geomspace(1e-5, 3, 600)  # a ratio r stops at a sigma with error (1 / r - 1) = sigma^2
+    error = best_step(p, sigma).error
+    return float(np.max(error / (error + sigma**2)))
+
+
+def best_read(p: ArrayLike, sigma: ArrayLike) -> tuple[Floats, Floats, Floats]:
+    """Loss, gain and threshold of the best ReLU, a ReLU(y + z), at an interference."""
+    p, sigma = floats(p, sigma)
+    z, loss = minima.lowest(lambda z, sigma, p: meanfield.best_gain(z, sigma, p)[1], THRESHOLDS, (sigma, p))
+    return loss, meanfield.best_gain(z, sigma, p)[0], z * sigma
+
+
+def read_in_layers(readout: NDArray[np.float64], rug: Rug, p: float, layers: int) -> Iterator[NDArray[np.float64]]:
+    """Give what one, two and more layers of ReLUs make of R x (batch, ns), each read out by a ReLU of its own."""
+    plan = relu_layers(p, rug.nd / rug.ns, layers)
+    s = np.full_like(readout, float(features.mean(p)))
+    for k in range(layers):
+        y = s + readout - rug.apply(s)
+        _, gain, threshold = best_read(p, plan.sigma[k])
+        yield gain * np.maximum(y + threshold, 0)
+        _, threshold, share, gain, constant = (part[k] for part in plan.step)
+        s = gain * (np.maximum(y + threshold, 0) - share * y) + constant
+
+
+def _line(z, sigma, p):
+    """Error variance at a threshold of z sigma, with the tied share, the best gain and the constant."""
+    at = z * sigma
+
+    def mean(k):
+        return (1 - p) * moment(k, at, sigma) + p * ramp_moment(0, k, at, 1.0, sigma)
+
+    first, half, variance = mean(1), features.mean(p), features.variance(p)
+    # by Stein's lemma ReLU(y + z) has the covariance share sigma^2 with the noise: less share y it has none
+    share, with_x = mean(0), p * ramp_moment(1, 1, at, 1.0, sigma) - half * first
+    kept = with_x - share * variance
+    spread = mean(2) - first**2 - 2 * share * (with_x + share * sigma**2) + share**2 * (variance + sigma**2)
+    gain = np.where(spread > 0, kept / np.where(spread > 0, spread, 1), 0)
+    return np.maximum(variance - gain * kept, ROUNDING), share, gain, half - gain * (first - share * half)
