@@ -73,7 +73,10 @@ def _explained(root: Element) -> set[str]:
         if part.tag == f"{{{SVG}}}image":
             data = part.get(f"{{{LINK}}}href", "").partition(",")[2]
             pixels = Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
-            found.update("#" + bytes(rgb).hex() for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ())
+            found.update(
+                "#" + bytes(rgb).hex()  # pyrefly: ignore[bad-argument-type]: three numbers in RGB
+                for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ()
+            )
     return {colour for colour in found if len({colour[1:3], colour[3:5], colour[5:]}) > 1}
 
 

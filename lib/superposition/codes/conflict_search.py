@@ -134,7 +134,7 @@ def _readers(dots, t, louder, others):
     rows = np.c_[(dots[fits][:, louder] < 0).sum(axis=1), -dots[fits][:, others] / dots[fits, t][:, None]]
     rows = np.unique(rows, axis=0)
     worse = (rows[:, None] >= rows).all(axis=2) & (rows[:, None] > rows).any(axis=2)
-    return [tuple(row) for row in rows[~worse.any(axis=1)].tolist()]
+    return [tuple(row) for row in rows[~worse.any(axis=1)].tolist()]  # pyrefly: ignore[no-matching-overload]: a matrix
 
 
 @lru_cache(maxsize=100_000)
