@@ -161,7 +161,7 @@ RUNS = (
         point=PricedPoint,
         columns=_PRICED,
         predicted=(over_rug(over_rug="loss", total_over_rug="total"),),
-        small=({**_LARGE, "budget": ("bound",), "strength": (10,)},),
+        small=({**_LARGE, "kind": ("searched", "antipodal"), "budget": ("bound",), "strength": (10,)},),
         full=tuple(
             {**codes, "budget": (name,), "strength": strengths}
             for codes in (_SMALL, _LARGE)
