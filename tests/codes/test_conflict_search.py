@@ -28,6 +28,9 @@ def test_descent_reaches_the_lemma_and_a_digon():
     assert 18 - 1e-9 < found < 18 * 1.001
     digon = conflict_search.lowest(conflict_search.charged_cost, 2, 1, tries=6, seed=2)
     assert abs(digon - 25 / 162) < 1e-4
+    fan = swept.swept_fan(5, 10)
+    cost = conflict_search.charged_cost
+    assert conflict_search.lowest(cost, 5, 2, tries=0, first=[fan]) < cost(fan.W) < conflict_search.lowest(cost, 5, 2)
 
 
 def test_positive_entries_are_charged():

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
+from superposition.codes.fans import Code
 from superposition.codes.lower_bound import conflict_cost
 
 CHARGE = 100.0  # on the square of a positive entry, so that the cost of conflicts is what descent can win
@@ -31,8 +32,10 @@ PLANES = {  # two digons, and swept fans of five and six, level by level
 Levels = list[list[int]]  # which of the whole vectors stand in each level, the loudest first
 
 
-def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0) -> float:
-    """Least score of a matrix (n, n) with a unit diagonal and rank m that descent from random factors finds."""
+def lowest(
+    score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0, first: Sequence[Code] = ()
+) -> float:
+    """Least score of a matrix (n, n) with a unit diagonal and rank m by descent from random factors, and from codes."""
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(seed)
@@ -42,7 +45,10 @@ def lowest(score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int =
         diagonal = np.diag(W)
         return score(W / diagonal[:, None]) if np.abs(diagonal).min() > 1e-6 else 1e6
 
-    starts = rng.standard_normal((tries, 2 * n * m))
+    starts = [
+        *rng.standard_normal((tries, 2 * n * m)),
+        *(np.r_[code.W_out.ravel(), code.W_in.ravel()] for code in first),
+    ]
     return float(min(minimize(value, start, method="L-BFGS-B", options={"maxiter": 60}).fun for start in starts))
 
 
