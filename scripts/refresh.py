@@ -64,6 +64,19 @@ def take_outputs(notebook, old):
         cell.outputs, cell.execution_count = before.outputs, before.execution_count
 
 
+def renew_captions(notebook):
+    """Let captions below figures say what their cells say: they are outputs that no code follows."""
+    for cell in notebook.cells:
+        caption = cell.metadata.get("mystnb", {}).get("figure", {}).get("caption")
+        outputs = [
+            output for output in cell.get("outputs", ()) if output.get("metadata", {}).get(running.KIND) != "caption"
+        ]
+        if caption and outputs:
+            said = {"text/markdown": caption, "text/plain": caption}
+            below = nbformat.v4.new_output("display_data", data=said, metadata={running.KIND: "caption"})
+            cell.outputs = [*outputs, below]
+
+
 def execute(notebook, name):
     """Run all cells in ``book/``, one line of progress per cell on stderr."""
     total = sum(cell.cell_type == "code" for cell in notebook.cells)
@@ -154,6 +167,7 @@ def refresh(name, again):
         execute(notebook, name)
         if old:
             page_state.keep_what_rounding_moved(notebook, old)
+    renew_captions(notebook)
     clean(notebook)
     write(notebook, name)
     write_pictures(notebook)
