@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -29,6 +30,8 @@ def built(folder, url, baseurl):
     book = folder / "book"
     (book / "_static").mkdir(parents=True)
     (book / "_static" / "favicon.svg").write_text("<svg xmlns='http://www.w3.org/2000/svg'/>")
+    shutil.copy(ROOT / "book" / "search.js", book)
+    shutil.copytree(ROOT / "book" / "_templates", book / "_templates")
     for name, text in PAGES.items():
         (book / name).write_text(text)
     cells = [nbformat.v4.new_markdown_cell(CHAPTER)]

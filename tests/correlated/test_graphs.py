@@ -61,7 +61,9 @@ def test_a_curve_needs_no_colours(name):
     code, most = correlated.curve_code_for(H), int(H.sum(axis=1).max())
     assert code.W_in.shape[0] == 2 * most + 3
     assert np.linalg.matrix_rank(code.W) <= 2 * most + 3
-    assert graphs.largest_error(code.W, H > 0) < 1e-9
+    # every entry is a sum of so many products, which may be large and cancel; an output hears itself and its neighbours
+    largest = (np.abs(code.W_out) @ np.abs(code.W_in)).max()
+    assert graphs.largest_error(code.W, H > 0) < (most + 1) * (2 * most + 3) * np.finfo(float).eps * largest
 
 
 @pytest.mark.parametrize(("topics", "k"), [(1, 3), (2, 2), (5, 1), (30, 4)])
