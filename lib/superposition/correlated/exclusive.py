@@ -56,12 +56,13 @@ def least_gain(G: int) -> float:
 
 def best_gain(W_in: ArrayLike) -> NDArray[np.float64]:
     """Least noise gain that any reader of these directions (m, G) has: 1 over the sine to the cone of the others."""
-    from scipy.optimize import nnls
+    from scipy.optimize import lsq_linear  # scipy 1.15's nnls stops at a wrong answer for cones of 12 and more
 
     w = np.asarray(W_in, float)
-    far = [nnls(np.delete(w, t, 1), w[:, t])[1] for t in range(w.shape[1])]
+    cones = [lsq_linear(np.delete(w, t, 1), w[:, t], (0, np.inf), method="bvls", tol=1e-14) for t in range(w.shape[1])]
+    far = np.sqrt([2 * cone.cost for cone in cones])
     with np.errstate(divide="ignore"):
-        return np.linalg.norm(w, axis=0) / np.array(far)
+        return np.linalg.norm(w, axis=0) / far
 
 
 def _digons(G, m):
