@@ -27,6 +27,16 @@ def test_every_figure_finds_its_caption(stored):
     assert stored == figures, "run make refresh"
 
 
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_stored_captions_are_those_of_their_figures(page):
+    notebook = jupytext.read(page.with_suffix(".ipynb"))
+    for cell in (cell for cell in notebook.cells if "figure" in cell.metadata.get("mystnb", {})):
+        below = [
+            output.data["text/plain"] for output in cell.outputs if output.get("metadata") == {running.KIND: "caption"}
+        ]
+        assert below == [cell.metadata["mystnb"]["figure"]["caption"]], "run make refresh"
+
+
 def test_a_caption_follows_its_figure_wherever_a_kernel_runs_it(stored, monkeypatch):
     from IPython.testing.globalipapp import get_ipython
 
