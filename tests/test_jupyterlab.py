@@ -17,6 +17,8 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 START_SECONDS = 60  # a cold start on a slow machine; seen: 3
 
+# The mark of the kernel is "idle" for a moment before there is one.
+CONNECTED = "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
 # What would mark the document comes with the kernel's answer and is then done at once; its mark is drawn a frame later.
 SETTLED = """async () => {
   const {kernel} = window.jupyterapp.shell.currentWidget.sessionContext.session;
@@ -136,6 +138,7 @@ def open_file(page, name):
         page.locator(".jp-DirListing-item", has_text=name).dblclick()
     page.wait_for_selector(".jp-Notebook .jp-MarkdownCell h1")
     page.wait_for_selector(".jp-Notebook-ExecutionIndicator[data-status='idle']")
+    page.wait_for_function(CONNECTED)
     page.evaluate(SETTLED)
 
 
