@@ -14,12 +14,13 @@ from superposition.experiments import (  # noqa: E402
     best_codes,
     decoder_ladder,
     other_protocols,
+    plain_crystals,
     predicted_fields,
     unequal,
     wide_networks,
 )
 from superposition.receptive import training as fields_training  # noqa: E402
-from superposition.rug import protocols, training  # noqa: E402
+from superposition.rug import optimum, protocols, training  # noqa: E402
 
 POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
 
@@ -96,3 +97,11 @@ def test_share_with_the_sign_of_the_filtered_weights_has_no_scale(monkeypatch, f
     monkeypatch.setattr(fields_training, "train", trained)
     found = wide_networks.hundred(**call, K=3, initials=2, steps=1, lr=0.1, batch=4, seed=0)
     assert found["same_sign"] == share and found["long"] == 1
+
+
+def test_crystals_are_measured_by_the_rug_at_one_fifth():
+    p = np.array([0.05, 0.03])
+    found = plain_crystals.one_fifth({"p": p, "loss": np.array([1.0, 2]), "start_loss": np.array([3.0, 4])})
+    level = [float(optimum(one, 0.2).loss) for one in p]
+    np.testing.assert_allclose(found["over_rug"] * level, [1, 2])
+    np.testing.assert_allclose(found["start_over_rug"] * level, [3, 4])

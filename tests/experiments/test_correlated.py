@@ -1,5 +1,6 @@
 """Runs on groups and on company: what their columns say of small networks."""
 
+import numpy as np
 import pytest
 from superposition import rug
 from superposition.experiments import correlated
@@ -22,3 +23,12 @@ def test_a_law_that_does_not_exist_is_refused():
     point = correlated.RUNS[0].point
     with pytest.raises(ValueError, match="G = 4 is too many features that exclude each other; allowed: G p up to 1"):
         point(groups=2, G=4, nd=2, p=0.5, s=0.1, steps=1, batch=1, lr=0.1, seed=0)
+
+
+def test_a_network_of_groups_starts_with_features_of_length_one():
+    """The encoder as drawn, on which a rate of next to nothing leaves no trace."""
+    from superposition.correlated import training
+
+    model = training.train_grouped(200, 2, 100, 0.1, 0.0, steps=1, batch=1, lr=1e-12, seed=0)
+    assert np.mean(model.W_in**2) * 100 == pytest.approx(1, abs=4 * np.sqrt(2 / model.W_in.size))
+    np.testing.assert_allclose(model.W_out, model.W_in.T, atol=1e-6)

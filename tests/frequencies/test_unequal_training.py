@@ -89,3 +89,10 @@ def test_signs_of_trained_weights_are_worth_something():
     error = 4 * np.hypot(found["loss_se"], found["tuned_se"])
     assert found["tuned"] < found["loss"] + error  # no bias and gain are better than the best
     assert found["shuffled"] > found["tuned"] + 4 * np.hypot(found["tuned_se"], found["shuffled_se"])
+
+
+def test_seed_zero_where_none_is_asked_for():
+    few = {"steps": 1, "batch": 4, "eval_samples": 16, "device": "cpu"}
+    np.testing.assert_array_equal(
+        unequal_training.train_unequal(P, 3, **few).W_in, unequal_training.train_unequal(P, 3, seed=0, **few).W_in
+    )

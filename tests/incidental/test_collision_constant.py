@@ -32,6 +32,15 @@ def test_two_features_drawn_are_their_polar_factors():
     assert drawn.mean > 1.1  # chance is 1
 
 
+def test_two_features_drawn_end_at_right_angles(monkeypatch):
+    seen = []
+    monkeypatch.setattr(many_networks, "opposite_tops", lambda W: seen.append(W.copy()) or np.ones(len(W)))
+    collision_constant.two_features_drawn(8, 100, seed=4)
+    (stay, ends) = (W / np.linalg.norm(W, axis=2, keepdims=True) for W in seen)
+    assert np.abs(np.sum(ends[:, 0] * ends[:, 1], axis=1)).max() < 1e-12
+    assert np.all(np.sum(stay[:, 0] * stay[:, 1], axis=1) < 0)
+
+
 @pytest.mark.parametrize("m", [8, 64, 1000])
 def test_the_mean_over_all_overlaps_is_chance(m):
     nodes, weights = np.polynomial.hermite_e.hermegauss(80)

@@ -63,3 +63,22 @@ def test_no_critical_gain_beyond_the_first_order():
     assert np.isnan(flat_field.critical_gain(4, 1.2, 0.6, "wrapped"))  # the formula's 1.56 would be twice too large
     gain, se = flat_field.measured_critical_gain(4, 1.2, 0.3, kernel="wrapped", samples=20_000)
     assert gain == pytest.approx(0.91, abs=4 * se)  # .910 in an earlier measurement
+
+
+def test_growth_of_a_series_is_that_of_its_own_covariance(monkeypatch):
+    """The eigenvalues that the rate is made of, against moments of pairs of pixels by quadrature."""
+    monkeypatch.setattr(hermite, "growth", lambda C1, S, *_: (S, 0.0))
+    S, _ = hermite.hermite_growth(12, 2, 1, {3: 0.05})
+    nodes, weights = np.polynomial.hermite_e.hermegauss(20)
+    x, y = np.meshgrid(nodes, nodes)
+    both = np.outer(weights, weights) / weights.sum() ** 2
+
+    def pixel(z):
+        return z + 0.05 * (z**3 - 3 * z)
+
+    def moment(c):
+        return np.sum(both * pixel(x) * pixel(c * x + np.sqrt(1 - c**2) * y))
+
+    C1, C0 = (ring.gaussian_covariance(12, xi)[0] for xi in (2, 1))
+    row = [(moment(one) + moment(other)) / moment(1.0) for one, other in zip(C1, C0, strict=True)]
+    np.testing.assert_allclose(S, np.fft.rfft(row).real, rtol=1e-10)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.receptive import marginals, ring
+from superposition.receptive import marginals, nlgp, ring
 
 
 @pytest.mark.parametrize(
@@ -38,3 +38,17 @@ def test_laws_have_unit_variance_and_the_right_sign_of_kurtosis():
 def test_shrinking_silences_what_is_small():
     x = marginals.draw("shrink", 2.0, 40, 1.0, 200, seed=0)  # two thirds of a normal lie within one deviation
     assert np.mean(x == 0) > 0.9
+
+
+@pytest.mark.parametrize(("a", "gain"), [(0.3, 0.5), (-0.8, 3.0)])
+def test_amplifier_against_quadrature(a, gain):
+    from scipy.integrate import quad
+    from scipy.special import erf
+
+    def pixel(z):
+        return erf(gain * z) / nlgp.normalization(gain)
+
+    def weighed(z):
+        return np.exp(-(z**2) / 2) / np.sqrt(2 * np.pi) * pixel(z) * erf(pixel(z) * a / np.sqrt(2 * (1 - a**2)))
+
+    assert marginals.amplifier(a, gain) == pytest.approx(quad(weighed, -9, 9, points=[0.0])[0], rel=1e-6)

@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner
 from fast_runs import BROKEN, FAST, collected, swept
 from superposition import cli, runs
-from superposition.runs import store
+from superposition.runs import account, store
 
 POINT, NEIGHBOUR = runs.points(FAST, "full")[:2]
 NAME = f"{runs.key(FAST, POINT)}.json"
@@ -227,3 +227,12 @@ def test_mark_that_is_no_file_is_refused_by_name(tmp_path, make):
     make(tmp_path / "format.json")
     with pytest.raises(store.ResultError, match=r"format.json is damaged; allowed: \{"):
         store.check(tmp_path)
+
+
+def test_what_is_done_missing_and_damaged_make_up_the_grid(results):
+    (results / NAME).write_text("cut")
+    (results / f"{runs.key(FAST, NEIGHBOUR)}.json").unlink()
+    total = len(runs.points(FAST, "full"))
+    said, damaged = account.of_results(FAST, "full", results)
+    assert f"results of {total - 2} of {total} points" in said and said.endswith("1 damaged")
+    assert damaged.startswith("damaged: ") and NAME in damaged

@@ -43,8 +43,8 @@ class Trajectory:
     --------
     >>> from superposition import incidental
     >>> path = incidental.trajectory([0.6, -0.5], 0.05, [10.0])
-    >>> isinstance(path, incidental.Trajectory), path.norm_squared.round(4)
-    (True, array([0.9278]))
+    >>> type(path).__name__, path.norm_squared.round(4)
+    ('Trajectory', array([0.9278]))
     """
 
     times: np.ndarray
