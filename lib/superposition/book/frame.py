@@ -67,7 +67,8 @@ def _texts(cells):
 def _frame(app: Any, page: str, source: list[str]) -> None:
     if str(app.env.doc2path(page)).endswith(".ipynb"):
         notebook = json.loads(source[0])
-        notebook["cells"] = framed(notebook["cells"])
+        # What the frame puts between cells has no id of its own, and the format asks for one.
+        notebook["cells"] = [{"id": f"frame-{i}"} | cell for i, cell in enumerate(framed(notebook["cells"]))]
         source[0] = json.dumps(notebook)
 
 
