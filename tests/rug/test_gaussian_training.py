@@ -140,6 +140,8 @@ def test_three_protocols():
         assert stopped["loss"] == pytest.approx(unstopped["loss"], rel=1e-3)
     with pytest.raises(ValueError, match="protocol = 'other'"):
         other_protocols.trained_by(**same, protocol="other", steps=1)
+    with pytest.raises(ValueError, match=r"r = 1\.5"):
+        other_protocols.trained_by(**same | {"r": 1.5}, protocol="recipe", steps=1)
     few = same | {"ns": 3, "r": 0.2}
     assert other_protocols.trained_by(**few, protocol="recipe", steps=1)["nd"] == 1, "one dimension at least"
 
