@@ -8,17 +8,20 @@ from superposition import features
 from superposition.receptive import nlgp_covariance
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, tile_search  # noqa: E402
+from superposition.codes import dense_training, plain_training, tile_search  # noqa: E402
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
     decoder_ladder,
+    other_networks,
     other_protocols,
     plain_crystals,
     predicted_fields,
+    tiled_fields,
     unequal,
     wide_networks,
 )
+from superposition.receptive import added_fields  # noqa: E402
 from superposition.receptive import training as fields_training  # noqa: E402
 from superposition.rug import optimum, protocols, training  # noqa: E402
 
@@ -105,3 +108,30 @@ def test_crystals_are_measured_by_the_rug_at_one_fifth():
     level = [float(optimum(one, 0.2).loss) for one in p]
     np.testing.assert_allclose(found["over_rug"] * level, [1, 2])
     np.testing.assert_allclose(found["start_over_rug"] * level, [3, 4])
+
+
+def test_an_added_field_that_is_flat_takes_one_pixel_in_n_of_its_ipr(monkeypatch):
+    """n times the inverse participation ratio is 1 for a flat field, and n for one pixel."""
+    flat = np.ones(12)
+    monkeypatch.setattr(added_fields, "steepest", lambda *_, **__: (flat, 0.0))
+    monkeypatch.setattr(added_fields, "best_pair", lambda tile, *_, **__: (tile.field[None], tile.loss))
+    found = tiled_fields.added_field(n=12, xi1=2.0, xi2=1.0, gain=0.5, samples=500, seed=0)
+    assert found["added_ipr"] == pytest.approx(1) and found["tile_ipr"] >= 1
+
+
+def test_vectors_for_the_loss_are_others_than_those_of_training(monkeypatch):
+    """And others for each seed."""
+    asked, batches = [], fields_training.nlgp_batches
+    monkeypatch.setattr(fields_training, "nlgp_batches", lambda *a, **o: asked.append(o["seed"]) or batches(*a, **o))
+    point = {"n": 8, "xi1": 1.5, "xi2": 0.8, "gain": 1.0, "kind": "biases", "K": 2, "steps": 2, "lr": 0.1}
+    for seed in (0, 1):
+        other_networks.other_network(**point, slower=1.0, batch=4, seed=seed, device="cpu")
+    assert len(asked) == len(set(asked)) == 4
+
+
+def test_the_rate_rises_for_a_hundred_steps_and_never_above_what_was_asked(monkeypatch):
+    rates, step = [], torch.optim.Adam.step
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self: rates.append(self.param_groups[0]["lr"]) or step(self))
+    plain_training.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
+    rising, falling = np.arange(1, 401) / 100, 1 - np.arange(400) / 400
+    np.testing.assert_allclose(rates, 1e-3 * np.minimum(rising, 1) * falling)

@@ -54,3 +54,15 @@ def test_order_of_the_loss():
     for p in (0.4, 1e-2, 1e-5):
         for r in (p / 30, p, min(0.5, 20 * p)):
             assert any_size.bound(p, r) > 3e-4 * min(p, p * p / r)
+
+
+@pytest.mark.parametrize(("p", "r"), [(0.05, 0.2), (0.3, 0.1)])
+def test_bound_is_the_best_limit_against_the_best_share_of_features(p, r):
+    """Shares by brute force: some features cost the limit, the others obey the Lemma."""
+    g = np.linspace(r, 1, 20_001)
+    best = 0.0
+    for error, share in zip(any_size.ERRORS, any_size.shares(), strict=True):
+        limit = (1 - p) * error
+        cost = p * (1 - p) * share * max(0, 1 - np.sqrt(12 * min(limit, 1 / 12))) ** 2 * lower_bound.KAPPA
+        best = max(best, p * np.min((1 - g) * limit + cost * (g**2 / r - g)))
+    assert any_size.bound(p, r) == pytest.approx(best, rel=1e-6)

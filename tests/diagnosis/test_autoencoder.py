@@ -260,3 +260,11 @@ def test_large_models_are_measured_by_blocks_and_by_lengths():
     assert found.name == "a random frame" and found.heard.mean() > 0.9
     here, there = np.log(found.loudness[found.heard]), np.log(loud[found.heard])
     assert np.corrcoef(here, there)[0, 1] > 0.95  # lengths are those of random columns too
+
+
+def test_an_entry_as_large_as_is_allowed_is_taken():
+    W = np.eye(4)
+    W[0, 0] = measures.LARGEST
+    assert np.isfinite(superposition.diagnose(W, np.zeros(4), 0.1).loss)
+    with pytest.raises(ValueError, match="is out of range; allowed: "):
+        superposition.diagnose(2 * W, np.zeros(4), 0.1)
