@@ -7,7 +7,7 @@ import pytest
 import superposition
 from safetensors.numpy import save_file
 from superposition.codes import best_map, fans, graphs
-from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, measures
+from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, measures, report
 from superposition.rug import meanfield, rugs
 from superposition.rug.model import row_statistics
 
@@ -268,3 +268,8 @@ def test_an_entry_as_large_as_is_allowed_is_taken():
     assert np.isfinite(superposition.diagnose(W, np.zeros(4), 0.1).loss)
     with pytest.raises(ValueError, match="is out of range; allowed: "):
         superposition.diagnose(2 * W, np.zeros(4), 0.1)
+
+
+def test_a_rug_has_the_noise_of_a_rug_of_its_ratio():
+    found = autoencoder.diagnose(*_halves(best_map.rug_code(64, 0.25, P)), samples=100)
+    assert report._ratio_of(found) == pytest.approx(0.25)
