@@ -24,14 +24,14 @@
   const backgrounds = new Map([[null, [255, 255, 255, 1]]]);  // asking for styles up to the root is what takes long
   const background = e => {
     if (!backgrounds.has(e)) {
-      const c = parse(getComputedStyle(e).backgroundColor);
-      backgrounds.set(e, c[3] > 0.5 ? c : background(e.parentElement));
+      const [r, g, b, a] = parse(getComputedStyle(e).backgroundColor), below = a < 1 ? background(e.parentElement) : [0, 0, 0];
+      backgrounds.set(e, [...[r, g, b].map((part, i) => Math.round(a * part + (1 - a) * below[i])), 1]);  // boxes are tinted
     }
     return backgrounds.get(e);
   };
   const visible = e => e.checkVisibility({opacityProperty: true, visibilityProperty: true});
-  // The theme's code colours and links are its own business.
-  const SKIP = ".highlight, mjx-container, a, button, .visually-hidden, script, style, math, summary";
+  // The theme's code colours and links are its own business, but for links on the tint of a box.
+  const SKIP = ".highlight, mjx-container, a:not(.admonition a), button, .visually-hidden, script, style, math, summary";
   const read = new Map();  // each pair of colours once: thousands of texts share a few
   for (const e of document.querySelectorAll("main article *")) {
     if (inside(e, SKIP) || !visible(e) || ![...e.childNodes].some(n => n.nodeType === 3 && n.data.trim())) continue;

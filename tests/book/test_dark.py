@@ -44,6 +44,16 @@ def test_a_word_or_line_on_a_picture_keeps_its_colour_and_a_title_does_not(kind)
     assert kept(lambda ax: ax.set_title("title"), lambda ax: ax.set_xlabel("label")) == 0
 
 
+def test_marks_that_are_stored_as_an_image_are_no_picture():
+    def make(ax):
+        ax.plot(np.arange(9), ".", rasterized=True)
+        ax.axvline(3, color="black")
+
+    light, svg = drawn(make)
+    assert "<image" in light and "#ffffff" in light
+    assert "#ffffff" not in svg and 'fill="#000000"' not in svg
+
+
 @pytest.mark.parametrize("colour", ["#000000", "#440154", "#0072b2", "#3d0a12", "#00007f"])
 def test_every_colour_can_be_told_from_the_page(colour):
     rgb = [int(dark.turned(colour)[i : i + 2], 16) for i in (1, 3, 5)]

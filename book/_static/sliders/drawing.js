@@ -70,7 +70,7 @@
   }).filter(({at}) => at >= low && at <= high);
 
   /** Colours of a matrix: blue below zero, red above, nothing at zero. */
-  const tint = (value, limit) => ({fill: value < 0 ? "var(--blue)" : "var(--vermilion)", "fill-opacity": min(abs(value) / limit, 1)});
+  const tint = (value, limit) => ({fill: value < 0 ? "var(--blue)" : "var(--red)", "fill-opacity": min(abs(value) / limit, 1)});
 
   /** An arrow from the middle of a drawing. */
   function arrow(x, y, toX, toY, colour, width = 2) {

@@ -64,20 +64,31 @@ def _luminance(colour):
 
 def _explained(root: Element) -> set[str]:
     """The colours, but for greys, of the pictures of a figure, colour bars among them."""
-    from PIL import Image
-
     found: set[str] = set()
     for part in root.iter():
         if part.get("id", "").startswith("QuadMesh"):
             found.update(f"#{''.join(rgb)}" for rgb in _COLOUR.findall(ElementTree.tostring(part, encoding="unicode")))
         if part.tag == f"{{{SVG}}}image":
-            data = part.get(f"{{{LINK}}}href", "").partition(",")[2]
-            pixels = Image.open(io.BytesIO(base64.b64decode(data))).convert("RGB")
+            pixels = _pixels(part).convert("RGB")
             found.update(
                 "#" + bytes(rgb).hex()  # pyrefly: ignore[bad-argument-type]: three numbers in RGB
                 for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ()
             )
     return {colour for colour in found if len({colour[1:3], colour[3:5], colour[5:]}) > 1}
+
+
+def _pixels(image: Element) -> Any:
+    from PIL import Image
+
+    return Image.open(io.BytesIO(base64.b64decode(image.get(f"{{{LINK}}}href", "").partition(",")[2])))
+
+
+def _is_picture(part):
+    """Whether a part of axes covers them; many marks may be an image too, one that the page shows through."""
+    if part.tag == f"{{{SVG}}}image":
+        pixels = _pixels(part).convert("RGBA")
+        return pixels.getchannel("A").histogram()[0] < pixels.width * pixels.height / 2
+    return part.get("id", "").startswith("QuadMesh")
 
 
 def _recolour(element: Element, kept: set[str]) -> None:
@@ -97,7 +108,7 @@ def _pictured(element):
     if not element.get("id", "").startswith("axes_"):
         return None
     drawn = [part for child in element if "axis" not in child.get("id", "") for part in child.iter()]
-    if not any(part.tag.endswith("}image") or part.get("id", "").startswith("QuadMesh") for part in drawn):
+    if not any(map(_is_picture, drawn)):
         return None
     corners = re.findall(r"(-?[\d.]+) (-?[\d.]+)", element.find(f".//{{{SVG}}}path").get("d"))
     x, y = zip(*((float(a), float(b)) for a, b in corners), strict=True)
