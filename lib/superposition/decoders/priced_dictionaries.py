@@ -26,13 +26,13 @@ class Priced(NamedTuple):
 
 
 def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
-    """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i + z_i) + b)."""
+    """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b)."""
     # z_i is the interference less its mean, Gaussian of variance V (1/r - 1). With errors e_i = x_i - f_i the squared
     # error is sum_ij G_ij cov(e_i, e_j), G = D^T D; the covariance is k G_ij for i != j, and sum_j G_ij^2 = 1/r - 1.
     V = float(features.variance(p))
-    s = a * np.sqrt(V * (1 / r - 1))
-    on, mean, square = ((1 - p) * moment(k, b, s) + p * ramp_moment(0, k, b, a, s) for k in range(3))
-    with_feature = p * ramp_moment(1, 1, b, a, s) - p / 2 * mean
+    s, off = a * np.sqrt(V * (1 / r - 1)), b - a * features.mean(p)
+    on, mean, square = ((1 - p) * moment(k, off, s) + p * ramp_moment(0, k, off, a, s) for k in range(3))
+    with_feature = p * ramp_moment(1, 1, off, a, s) - p / 2 * mean
     k = -2 * a * on * (V - with_feature) + (a * on) ** 2 * V * (1 / r - 2)
     error = V - 2 * with_feature + square - mean**2
     return float((error + (1 / r - 1) * k) / 2 + price * mean)
