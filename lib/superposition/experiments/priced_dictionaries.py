@@ -66,7 +66,7 @@ _STARTS = {
     "random": "random directions",
 }
 _PRICES = (0.02, 0.027, 0.036, 0.048, 0.064, 0.085, 0.113)  # a factor of 4/3
-_SET = {"p": (0.05,), "steps": (1500,)}
+_SET, _DECIDE = {"p": (0.05,), "steps": (1500,)}, tuple(range(8, 16))  # limits were set with the first eight truths
 
 RUNS = (
     Run(
@@ -90,12 +90,10 @@ RUNS = (
         },
         small=({"ns": (16,), "nd": (6,), "p": (0.05,), "price": (0.05,), "steps": (30,), "seed": (0,)},),
         full=(
-            *(
-                {"ns": (ns,), "nd": (nd,), "price": _PRICES, **_SET, "seed": tuple(range(16))}
-                for ns, nd in ((32, 12), (64, 24), (128, 48))
-            ),
-            {"ns": (256,), "nd": (96,), "price": _PRICES[::2] + (0.027,), **_SET, "seed": tuple(range(8, 16))},
-        ),  # fmt: skip
-        hours={"small": 0.001, "full": 0.4},
+            {"ns": (64,), "nd": (24,), "price": _PRICES, **_SET, "seed": tuple(range(16))},
+            {"ns": (128,), "nd": (48,), "price": _PRICES, **_SET, "seed": _DECIDE},
+            {"ns": (256,), "nd": (96,), "price": (0.02, 0.027, 0.036, 0.064, 0.085), **_SET, "seed": _DECIDE},
+        ),
+        hours={"small": 0.001, "full": 0.3},
     ),
 )
