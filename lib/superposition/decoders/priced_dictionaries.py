@@ -39,7 +39,7 @@ def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
 
 
 def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
-    """Loss of directions that know nothing of the features: an antipodal rug of n_s, each line read by two latents."""
+    """Loss of directions that know nothing of the features: an antipodal rug, two latents a line, r up to 1/2."""
     # Along a line h is Gaussian of variance V / r: many features, none of which stands out. Of a line f - f' is odd.
     v = float(features.variance(p)) / r
     s = a * np.sqrt(v)
