@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from superposition import features
 from superposition.decoders import dictionaries, priced_dictionaries
 from superposition.features import Estimate
 
@@ -35,6 +36,14 @@ def test_closed_forms_are_those_of_large_rugs(kind, loss, price, p, nd):
 def test_covariance_of_errors_is_not_left_out():
     # a linear reader that is never off rebuilds h times a / r: exact at a = r, where unrelated errors would cost
     assert priced_dictionaries.truth_loss(0.3, 5.0, 0.0, 0.05, 0.3) == pytest.approx(0, abs=1e-12)
+
+
+def test_pairs_reach_the_least_cost_of_rebuilding_everything():
+    price, p, r = 1e-5, 0.05, 0.375
+    cheap = priced_dictionaries.least(priced_dictionaries.pairs_loss, price, p, r).loss / price
+    assert cheap == pytest.approx(np.sqrt(2 * r * features.variance(p) / np.pi), rel=1e-3)
+    kept_on = priced_dictionaries.least(priced_dictionaries.truth_loss, price, p, r).loss / price
+    assert kept_on > 2 * cheap  # a latent along the truth has to be on for noise on either side of zero
 
 
 def test_the_border_separates_the_two():
