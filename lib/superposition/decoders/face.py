@@ -507,7 +507,8 @@ def dictionary(
     checks.one_of("kind", kind, KINDS)
     exponent, seed = checks.number("exponent", exponent, 0, 10), checks.whole("seed", seed, 0)
     p_max, noise = checks.number("p_max", p_max, p, 1), checks.number("noise", noise, 0, open_high=True)
-    if checks.number("children", children, 0, 1):
+    children = float(checks.number("children", children, 0, 1))
+    if children:
         if ns % 2 or exponent:
             raise ValueError(f"children = {children:g} with ns = {ns}, exponent = {exponent:g}; allowed: even, 0")
         return families.families(ns, nd, kind, p=p, children=children, noise=noise, seed=seed)
