@@ -83,8 +83,7 @@ _COLUMNS = {
     for end, meaning in ends.items()
 }
 _WIDTHS = {"latents": (16, 32, 48, 64), "price": (0.1,), "children": (0.5,)}
-_AT = {"ns": (64,), "parent": (0.05,), "steps": (3000,)}
-_FIVE, _EIGHT = {"seed": tuple(range(5))}, {"seed": tuple(range(8))}
+_AT = {"ns": (64,), "parent": (0.05,), "steps": (3000,), "seed": tuple(range(5))}
 
 RUNS = (
     Run(
@@ -104,12 +103,9 @@ RUNS = (
              "price": (0.1,), "steps": (20,), "seed": (0,)},
         ),
         full=(
-            {"nd": (64,), "truth": ("families", "unrelated"), **_AT, **_WIDTHS, **_FIVE},
-            {"nd": (24,), "truth": ("families", "unrelated"), **_AT, **_WIDTHS, **_EIGHT},
-            {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.1,), "children": (0.25,),
-             **_FIVE},
-            {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.03,), "children": (0.5,),
-             **_FIVE},
+            {"nd": (64, 24), "truth": ("families", "unrelated"), **_AT, **_WIDTHS},
+            {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.1,), "children": (0.25,)},
+            {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.03,), "children": (0.5,)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
