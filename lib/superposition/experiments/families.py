@@ -82,7 +82,7 @@ _COLUMNS = {
     for name, ends in (("to_child", _lean("parents", "child")), ("to_parent", _lean("children", "parent")))
     for end, meaning in ends.items()
 }
-_WIDTHS = {"latents": (16, 32, 48, 64), "price": (0.1,), "children": (0.5,)}
+_HALF = {"price": (0.1,), "children": (0.5,)}
 _AT = {"ns": (64,), "parent": (0.05,), "steps": (3000,), "seed": tuple(range(5))}
 
 RUNS = (
@@ -103,7 +103,9 @@ RUNS = (
              "price": (0.1,), "steps": (20,), "seed": (0,)},
         ),
         full=(
-            {"nd": (64, 24), "truth": ("families", "unrelated"), **_AT, **_WIDTHS},
+            {"nd": (64,), "truth": ("families",), **_AT, **_HALF, "latents": (16, 32, 48, 64)},
+            {"nd": (64,), "truth": ("unrelated",), **_AT, **_HALF, "latents": (32, 64)},
+            {"nd": (24,), "truth": ("families", "unrelated"), **_AT, **_HALF, "latents": (16, 32, 64)},
             {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.1,), "children": (0.25,)},
             {"nd": (64,), "truth": ("families",), **_AT, "latents": (32, 64), "price": (0.03,), "children": (0.5,)},
         ),
