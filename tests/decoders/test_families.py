@@ -49,8 +49,9 @@ def test_what_takes_features_for_independent_refuses(tmp_path):
     truth = decoders.dictionary(8, 4, children=0.5)
     with pytest.raises(ValueError, match="allowed: independent features"):
         decoders.ceilings(truth)
-    with pytest.raises(ValueError, match="would lose who is whose child"):
-        truth.to_saelens(tmp_path)
+    for written in (truth.to_saelens, truth.save):
+        with pytest.raises(ValueError, match="would lose who is whose child"):
+            written(tmp_path / "truth.npz")
 
 
 def test_leans_are_what_was_written():

@@ -8,6 +8,7 @@ absorption and (2025) for hedging; pairs with strengths of their own, and their 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -45,7 +46,11 @@ class Families(Dictionary):
         while True:
             yield self.activations(batch, seed=rng)[1].astype(np.float32)
 
-    def to_saelens(self, path) -> None:
+    def save(self, path: str | os.PathLike) -> None:
+        """Refuse: `superposition.decoders.dictionaries.load` gives independent features."""
+        raise ValueError(f"path = {path} would lose who is whose child; allowed: to make it again by {self.recipe}")
+
+    def to_saelens(self, path: str | os.PathLike) -> None:
         """Refuse: what is written there has independent features."""
         raise ValueError(f"path = {path} would lose who is whose child; allowed: children = 0, or activations of ours")
 
