@@ -38,6 +38,7 @@ CALLS = [
         decoders.dictionary,
         {"ns": 8, "nd": 4, "kind": "rug", "p": 0.05, "exponent": 0.5, "p_max": 0.2, "noise": 0.1, "seed": 0},
     ),
+    (decoders.dictionary, {"ns": 8, "nd": 4, "children": 0.5}),
     (TRUTH.activations, {"batch": 2, "seed": 0}),
     (decoders.digon_bayes_loss, {"p": 0.05, "c": 2.0}),
     (decoders.final_loss, {"p": 0.05, "r": 0.1}),

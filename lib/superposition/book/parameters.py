@@ -21,6 +21,7 @@ from superposition.book.parameters_beyond import (  # noqa: F401  # pages find a
     Dictionaries,
     Frequencies,
     KeptCompany,
+    Narrow,
     NeverMeet,
     Phases,
     PlanePairs,

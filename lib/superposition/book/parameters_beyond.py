@@ -107,6 +107,15 @@ class Dictionaries(Chapter):
     seed: Seed = 2000
 
 
+class Narrow(Chapter):
+    """Parameters of the page on parents and children."""
+
+    children: Annotated[Real, Field(ge=0.1, le=0.9)] = 0.5
+    price: Annotated[Real, Field(ge=0.01, le=0.1)] = 0.1
+    steps: Steps = 3000
+    seed: Seed = 3000
+
+
 class Decoders(Chapter):
     """Parameters of chapter 8."""
 

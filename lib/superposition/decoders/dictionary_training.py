@@ -4,7 +4,9 @@ Source: the architecture of Bricken and others (2023), Towards Monosemanticity, 
 ReLU(W_enc (h - b_dec) + b_enc), reconstruction W_dec f + b_dec, squared error plus lambda times the sum of f, decoder
 columns of length one. TopK after Gao and others (2024), without their auxiliary loss: the k largest latents pass, and
 nothing is priced. JumpReLU after Rajamanoharan and others (2024): latents pass above thresholds of their own, and
-lambda times the number of them is priced, by straight-through estimates.
+lambda times the number of them is priced, by straight-through estimates. ``tangent`` takes from the gradient what lies
+along a decoder column, as Bricken and others do: a step of Adam's along a column's gradient is not along the column, so
+that columns that are only set to length one after each step end at other directions than the loss is least at.
 """
 
 from __future__ import annotations
@@ -56,6 +58,7 @@ def train_saes(
     steps: int = 1500,
     batch: int = 256,
     lr: float = 0.01,
+    tangent: bool = False,
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[SparseAutoencoder]:
@@ -79,7 +82,8 @@ def train_saes(
         f, rebuilt, cost = _forward(parts, h, active)
         return (((h - rebuilt) ** 2).sum(2) / 2 + (0 if active else price * cost.sum(2))).mean(1).sum()
 
-    for done, _ in optimise.adam(parts, optimise.by_autograd(parts, loss), steps=steps, lr=lr):
+    by_loss = optimise.by_autograd(parts, loss)
+    for done, _ in optimise.adam(parts, _across(parts[2], by_loss) if tangent else by_loss, steps=steps, lr=lr):
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
         if progress is not None and (done == steps or done % max(1, steps // 100) == 0):
@@ -97,6 +101,18 @@ def _first_weights(truth, n, k, rng):
     mean = np.broadcast_to(truth.directions @ truth.p / 2, (n, 1, len(truth.directions)))
     start = (first.transpose(0, 2, 1).copy(), np.zeros((n, 1, k)), first, mean.copy())
     return [torch.tensor(part, dtype=torch.float32, requires_grad=True) for part in start]
+
+
+def _across(W_dec, gradient):
+    """The gradient, without what lies along the columns of the decoder."""
+
+    def across():
+        value = gradient()
+        with torch.no_grad():
+            W_dec.grad -= W_dec * (W_dec.grad * W_dec).sum(1, keepdim=True)
+        return value
+
+    return across
 
 
 def _forward(parts, h, active):

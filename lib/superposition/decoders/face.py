@@ -9,7 +9,15 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.decoders import coupled, dictionaries, ladder, planar_decoders, shared_directions, yardsticks
+from superposition.decoders import (
+    coupled,
+    dictionaries,
+    families,
+    ladder,
+    planar_decoders,
+    shared_directions,
+    yardsticks,
+)
 from superposition.decoders.coupled import CoupledRug
 from superposition.decoders.dictionaries import KINDS, Dictionary, Scores
 from superposition.decoders.ladder import Evolution
@@ -438,6 +446,7 @@ def dictionary(
     exponent: float = 0.0,
     p_max: float = 1.0,
     noise: float = 0.0,
+    children: float = 0.0,
     seed: int = 0,
 ) -> Dictionary:
     """Directions with an exact law of overlaps, and frequencies of the features.
@@ -459,6 +468,9 @@ def dictionary(
         Largest p_i, from p to 1: the most frequent features are cut off there, the others share what is left.
     noise : float
         Standard deviation of Gaussian noise on every coordinate of an activation, 0 or more.
+    children : float
+        From 0 to 1; above 0, feature ns / 2 + i is the child of feature i: on with this probability while its parent
+        is, and never without it. Parents have equal probabilities then.
     seed : int
         Of the index set of a rug and the basis of its space, or of random directions.
 
@@ -477,6 +489,7 @@ def dictionary(
     Notes
     -----
     Source: ours; the features are those of The Persian Rug, section 2, and the directions of its section 4.2.2.
+    Children after Chanin and others (2024), with strengths of their own.
 
     Examples
     --------
@@ -494,6 +507,11 @@ def dictionary(
     checks.one_of("kind", kind, KINDS)
     exponent, seed = checks.number("exponent", exponent, 0, 10), checks.whole("seed", seed, 0)
     p_max, noise = checks.number("p_max", p_max, p, 1), checks.number("noise", noise, 0, open_high=True)
+    children = float(checks.number("children", children, 0, 1))
+    if children:
+        if ns % 2 or exponent:
+            raise ValueError(f"children = {children:g} with ns = {ns}, exponent = {exponent:g}; allowed: even, 0")
+        return families.families(ns, nd, kind, p=p, children=children, noise=noise, seed=seed)
     return dictionaries.dictionary(ns, nd, kind, p=p, exponent=exponent, p_max=p_max, noise=noise, seed=seed)
 
 
@@ -541,6 +559,8 @@ def ceilings(truth: Dictionary, *, looks: int = 4, samples: int = 20_000, seed: 
     """
     if not isinstance(truth, Dictionary):
         raise ValueError(f"truth = {checks.shown(truth)} is no dictionary; allowed: one of `dictionary`")
+    if isinstance(truth, families.Families):
+        raise ValueError("truth = one with children; allowed: independent features, children = 0")
     looks, samples = checks.whole("looks", looks, 1), checks.whole("samples", samples, 2)
     return yardsticks.ceilings(truth, looks=looks, samples=samples, seed=checks.whole("seed", seed, 0))
 

@@ -1,0 +1,210 @@
+"""Parents and children: features that are on only while another one is, and what a sparse autoencoder makes of them.
+
+The first half of the features are parents, and feature ns / 2 + i is the child of feature i: it is on with a given
+probability while its parent is, and never without it. Strengths are independent. What a dictionary then writes is an
+angle in the plane of the two directions, from the parent's (0) to the child's. Source: Chanin and others (2024) for
+absorption and (2025) for hedging; pairs with strengths of their own, and their angles, are ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from superposition import checks, features
+from superposition.decoders import dictionaries
+from superposition.decoders.dictionaries import Dictionary
+
+NODES = 32  # of a strength: angles are good to .02 degrees
+STARTS = 8  # of a descent, the first at the truth
+MIDDLES = (np.arange(400) + 0.5) / 400  # strengths by which shares are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Families(Dictionary):
+    """A dictionary whose second half of features are the children of the first."""
+
+    def activations(
+        self, batch: int, *, seed: int | np.random.Generator
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Draw features (batch, ns) and the activations (batch, nd) that they make."""
+        rng, half = checks.generator("seed", seed), len(self.p) // 2
+        given = np.r_[self.p[:half], self.p[half:] / self.p[:half]]
+        x = features.sample_each(given, checks.whole("batch", batch, 1), seed=rng)
+        x[:, half:] *= x[:, :half] > 0
+        h = x @ self.directions.T
+        return x, h + self.noise * rng.standard_normal(h.shape) if self.noise else h
+
+    def batches(self, batch: int, *, seed: int | np.random.Generator) -> Iterator[NDArray[np.float32]]:
+        """Activations alone, in single precision, (batch, nd) at a time and without end."""
+        rng = checks.generator("seed", seed)
+        while True:
+            yield self.activations(batch, seed=rng)[1].astype(np.float32)
+
+    def save(self, path: str | os.PathLike) -> None:
+        """Refuse: `superposition.decoders.dictionaries.load` gives independent features."""
+        raise ValueError(f"path = {path} would lose who is whose child; allowed: to make it again by {self.recipe}")
+
+    def to_saelens(self, path: str | os.PathLike) -> None:
+        """Refuse: what is written there has independent features."""
+        raise ValueError(f"path = {path} would lose who is whose child; allowed: children = 0, or activations of ours")
+
+
+def families(
+    ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, children: float, noise: float = 0.0, seed: int = 0
+) -> Families:
+    """Directions as those of `superposition.decoders.dictionary`, features with mean probability p in families."""
+    plain = dictionaries.dictionary(ns, nd, kind, p=p, noise=noise, seed=seed)
+    parent = 2 * p / (1 + children)
+    if parent > 1:
+        raise ValueError(f"p = {p:g} with children = {children:g} gives parents {parent:g}; allowed: at most 1")
+    each = np.repeat([parent, children * parent], ns // 2)
+    return Families(kind, plain.directions, each, noise, f"{plain.recipe} children {children!r}")
+
+
+def unrelated(truth: Dictionary) -> Dictionary:
+    """The control: the same directions and frequencies, all features independent."""
+    return Dictionary(truth.kind, truth.directions, truth.p, truth.noise, f"{truth.recipe} unrelated")
+
+
+class Leaning(NamedTuple):
+    """Degrees by which latents lean from their feature towards its parent or child; how often those of parents answer.
+
+    ``to_child`` of the latents of parents, ``to_parent`` of those of children, nan where a feature has none; ``alone``
+    and ``together``, how often a parent's latent is on where the parent is, without its child and with it, of parents
+    that have one.
+    """
+
+    to_child: NDArray[np.float64]
+    to_parent: NDArray[np.float64]
+    alone: float
+    together: float
+
+
+def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: ArrayLike) -> Leaning:
+    """What latents, matched as by `superposition.decoders.scores`, have of the other feature of the pair."""
+    x, codes = np.asarray(x, float), np.asarray(codes, float)
+    latent, half = dictionaries.scores(truth, x, codes, directions).latent, len(truth.p) // 2
+    parents, children = (truth.directions[:, part] for part in (slice(half), slice(half, None)))
+    to_child = _angles(parents, children, _of(directions, latent[:half]))
+    to_parent = _angles(children, parents, _of(directions, latent[half:]))
+    on, child, answers = (x[:, :half] > 0) & (latent[:half] >= 0), x[:, half:] > 0, _of(codes, latent[:half]) > 0
+    alone, together = (_share(answers, there) for there in (on & ~child, on & child))
+    return Leaning(to_child, to_parent, alone, together)
+
+
+def _share(answers, there):
+    return float(answers[there].mean()) if there.any() else 0.0
+
+
+def _of(columns, latent):
+    """The column of each feature's latent, nan where it has none."""
+    return np.where(latent >= 0, np.asarray(columns, float)[:, latent], np.nan)
+
+
+def _angles(own, other, v):
+    """Angles in the planes of two directions of length one that need not be orthogonal."""
+    overlap, first, second = (np.einsum("ij,ij->j", *pair) for pair in ((own, other), (own, v), (other, v)))
+    return np.degrees(np.arctan2(second - overlap * first, first - overlap * second))
+
+
+def hedged(children: ArrayLike) -> NDArray[np.float64]:
+    """Angle, in degrees, of the one latent of a pair whose features are rare and cost nothing."""
+    # the leading eigenvector of the second moments p ((1/3, c/4), (c/4, c/3)): tan 2 theta = (c/2) / ((1 - c)/3)
+    c = np.asarray(children, float)
+    return np.degrees(np.arctan2(1.5 * c, 1 - c)) / 2
+
+
+def absorbed(price: ArrayLike) -> NDArray[np.float64]:
+    """Angle, in degrees, by which the child's latent leans to its parent's direction, to leading order in the price."""
+    # A lean of theta saves price u (1 - sec + tan) = price u theta of activity, and where the parent's u' < u theta it
+    # leaves (u theta - u')^2 / 2: on average price theta / 2 - theta^3 / 24, the most at theta = 2 sqrt(price).
+    return np.degrees(2 * np.sqrt(np.asarray(price, float)))
+
+
+class Pair(NamedTuple):
+    """The best autoencoder of one pair on orthogonal directions: degrees of its latents, in increasing order.
+
+    ``alone`` and ``together`` are those of `Leaning`, for the first latent.
+    """
+
+    loss: float
+    degrees: NDArray[np.float64]
+    alone: float
+    together: float
+
+
+def pair(parent: float, children: float, price: float, latents: int, *, related: bool = True) -> Pair:
+    """The least loss of so many latents on a pair, by quadrature; with ``related`` false the child is independent."""
+    from scipy.optimize import minimize
+
+    h, weight = _nodes(parent, children, related)
+    found = [
+        minimize(_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000})
+        for start in _starts(latents, price)
+    ]
+    best = min(found, key=lambda one: one.fun)
+    parts = _parts(best.x)
+    first = np.argsort(parts.angle)[0]
+    u = np.array(np.meshgrid(MIDDLES, MIDDLES)).reshape(2, -1)
+    alone, together = (
+        float(np.mean((side - parts.center) @ parts.encoder[first] + parts.bias[first] > 0))
+        for side in (np.c_[MIDDLES, 0 * MIDDLES], u.T)
+    )
+    return Pair(float(best.fun) * parent, np.sort(np.degrees(parts.angle)), alone, together)
+
+
+class _Parts(NamedTuple):
+    angle: NDArray[np.float64]
+    encoder: NDArray[np.float64]
+    bias: NDArray[np.float64]
+    center: NDArray[np.float64]
+
+
+def _parts(flat):
+    """Angles (k,), encoder (k, 2), bias (k,), and the decoder's bias (2,)."""
+    k = len(flat) // 4
+    return _Parts(flat[:k], flat[k : 3 * k].reshape(k, 2), flat[3 * k : 4 * k], flat[4 * k :])
+
+
+def _nodes(parent, children, related):
+    """Activations of a pair (m, 2), and their weights over the parent's probability."""
+    u, w = np.polynomial.legendre.leggauss(NODES)
+    u, w, zero = (u + 1) / 2, w / 2, np.zeros(NODES)
+    both = children if related else parent * children
+    child = 0.0 if related else children - both
+    h = [np.zeros((1, 2)), np.c_[u, zero], np.c_[zero, u], np.array(np.meshgrid(u, u)).reshape(2, -1).T]
+    none = 1 / parent - 1 - child
+    return np.concatenate(h), np.concatenate([[none], (1 - both) * w, child * w, both * np.outer(w, w).ravel()])
+
+
+def _starts(latents, price):
+    """Latents at angles between both directions, read along themselves."""
+    rng = np.random.default_rng(0)
+    for number in range(STARTS):
+        angle = rng.uniform(0, np.pi / 2, latents) if number else np.linspace(0, np.pi / 2, latents)
+        encoder = np.c_[np.cos(angle), np.sin(angle)].ravel()
+        yield np.concatenate([angle, encoder, np.full(latents, -price), np.zeros(2)])
+
+
+def _loss(flat, h, weight, price):
+    """Half the squared error and the price of activity, and the slopes of their sum."""
+    angle, encoder, bias, center = _parts(flat)
+    V, turned = np.c_[np.cos(angle), np.sin(angle)], np.c_[-np.sin(angle), np.cos(angle)]
+    drive = (h - center) @ encoder.T + bias
+    f = np.maximum(drive, 0)
+    error = f @ V + center - h
+    felt = weight[:, None] * error
+    back = np.where(drive > 0, felt @ V.T + price * weight[:, None], 0)
+    slopes = (
+        np.sum((f.T @ felt) * turned, axis=1),
+        (back.T @ (h - center)).ravel(),
+        back.sum(axis=0),
+        felt.sum(axis=0) - (back @ encoder).sum(axis=0),
+    )
+    return weight @ (np.sum(error**2, axis=1) / 2 + price * f.sum(axis=1)), np.concatenate(slopes)
