@@ -87,7 +87,8 @@ def shape(W_in: NDArray[np.float64]) -> dict[str, float]:
     diagonal = np.maximum(np.diag(P), FLATTEST)
     c = P / np.sqrt(diagonal[:, None] * diagonal)
     np.fill_diagonal(c, 0)
-    met = np.sum(c**2, axis=1) ** 2 / np.sum(c**4, axis=1)
+    fourth = np.sum(c**4, axis=1)
+    met = np.divide(np.sum(c**2, axis=1) ** 2, fourth, out=np.zeros(len(c)), where=fourth > 0)
     opposite = np.mean(c.min(axis=1) < -0.9)
     return {"spread": float(np.diag(P).std()), "met": float(np.median(met)), "opposite": float(opposite)}
 
