@@ -72,7 +72,7 @@ def train(
     return Trained((found["code"] * found["loud"].exp()).numpy(), Estimate.of(np.concatenate(parts)))
 
 
-def readout(W_in: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def readout(W_in: NDArray[np.float64]) -> tuple[NDArray[np.floating], NDArray[np.floating]]:
     """The projector P (ns, ns) on what a code (nd, ns) keeps, and the matrix (ns, nd) that makes P x of W_in x."""
     inverse = np.linalg.pinv(W_in)
     return inverse @ W_in, inverse
