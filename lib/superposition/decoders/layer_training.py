@@ -82,15 +82,21 @@ def shape(W_in: NDArray[np.float64]) -> dict[str, float]:
     """How far a code is from a rug and from digons: what any decoder that may mix the hidden vector could see."""
     # ``spread`` of the diagonal of P; ``met``, how many others make up the interference of a feature, median of
     # (sum c^2)^2 / sum c^4 over the correlations c of P: ns / 3 for a large rug, 1 for digons; ``opposite``, the share
-    # of features with a correlation below -0.9.
+    # of features with a correlation below -0.9; ``skewness`` that of all correlations, 0 if they are as often
+    # positive as negative, negative where some features silence others and none support them.
     P, _ = readout(W_in)
     diagonal = np.maximum(np.diag(P), FLATTEST)
     c = P / np.sqrt(diagonal[:, None] * diagonal)
     np.fill_diagonal(c, 0)
     fourth = np.sum(c**4, axis=1)
     met = np.divide(np.sum(c**2, axis=1) ** 2, fourth, out=np.zeros(len(c)), where=fourth > 0)
-    opposite = np.mean(c.min(axis=1) < -0.9)
-    return {"spread": float(np.diag(P).std()), "met": float(np.median(met)), "opposite": float(opposite)}
+    others = c[~np.eye(len(c), dtype=bool)]
+    return {
+        "spread": float(np.diag(P).std()),
+        "met": float(np.median(met)),
+        "opposite": float(np.mean(c.min(axis=1) < -0.9)),
+        "skewness": float(np.mean(others**3) / np.mean(others**2) ** 1.5),
+    }
 
 
 def _first_weights(W_in, layers):

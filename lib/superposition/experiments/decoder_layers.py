@@ -92,6 +92,7 @@ _FOUND = {
         "of P; digons have 1, large rugs ns / 3",
     ),
     "opposite": Meaning("0 to 1", "share of features with a correlation below -0.9 to another"),
+    "skewness": Meaning("no unit", "skewness of all correlations c of different features; near 0 for large rugs"),
     **OVER_RUG,
     "later_over_rug": Meaning(_OVER.unit, "later_loss over the same"),
     "many_over_rug": Meaning(_OVER.unit, "many_loss over the same"),
