@@ -27,9 +27,9 @@ def test_shape_is_that_of_what_is_kept_however_it_is_written():
 
 
 def test_a_feature_that_is_written_nowhere_has_a_finite_shape():
-    W_in = np.zeros((2, 4))
-    W_in[[0, 1], [0, 1]] = 1
-    assert all(np.isfinite(value) for value in layer_training.shape(W_in).values())
+    W_in = np.array([[1.0, -1.0, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0]])  # a digon, a dimension of its own, and nowhere
+    found = layer_training.shape(W_in)
+    assert all(np.isfinite(value) for value in found.values()) and found["opposite"] == 0.5 and found["skewness"] < -1
 
 
 def test_without_training_every_depth_is_one_relu_on_the_readout():
