@@ -1,8 +1,8 @@
 """The weights that Lufkin, Saxe and Grant published, in numbers: trained again here, and against the law of tilings.
 
-Read at leonlufkin/Localization, commit 320fde3, ``localization/results/weights``, and measured with our measures. Two of
-the files have 40 pixels, 100 ReLU neurons, lengths 2 and 1, gain 3 and rate 10: ``SimpleNetnobias`` of 1000 epochs and
-``SimpleNet`` of 10,000 (a name has all settings; epochs are steps). No file of theirs is used.
+Read at leonlufkin/Localization, commit 320fde3, ``localization/results/weights``, and measured with our measures. Two
+of the files have 40 pixels, 100 ReLU neurons, lengths 2 and 1, gain 3 and rate 10: ``SimpleNetnobias`` of 1000 epochs
+and ``SimpleNet`` of 10,000 (a name has all settings; epochs are steps). No file of theirs is used.
 
 The names leave out that the loss has no half, a batch is 1000 vectors, and the pixels stand in a line, not on a ring:
 so in the code of commit 4d46ffd, which the files came with. Vectors are erf(3 z), in the second file divided by what
