@@ -51,7 +51,7 @@ def signs(N: int, m: int, seed: int) -> Float[np.ndarray, "N m"]:
 
 def layer(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... N"]:
     """ReLU(s . x - 1): silent unless two of its bits are on with a plus."""
-    return np.maximum(x @ s.T - 1, 0)
+    return _fired(x @ s.T)
 
 
 def early_reading(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
@@ -81,11 +81,10 @@ def sign_moments(n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """E[s_1 s_2 h] and E[h^2] over the signs of a neuron with n bits on, the first for two of these bits."""
     n = np.asarray(n)[..., None]
     k = np.arange(n.max() + 1)
-    fires = lambda total: np.maximum(total - 1, 0)  # noqa: E731 - one line, used four times
     others = 2 * k - (n - 2)
-    second = (fires(others + 2) - 2 * fires(others) + fires(others - 2)) / 4
+    second = (_fired(others + 2) - 2 * _fired(others) + _fired(others - 2)) / 4
     first = np.sum(binom.pmf(k, np.maximum(n - 2, 0), 0.5) * np.where(n >= 2, second, 0), axis=-1)
-    return first, np.sum(binom.pmf(k, n, 0.5) * fires(2 * k - n) ** 2, axis=-1)
+    return first, np.sum(binom.pmf(k, n, 0.5) * _fired(2 * k - n) ** 2, axis=-1)
 
 
 def early_cases(m: int, N: int, p: float) -> Cases:
@@ -136,6 +135,10 @@ def simulated(
     return Estimate(
         float(chance @ [part.mean for part in parts]), float(np.sqrt(chance**2 @ [part.se**2 for part in parts]))
     )
+
+
+def _fired(total):
+    return np.maximum(total - 1, 0)
 
 
 def _numbers(m, p, rare):
