@@ -61,13 +61,13 @@ def on_a_line(seed, scale):
 
 
 def trained(seed, steps, scale, bias=None):
-    """Eight networks at their settings; a hidden bias starts at zero, and the output has none."""
-    W = training.initial_weights(8, 100, N, seed=seed)
+    """Six networks at their settings; a hidden bias starts at zero, and the output has none."""
+    W = training.initial_weights(6, 100, N, seed=seed)
     return training.train(W, on_a_line(seed, scale), steps=steps, lr=RATE, lr_out=0, bias=bias, keep_every=100)
 
 
 def follows(found, published):
-    """Theirs is one network from another start: four times the spread of eight."""
+    """Theirs is one network from another start: four times the spread of six."""
     for step, theirs in published.items():
         ours = measured(found.kept[step // 100])
         *shape, size = np.abs(ours.mean(axis=1) - theirs)
