@@ -13,6 +13,7 @@ from superposition import checks
 from superposition.book import running
 from superposition.book.chapter import AtLeastOne, Chapter, Device, Minutes, Ratios, hidden_sizes
 from superposition.book.parameters_beyond import (  # noqa: F401  # pages find all of them here
+    Ands,
     BelowTheFan,
     BestCodes,
     Coupled,

@@ -147,3 +147,12 @@ class Depth(Chapter):
     ns: Annotated[Count, Field(ge=2**10, le=2**20)] = 2**16
     samples: Annotated[Count, Field(ge=4, le=10**4)] = 16
     seed: Seed = 0
+
+
+class Ands(Chapter):
+    """Parameters of the page on computing with superposed features."""
+
+    m: Annotated[Count, Field(ge=16, le=96)] = 64
+    p: Annotated[Real, Field(ge=0.005, le=0.05)] = 0.015
+    samples: Annotated[Count, Field(ge=50, le=10**4)] = 400
+    seed: Seed = 0

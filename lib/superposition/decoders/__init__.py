@@ -2,9 +2,9 @@
 
 What stands here is theory, in float64; every argument is checked, and a ValueError says what is allowed. Behind it,
 unchecked: `superposition.decoders.shared_directions` (what no decoder can undo), `superposition.decoders.families`
-(what becomes of parents and children) and, with torch, `superposition.decoders.dictionary_training`. There p is the
-probability that a feature is on, in (0, 1], r the compression ratio, in (0, 1], sigma the standard deviation of
-Gaussian interference, and iterations at least 1.
+(what becomes of parents and children), `superposition.decoders.ands` (ANDs of pairs of features) and, with torch,
+`superposition.decoders.dictionary_training`. There p is the probability that a feature is on, in (0, 1], r the
+compression ratio, in (0, 1], sigma the standard deviation of Gaussian interference, and iterations at least 1.
 
 Source: ours, beyond The Persian Rug.
 """
