@@ -73,8 +73,11 @@ class BiasedPoint(Ring):
 
     gain: Gain
     kind: Annotated[
-        Literal["neither", "held", "hidden", "output", "both"],
-        Meaning("neither, held, hidden, output, both", "biases that are free; held: the hidden one at a given ratio"),
+        Literal["neither", "held", "hidden", "pixel", "output", "both"],
+        Meaning(
+            "neither, held, hidden, pixel, output, both",
+            "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
+        ),
     ]
     ratio: Annotated[
         Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
@@ -86,17 +89,16 @@ def biased_tile(
     *, n: int, xi1: float, xi2: float, gain: float, kind: str, ratio: float, samples: int, seed: int,
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """The best tiling of biased ReLU neurons, found from the unbiased one and from narrower and wider bumps."""
+    """The best tiling of biased ReLU neurons near the unbiased one or, of kind pixel, near copies of a single pixel."""
     from superposition.experiments.predicted_fields import copies
     from superposition.receptive import measures, nlgp_sample, ring, tilings
 
     data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    plain = tilings.best_tile(data, tiled=True, widths=(3.0,)).field
-    starts = [plain] if kind == "held" else [plain, *(ring.kernel_row(n, width) + 0.02 for width in (0.7, 12))]
-    free = {"hidden": kind in ("hidden", "both"), "output": kind in ("output", "both")}
-    tile = min((tilings.best_biased_tile(w, ratio, data, **free) for w in starts), key=lambda found: found.loss)
-    field, streams = tile.field, np.random.SeedSequence([seed, 1]).spawn(2)
-    fresh = [nlgp_sample(n, xi, gain, 2 * samples, seed=s) for xi, s in zip((xi1, xi2), streams, strict=True)]
+    start = ring.kernel_row(n, 0.6) if kind == "pixel" else tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+    free = {"hidden": kind in ("hidden", "pixel", "both"), "output": kind in ("output", "both")}
+    tile = tilings.best_biased_tile(start, ratio, data, **free)
+    field, streams = tile.field, np.random.SeedSequence([seed, 1]).generate_state(2)
+    fresh = [nlgp_sample(n, xi, gain, 2 * samples, seed=int(s)) for xi, s in zip((xi1, xi2), streams, strict=True)]
     says = [np.maximum(x @ copies(field).T + tile.hidden, 0).mean(axis=1) + tile.output for x in fresh]
     C = sum(x.T @ x / len(x) for x in fresh) / 2
     return {
@@ -177,6 +179,7 @@ RUNS = (
             {**_TILED, "kind": ("neither", "output"), "ratio": (0,)},
             {**_TILED, "kind": ("held",), "ratio": (-0.94,)},
             {**_TILED, "kind": ("hidden", "both"), "ratio": (-0.5,)},
+            {**_TILED, "kind": ("pixel",), "ratio": (-1.15,)},
         ),
         hours={"small": 0.001, "full": 0.03},
     ),

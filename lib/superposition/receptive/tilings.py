@@ -22,6 +22,8 @@ from scipy.special import erf
 from superposition.receptive.nlgp import nlgp_covariance, normalization
 from superposition.receptive.ring import covariance_row, eigenvalues, stationary_sample
 
+SILENT = 1e3  # for infinity, which stops a line search: minus the log score of neurons that no input turns on
+
 
 class Tile(NamedTuple):
     """A field, shape (n,), even about pixel 0 and at its best amplitude, and the loss E(yhat - Y)^2 / 2 it reaches."""
@@ -93,6 +95,8 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
     from scipy.optimize import minimize  # slow to import
 
     first, free = np.append(start[: data.n // 2 + 1], ratio), (hidden, output)
+    if _biased_score(first, data, *free)[0] == SILENT:
+        raise ValueError(f"ratio = {ratio:g}: no neuron is ever on; allowed: a bias that some pre-activation exceeds")
     end = minimize(_biased_score, first, (data, *free), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     w = _unfold(end.x[:-1], data.n)
     b = float(end.x[-1] * _rms(w, data)[0])
@@ -101,7 +105,7 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
     a = (m1 - m0) / 4 / variance if output else m1 / 2 / square
     c = 0.5 - a * (m1 + m0) / 2 if output else 0.0
     loss = 1 / 8 - a * (m1 - m0) / 8 if output else 1 / 4 - a * m1 / 4
-    return BiasedTile(2 * a * w, 2 * a * b, float(c), float(loss))
+    return BiasedTile(2 * a * w, float(2 * a * b), float(c), float(loss))
 
 
 def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
@@ -226,6 +230,8 @@ def _biased_score(point, data, hidden, output):
     sizes = [_biased_sizes(w, point[-1] * rms, label, data.n) for label in labels]
     (m1, m0), square, variance = _moments(*(M for M, *_ in sizes))
     spread, apart, middle = (variance, m1 - m0, (m1 + m0) / 2) if output else (square, m1, 0.0)
+    if not m1:
+        return SILENT, np.zeros(len(point))
     by_w, by_b = np.zeros(data.n), 0.0
     for (M, by_u, slope), label, sign in zip(sizes, labels, (1, -1 if output else 0), strict=True):
         weight = (M - middle) / spread - 2 * sign / apart
