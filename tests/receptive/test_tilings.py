@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from superposition import receptive
 from superposition.experiments.predicted_fields import copies, sampled_loss
+from superposition.experiments.tiled_fields import broad
 from superposition.receptive import added_fields, measures, nlgp_sample, tilings
 
 RING = (20, 1.5, 0.7)
@@ -100,6 +101,65 @@ def test_many_neurons_are_wider_than_one_at_large_gain():
     data = tilings.sample_waves(40, 2, 1, 3, 3000, seed=4)
     one, many = (40 * measures.ipr(tilings.best_tile(data, tiled=tiled).field) for tiled in (False, True))
     assert one > 2 * many
+
+
+BIASES = [(hidden, output) for hidden in (False, True) for output in (False, True)]
+
+
+@pytest.mark.parametrize(("hidden", "output"), BIASES)
+def test_score_of_biased_tilings_has_its_gradient(data, hidden, output):
+    """Of sums over 80 000 pre-activations, a few of which cross their threshold in a step of 1e-6."""
+    point = np.append(np.exp(-((np.arange(11) / 3) ** 2)) + 0.02, -0.6)
+    slope = tilings._biased_score(point, data, hidden, output)[1]
+    for i, step in enumerate(1e-6 * np.eye(12)):
+        up, down = (tilings._biased_score(point + side * step, data, hidden, output)[0] for side in (1, -1))
+        learned = hidden or i < 11
+        assert slope[i] == pytest.approx((up - down) / 2e-6 if learned else 0, abs=1e-4)
+
+
+@pytest.mark.parametrize(("hidden", "output"), BIASES)
+def test_loss_of_a_biased_tiling_is_that_of_its_network(tile, data, hidden, output):
+    best = tilings.best_biased_tile(tile.field, -0.4, data, hidden=hidden, output=output)
+    losses = []
+    for seed in range(10):
+        says = [
+            np.maximum(nlgp_sample(20, xi, 3, 2000, seed=2 * seed + y) @ copies(best.field).T + best.hidden, 0).mean(
+                axis=1
+            )
+            + best.output
+            - y
+            for y, xi in ((1, 1.5), (0, 0.7))
+        ]
+        losses.append(sum(np.mean(error**2) for error in says) / 4)
+    assert np.mean(losses) == pytest.approx(best.loss, abs=4 * np.std(losses, ddof=1) / 10**0.5 + 1e-3)
+    assert best.loss < tile.loss - 0.01
+
+
+def test_without_a_bias_the_biased_tiling_is_the_tiling(tile, data):
+    """To what the control variate changes on 4000 vectors: the field is the best of slightly other losses."""
+    same = tilings.best_biased_tile(tile.field, 0, data, hidden=False, output=False)
+    assert same.loss == pytest.approx(tile.loss, abs=1e-3)
+    assert (same.hidden, same.output) == (0, 0)
+    cosine = same.field @ tile.field / np.linalg.norm(same.field) / np.linalg.norm(tile.field)
+    assert cosine == pytest.approx(1, abs=1e-3)
+
+
+def test_beside_an_output_bias_the_sign_of_the_hidden_one_is_free(tile, data):
+    low, high = (tilings.best_biased_tile(tile.field, b, data, hidden=False, output=True) for b in (-0.4, 0.4))
+    assert low.loss == pytest.approx(high.loss, abs=1e-6)
+    assert low.output == pytest.approx(high.output + high.hidden, rel=1e-2)  # a pair of neurons adds 2 b, their mean b
+
+
+def test_neurons_that_are_never_on_are_refused(data):
+    with pytest.raises(ValueError, match=r"ratio = -3: no neuron is ever on; allowed"):
+        tilings.best_biased_tile(np.eye(20)[0], -3.0, data, hidden=True, output=False)
+
+
+def test_broad_fields_have_the_shares_asked_for():
+    shares = np.array([0, 0.3, 1])
+    fields = broad(20, shares)
+    np.testing.assert_allclose(measures.power(fields)[:, 1], shares, atol=1e-12)
+    np.testing.assert_allclose(np.sum(fields**2, axis=1), 20)
 
 
 @pytest.mark.parametrize("samples", [0, 99, 2.5])

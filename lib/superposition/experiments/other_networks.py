@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from superposition.experiments.shared import Batch, Gain, Neurons, Rate, Ring, Steps
-from superposition.inputs import Real
+from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
@@ -68,6 +68,49 @@ def other_network(
     return found
 
 
+class BiasedPoint(Ring):
+    """What `biased_tile` takes."""
+
+    gain: Gain
+    kind: Annotated[
+        Literal["neither", "held", "hidden", "pixel", "output", "both"],
+        Meaning(
+            "neither, held, hidden, pixel, output, both",
+            "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
+        ),
+    ]
+    ratio: Annotated[
+        Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
+    ]
+    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and twice as many to read on")]
+
+
+def biased_tile(
+    *, n: int, xi1: float, xi2: float, gain: float, kind: str, ratio: float, samples: int, seed: int,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
+    """The best tiling of biased ReLU neurons near the unbiased one or, of kind pixel, near copies of a single pixel."""
+    from superposition.experiments.predicted_fields import copies
+    from superposition.receptive import measures, nlgp_sample, ring, tilings
+
+    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    start = ring.kernel_row(n, 0.6) if kind == "pixel" else tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+    free = {"hidden": kind in ("hidden", "pixel", "both"), "output": kind in ("output", "both")}
+    tile = tilings.best_biased_tile(start, ratio, data, **free)
+    field, streams = tile.field, np.random.SeedSequence([seed, 1]).generate_state(2)
+    fresh = [nlgp_sample(n, xi, gain, 2 * samples, seed=int(s)) for xi, s in zip((xi1, xi2), streams, strict=True)]
+    says = [np.maximum(x @ copies(field).T + tile.hidden, 0).mean(axis=1) + tile.output for x in fresh]
+    C = sum(x.T @ x / len(x) for x in fresh) / 2
+    return {
+        "loss": float(np.mean((says[0] - 1) ** 2) + np.mean(says[1] ** 2)) / 4,
+        "ipr": float(n * measures.ipr(field)),
+        "frequency": float(measures.mean_frequency(field)),
+        "hidden": tile.hidden,
+        "found_ratio": float(tile.hidden / np.sqrt(field @ C @ field)),
+        "output": tile.output,
+    }
+
+
 LEARNED = {"biases": ("W", "b1", "b2"), "cross-entropy": ("W", "b2"), "readout": ("W", "a", "b2")}
 
 
@@ -94,7 +137,16 @@ _COLUMNS = {
     "ipr_against": Meaning("n IPR", "median over neurons with a negative readout, 0 where there are none"),
     "frequency_against": Meaning("waves round the ring", "mean frequency of their fields, median, 0 likewise"),
 }
+_BIASED = {
+    "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of the tiling on fresh vectors"),
+    "ipr": Meaning("n IPR", "of its field"),
+    "frequency": Meaning("waves round the ring", "mean frequency of its field"),
+    "hidden": Meaning("units of the pre-activation", "bias of the neurons"),
+    "found_ratio": Meaning("no unit", "that bias over the root mean square of w.x"),
+    "output": Meaning("units of the output", "bias of the output"),
+}
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_TILED = {**_RING, "gain": (3,), "samples": (4000,), "seed": (0, 1, 2, 3, 4)}
 _AT = {"K": (24,), "batch": (500,), "seed": (0, 1, 2, 3, 4)}
 
 RUNS = (
@@ -115,5 +167,20 @@ RUNS = (
             {**_RING, **_AT, "gain": (3,), "kind": ("readout",), "steps": (2500,), "lr": (0.3,), "slower": (0.1,)},
         ),
         hours={"small": 0.001, "full": 0.05},
+    ),
+    Run(
+        name="field-biased",
+        feeds="the best tiling of neurons with a bias, of the output with one, of both",
+        function="superposition.experiments.other_networks:biased_tile",
+        point=BiasedPoint,
+        columns=_BIASED,
+        small=({**_RING, "gain": (3,), "kind": ("hidden",), "ratio": (-0.5,), "samples": (300,), "seed": (0,)},),
+        full=(
+            {**_TILED, "kind": ("neither", "output"), "ratio": (0,)},
+            {**_TILED, "kind": ("held",), "ratio": (-0.94,)},
+            {**_TILED, "kind": ("hidden", "both"), "ratio": (-0.5,)},
+            {**_TILED, "kind": ("pixel",), "ratio": (-1.15,)},
+        ),
+        hours={"small": 0.001, "full": 0.03},
     ),
 )  # fmt: skip

@@ -5,15 +5,18 @@ Source: completes the notes on localization, sections 1 and 3.
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 from pydantic import Field
 
 from superposition.experiments.predicted_fields import ManyWidthPoint
-from superposition.experiments.shared import Gain, Ring
+from superposition.experiments.shared import Batch, Gain, RatePerNeuron, Ring
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 class AddedPoint(Ring):
@@ -53,6 +56,83 @@ def added_field(
     }
 
 
+class BorderPoint(Ring):
+    """What `border` takes."""
+
+    gain: Gain
+    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")]
+
+
+class JoinedPoint(Ring):
+    """What `joined` takes."""
+
+    gain: Gain
+    steps: Annotated[
+        Count, Field(ge=15), Meaning("steps", "training steps; half as many at an eighth of the rate follow")
+    ]
+    batch: Batch
+    lr: RatePerNeuron
+    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which the tile is found")]
+
+
+SHARES = np.linspace(0, 1, 6)  # of frequency 1 in the energy of a broad field
+
+
+def border(
+    *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
+) -> dict[str, float]:
+    """Slopes of the loss of the best tiling as broad fields join it; the steepest is chosen and read on two samples."""
+    from superposition.receptive import added_fields, measures, tilings
+
+    streams = np.random.SeedSequence(seed).generate_state(2)
+    halves = [tilings.sample_waves(n, xi1, xi2, gain, samples, seed=int(s)) for s in streams]
+    tiles = [tilings.best_tile(data, tiled=True, widths=(3.0,)) for data in halves]
+    read = [[added_fields.slope(w, *half) for w in broad(n, SHARES)] for half in zip(tiles, halves, strict=True)]
+    slopes, chosen = np.array(read), np.argmin(read, axis=1)
+    return {
+        "tile_ipr": float(np.mean([n * measures.ipr(tile.field) for tile in tiles])),
+        "flat": float(slopes[:, 0].mean()),
+        "wave": float(slopes[:, -1].mean()),
+        "searched": float(slopes.min(axis=1).mean()),
+        "broad": float(slopes[[1, 0], chosen].mean()),
+        "share": float(SHARES[chosen].mean()),
+    }
+
+
+def broad(n: int, shares: np.ndarray) -> Float[np.ndarray, "shares n"]:
+    """Sums of the flat field and the longest wave, with these shares of the wave in the energy."""
+    wave = np.sqrt(2) * np.cos(2 * np.pi * np.arange(n) / n)
+    return np.sqrt(1 - shares)[:, None] + np.sqrt(shares)[:, None] * wave
+
+
+def joined(
+    *, n: int, xi1: float, xi2: float, gain: float, steps: int, lr: float, batch: int, samples: int, seed: int,
+    device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Train a network that starts as the best tiling and a weak pair of broad fields, and watch the pair."""
+    from superposition.experiments.predicted_fields import LOOKS, copies, stages
+    from superposition.receptive import measures, tilings
+
+    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    tile = tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+
+    def size(fields):
+        """Root mean square of the pre-activations."""
+        image = np.fft.irfft(data.power * np.fft.rfft(fields), n=n)
+        return np.sqrt(np.sum(fields * image, axis=-1))
+
+    own, pair = copies(tile), broad(n, np.array([0.5]))
+    pair = pair * size(tile) / size(pair) / 2
+    W = np.concatenate([own * (len(own) + 1) / len(own), pair, -pair])  # with the mean output of the tiling alone
+    looks = stages(W[None], n, xi1, xi2, gain, steps=steps, lr=lr * len(W), batch=batch, seed=seed, device=device)
+    early, later = (looks[list(LOOKS).index(name)][0, -2:] for name in ("fifteenth", "fifth"))
+    return {
+        "growth": float(np.mean(size(later)) / np.mean(size(early)) - 1),
+        "pair_ipr": float(np.mean(n * measures.ipr(looks[-1][0, -2:]))),
+        "tile_ipr": float(n * measures.ipr(tile)),
+    }
+
+
 def swapped(
     *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
     device: str = "auto",
@@ -86,6 +166,22 @@ _ADDED = {
     "pair_searched": Meaning("squared error", "loss of the best two fields less the tiling's, on the search's vectors"),
     "pair": Meaning("squared error", "the same on other vectors"),
 }
+_JOINS = "slope of the loss of the best tiling as"
+_BORDER = {
+    "tile_ipr": Meaning("n IPR", "of the field of the best tiling"),
+    "flat": Meaning(_PER_UNIT, f"{_JOINS} the flat field joins"),
+    "wave": Meaning(_PER_UNIT, f"{_JOINS} the longest wave joins"),
+    "searched": Meaning(
+        _PER_UNIT, "the same for the mixture of the two that lowers it most, on the vectors of the choice"
+    ),
+    "broad": Meaning(_PER_UNIT, "the same for that mixture, on other vectors"),
+    "share": Meaning("0 to 1", "share of the wave in the energy of the mixture"),
+}
+_JOINED = {
+    "growth": Meaning("no unit", "growth of the broad pair's pre-activations from a fifteenth to a fifth of the steps"),
+    "pair_ipr": Meaning("n IPR", "of the pair at the end"),
+    "tile_ipr": Meaning("n IPR", "of the field of the best tiling"),
+}
 _NETWORKS = {
     "tile": "of the best tiling",
     "random": "of a network trained from Xavier weights",
@@ -103,9 +199,11 @@ _SWAPPED = {
     },
 }
 _RING = {"n": (40,), "xi1": (2,), "xi2": (1,)}
+_DRAWN = {"n": (50,), "xi1": (1.7,), "xi2": (0.8,)}  # by a seed, after the code was written
 _OTHER_WAY = {"n": (40,), "xi1": (1,), "xi2": (2,), "K": (24,), "lr": (0.5,), "batch": (4000,)}
 _BRIEF = {"steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)}
 _FIVE = (0, 1, 2, 3, 4)
+_JOINING = {"steps": (1500,), "batch": (2000,), "lr": (0.5,), "samples": (5000,)}
 
 RUNS = (
     Run(
@@ -117,6 +215,32 @@ RUNS = (
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
         full=({**_RING, "gain": (0.3, 1, 3), "samples": (2000,), "seed": _FIVE},),
         hours={"small": 0.001, "full": 0.15},
+    ),
+    Run(
+        name="field-border",
+        feeds="the gain at which tilings by one field become best: slopes of the loss as broad fields join",
+        function=_HERE + "border",
+        point=BorderPoint,
+        columns=_BORDER,
+        small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
+        full=(
+            {**_RING, "gain": (0.8, 0.9, 1), "samples": (20_000,), "seed": tuple(range(10))},
+            {**_DRAWN, "gain": (0.6, 0.7, 0.8), "samples": (20_000,), "seed": tuple(range(10))},
+        ),
+        hours={"small": 0.001, "full": 0.1},
+    ),
+    Run(
+        name="field-joined",
+        feeds="does a pair of broad fields grow or shrink in the training of a tiling",
+        function=_HERE + "joined",
+        point=JoinedPoint,
+        columns=_JOINED,
+        small=({**_RING, "gain": (1,), **_JOINING, "steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)},),
+        full=(
+            {**_RING, "gain": (0.75, 1.1), **_JOINING, "seed": _FIVE},
+            {**_DRAWN, "gain": (0.55, 0.9), **_JOINING, "seed": _FIVE},
+        ),
+        hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="field-swapped",

@@ -22,11 +22,22 @@ from scipy.special import erf
 from superposition.receptive.nlgp import nlgp_covariance, normalization
 from superposition.receptive.ring import covariance_row, eigenvalues, stationary_sample
 
+SILENT = 1e3  # for infinity, which stops a line search: minus the log score of neurons that no input turns on
+
 
 class Tile(NamedTuple):
     """A field, shape (n,), even about pixel 0 and at its best amplitude, and the loss E(yhat - Y)^2 / 2 it reaches."""
 
     field: np.ndarray
+    loss: float
+
+
+class BiasedTile(NamedTuple):
+    """A field (n,) at its best amplitude, the bias of every neuron and that of the output, and the loss they reach."""
+
+    field: np.ndarray
+    hidden: float
+    output: float
     loss: float
 
 
@@ -74,6 +85,27 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     w = _unfold(best.x, data.n)
     mean, square, *_ = _averages(w, data, tiled)
     return Tile(w * mean / square / (1 if tiled else 2), float(0.25 - np.exp(-best.fun) / (8 if tiled else 16)))
+
+
+def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bool, output: bool) -> BiasedTile:
+    """The tiling, near copies of a field (n,), that is best with a hidden bias and perhaps one of the output."""
+    # The hidden bias b is given in units of the root mean square of u, and kept so if it may not learn. With M the mean
+    # over places of ReLU(u + b) + ReLU(b - u) the prediction is a M + c. The least loss without c is 1/4 - R / 8 as for
+    # |u|, and with c (1 - correlation of M and label, squared) / 8.
+    from scipy.optimize import minimize  # slow to import
+
+    first, free = np.append(start[: data.n // 2 + 1], ratio), (hidden, output)
+    if _biased_score(first, data, *free)[0] == SILENT:
+        raise ValueError(f"ratio = {ratio:g}: no neuron is ever on; allowed: a bias that some pre-activation exceeds")
+    end = minimize(_biased_score, first, (data, *free), jac=True, method="L-BFGS-B", options={"maxiter": 500})
+    w = _unfold(end.x[:-1], data.n)
+    b = float(end.x[-1] * _rms(w, data)[0])
+    M1, M0 = (_biased_sizes(w, b, label, data.n)[0] for label in (data.label1, data.label0))
+    (m1, m0), square, variance = _moments(M1, M0)
+    a = (m1 - m0) / 4 / variance if output else m1 / 2 / square
+    c = 0.5 - a * (m1 + m0) / 2 if output else 0.0
+    loss = 1 / 8 - a * (m1 - m0) / 8 if output else 1 / 4 - a * m1 / 4
+    return BiasedTile(2 * a * w, float(2 * a * b), float(c), float(loss))
 
 
 def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
@@ -168,3 +200,41 @@ def _averages(w, data, tiled):
 def _minus_log_score(half, data, tiled):
     mean, square, by_mean, by_square = _averages(_unfold(half, data.n), data, tiled)
     return np.log(square) - 2 * np.log(mean), _fold(by_square / square - 2 * by_mean / mean)
+
+
+def _biased_sizes(w, b, label, n):
+    """Mean over places s of ReLU(u_s + b) + ReLU(b - u_s) for every vector, and its slopes in every u_s and in b."""
+    u = np.fft.irfft(np.conj(np.fft.rfft(w)) * label.x, n=n, axis=1)
+    up, down = (u > -b) / n, (u < b) / n
+    return np.sum(up * (u + b) + down * (b - u), axis=1), up - down, np.sum(up + down, axis=1)
+
+
+def _moments(M1, M0):
+    """Means of M with either label, and its mean square and variance over both."""
+    means = M1.mean(), M0.mean()
+    square = (np.mean(M1**2) + np.mean(M0**2)) / 2
+    return means, square, square - (sum(means) / 2) ** 2
+
+
+def _rms(w, data):
+    """Root mean square of u over both labels, and its gradient."""
+    image = np.fft.irfft(data.power * np.fft.rfft(w), n=data.n)
+    root = np.sqrt(w @ image)
+    return root, image / root
+
+
+def _biased_score(point, data, hidden, output):
+    """Minus the logarithm of R / 2, or of four times the squared correlation of M and label, and its gradient."""
+    w, labels = _unfold(point[:-1], data.n), (data.label1, data.label0)
+    rms, by_rms = _rms(w, data)
+    sizes = [_biased_sizes(w, point[-1] * rms, label, data.n) for label in labels]
+    (m1, m0), square, variance = _moments(*(M for M, *_ in sizes))
+    spread, apart, middle = (variance, m1 - m0, (m1 + m0) / 2) if output else (square, m1, 0.0)
+    if not m1:
+        return SILENT, np.zeros(len(point))
+    by_w, by_b = np.zeros(data.n), 0.0
+    for (M, by_u, slope), label, sign in zip(sizes, labels, (1, -1 if output else 0), strict=True):
+        weight = (M - middle) / spread - 2 * sign / apart
+        by_w, by_b = by_w + _back(weight[:, None] * by_u, label.x, data.n), by_b + np.mean(weight * slope)
+    by_w = by_w + by_b * point[-1] * by_rms
+    return np.log(spread) - 2 * np.log(abs(apart)), np.append(_fold(by_w), by_b * rms if hidden else 0.0)
