@@ -25,6 +25,7 @@ from superposition.rug import interference, meanfield, noise_bound
 from superposition.toy import geometry, linear, thomson
 
 torch = pytest.importorskip("torch")
+from superposition.decoders import priced_training  # noqa: E402
 from superposition.experiments import wide_networks  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
@@ -120,6 +121,20 @@ def unequal_batch(matrices):
         return float(loss) / 6, gradients(weights)  # the loss is a sum over features, the gradient that of the mean
 
     return both, start_of_training(matrices)
+
+
+def priced_autoencoders():
+    """Two of them, 4 latents on 3 dimensions, at two prices."""
+    shapes = ((2, 3, 4), (2, 1, 4), (2, 3, 4), (2, 1, 3))
+    h, price = torch.tensor(normal(50, 3)), torch.tensor([0.1, 0.3], dtype=torch.float64)[:, None, None]
+
+    def both(x):
+        weights = priced_training.Weights(*tensors(x, shapes, torch.float64))
+        with torch.no_grad():
+            loss = priced_training._gradient(weights, h, price)
+        return float(loss), gradients(weights)
+
+    return both, normal(sum(int(np.prod(shape)) for shape in shapes)) / 2
 
 
 def noise_of_an_autoencoder():
@@ -324,6 +339,7 @@ CASES = {
     "exact_gradients.batch_gradient, dense": (lambda: batch(0.4), ROUNDED),
     "unequal_training._gradient, tied": (lambda: unequal_batch(1), ROUNDED),
     "unequal_training._gradient, untied": (lambda: unequal_batch(2), ROUNDED),
+    "priced_training._gradient": (priced_autoencoders, EXACT),
     "noise_bound._mean_noise": (noise_of_an_autoencoder, EXACT),
     "l1_loss.gradient": (tied_with_l1, EXACT),
     "company.gradient": (in_company, EXACT),
