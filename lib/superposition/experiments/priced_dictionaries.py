@@ -8,7 +8,7 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, Probability, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Point, Run
 
 MEASURED, SCORED = 20_000, 2000  # fresh activations that losses and scores are measured on
 GENTLY, RATE = 0.003, 0.01  # first learning rates: from the truth, which is not to be shaken off, and from elsewhere
@@ -60,6 +60,11 @@ def least_loss(
     return row | {f"{name}_se": float(one.std() / MEASURED**0.5) for name, one in behind.items()}
 
 
+def beyond_truth(columns: Columns) -> Columns:
+    """How much more the two rivals lose than the truth."""
+    return {name: columns[f"{name}_loss"] - columns["truth_loss"] for name in ("pairs", "random")}
+
+
 _STARTS = {
     "truth": "the truth, after a third of the steps at a low rate",
     "pairs": "an antipodal rug that knows nothing of the truth",
@@ -83,11 +88,13 @@ RUNS = (
                 f"{name}_recovered": Meaning("0 to 1", f"share of true directions found (cosine 0.9), from {start}")
                 for name, start in _STARTS.items()
             },
+            **{name: Meaning("per activation", f"{name}_loss less truth_loss") for name in ("pairs", "random")},
             **{
                 f"{name}_se": Meaning("per activation", f"standard error of {name}_loss less truth_loss")
                 for name in ("pairs", "random")
             },
         },
+        predicted=(beyond_truth,),
         small=({"ns": (16,), "nd": (6,), "p": (0.05,), "price": (0.05,), "steps": (30,), "seed": (0,)},),
         full=(
             {"ns": (64,), "nd": (24,), "price": _PRICES, **_SET},
