@@ -10,16 +10,18 @@ Source: ours. The task is the universal AND of Hänni, Mendel, Vaintrob and Chan
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from jaxtyping import Float
 from scipy.optimize import minimize
 from scipy.stats import binom
 
 from superposition.features import Estimate
 from superposition.rug.moments import moment
 from superposition.rug.rugs import Rug
+
+if TYPE_CHECKING:
+    from jaxtyping import Float
 
 
 class Cases(NamedTuple):
