@@ -9,8 +9,6 @@ from superposition.features import Estimate
 
 def _simulated(kind, loss, price, p, nd, ns=1024, samples=1000):
     """The loss per feature of the best encoder along a dictionary, with the best center, on activations of a rug."""
-    from superposition.decoders import priced_training
-
     truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=1)
     other = truth if kind == "rug" else dictionaries.dictionary(ns, nd, kind, p=p, seed=2)
     best = priced_dictionaries.least(loss, price, p, nd / ns)
@@ -19,7 +17,6 @@ def _simulated(kind, loss, price, p, nd, ns=1024, samples=1000):
     codes = np.maximum(best.a * (h - center) @ D + best.b, 0)
     rest = h - codes @ D.T
     each = ((rest - rest.mean(axis=0)) ** 2).sum(axis=1) / 2 + price * codes.sum(axis=1)
-    assert priced_training.along(D, best.a, best.b, center).encode(h) == pytest.approx(codes)
     return best, Estimate.of(each / ns)
 
 
@@ -31,6 +28,16 @@ def test_closed_forms_are_those_of_large_rugs(kind, loss, price, p, nd):
     best, found = _simulated(kind, loss, price, p, nd)
     # what is left out is of the order of 1 in p n_s, 0.02 here and less
     assert best.loss == pytest.approx(found.mean, abs=4 * found.se + 0.02 * found.mean)
+
+
+def test_an_autoencoder_along_a_dictionary_reads_around_its_center():
+    pytest.importorskip("torch")
+    from superposition.decoders import priced_training
+
+    rng = np.random.default_rng(4)
+    D, h, center = rng.standard_normal((3, 5)), rng.standard_normal((8, 3)), rng.standard_normal(3)
+    read = priced_training.along(D, 0.7, -0.1, center).encode(h)
+    assert read == pytest.approx(np.maximum(0.7 * (h - center) @ D - 0.1, 0))
 
 
 def test_covariance_of_errors_is_not_left_out():
