@@ -13,7 +13,7 @@ from safetensors.numpy import save_file
 from superposition import cli, runs
 from superposition.codes import best_map, fans
 from superposition.diagnosis import autoencoder, record_verifier
-from superposition.runs import provenance, tables
+from superposition.runs import executors, provenance, tables
 
 HEAVY = {"torch", "numpy", "scipy", "pandas", "matplotlib", "pydantic", "distributed", "dask", "concurrent.futures"}
 
@@ -104,7 +104,7 @@ def test_start_status_collect(call, tmp_path, monkeypatch):
     assert "fast, full grid: results of 0 of 100 points in " in call("status", "fast").output
     refused = call("collect", "fast")
     assert refused.exit_code == 2 and "to finish: superposition runs start fast --grid full" in refused.stderr
-    done = call("start", "fast", "--grid", "full", "--workers", 2)
+    done = call("start", "fast", "--grid", "full", "--workers", min(2, executors.cores()))
     assert done.exit_code == 0
     assert "fast, full grid: 100 of 100 points finished, 100 of them now" in done.stdout
     assert "100/100" in done.stderr, "no progress"

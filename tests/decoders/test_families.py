@@ -36,7 +36,7 @@ def test_batches_and_noise_have_families_too():
     ("arguments", "said"),
     [
         ({"ns": 7}, "children = 0.5 with ns = 7"),
-        ({"ns": 8, "exponent": 1}, "exponent = 1; allowed: even, 0"),
+        ({"ns": 8, "exponent": 1}, "exponent = 1; allowed: even ns, exponent 0"),
         ({"ns": 8, "p": 0.8}, "p = 0.8 with children = 0.5 gives parents 1.06"),
     ],
 )

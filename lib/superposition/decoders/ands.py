@@ -71,12 +71,18 @@ def late_reading(rug: Rug, x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "
 
 def left_over(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs m"], weight: np.ndarray) -> float:
     """Share of the ANDs' variance beyond linear functions that the best linear reader of h and x misses."""
+    rest, wanted = (beyond_linear(a, x, weight) for a in (h, ands(x)))
+    u, size, _ = np.linalg.svd(rest, full_matrices=False)
+    least = 1e-9 * np.linalg.norm(np.sqrt(weight)[:, None] * h)  # what is linear leaves rounding
+    read = u[:, size > least].T @ wanted
+    return float(1 - np.sum(read**2) / np.sum(wanted**2))
+
+
+def beyond_linear(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs m"], weight: np.ndarray) -> np.ndarray:
+    """What linear functions of x leave of h (inputs, N), each input times the root of its weight."""
     root = np.sqrt(weight)[:, None]
     linear, *_ = np.linalg.qr(root * np.c_[np.ones(len(x)), x])
-    beyond = [root * a - linear @ (linear.T @ (root * a)) for a in (h, ands(x))]
-    u, size, _ = np.linalg.svd(beyond[0], full_matrices=False)
-    read = u[:, size > 1e-9 * np.linalg.norm(root * h)].T @ beyond[1]  # what is linear leaves rounding
-    return float(1 - np.sum(read**2) / np.sum(beyond[1] ** 2))
+    return root * h - linear @ (linear.T @ (root * h))
 
 
 def sign_moments(n: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -510,7 +510,9 @@ def dictionary(
     children = float(checks.number("children", children, 0, 1))
     if children:
         if ns % 2 or exponent:
-            raise ValueError(f"children = {children:g} with ns = {ns}, exponent = {exponent:g}; allowed: even, 0")
+            raise ValueError(
+                f"children = {children:g} with ns = {ns}, exponent = {exponent:g}; allowed: even ns, exponent 0"
+            )
         return families.families(ns, nd, kind, p=p, children=children, noise=noise, seed=seed)
     return dictionaries.dictionary(ns, nd, kind, p=p, exponent=exponent, p_max=p_max, noise=noise, seed=seed)
 

@@ -20,7 +20,6 @@ from superposition.rug.rugs import Rug
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-STARTS = ("random", "rug", "antipodal")
 LITTLE = 1e-3  # of a column: what is added to a code with symmetries, which descent would keep
 QUIET = 0.1  # of the mean diagonal: features below start as loud as this, so that no weight starts too large
 
@@ -33,7 +32,7 @@ class Trained(NamedTuple):
 
 
 def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
-    """A code (nd, ns) that training starts from, one of STARTS: Gaussian, a rug, an antipodal rug (digons at 1/2)."""
+    """A code (nd, ns) that training starts from, Gaussian ("random"), a "rug", or an "antipodal" one."""
     rng = np.random.default_rng(seed)
     noise = rng.standard_normal((nd, ns)) / np.sqrt(nd)
     if start == "random":
