@@ -83,7 +83,7 @@ def train_saes(
         return (((h - rebuilt) ** 2).sum(2) / 2 + (0 if active else price * cost.sum(2))).mean(1).sum()
 
     by_loss = optimise.by_autograd(parts, loss)
-    for done, _ in optimise.adam(parts, _across(parts[2], by_loss) if tangent else by_loss, steps=steps, lr=lr):
+    for done, _ in optimise.adam(parts, across(parts[2], by_loss) if tangent else by_loss, steps=steps, lr=lr):
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
         if progress is not None and (done == steps or done % max(1, steps // 100) == 0):
@@ -103,16 +103,16 @@ def _first_weights(truth, n, k, rng):
     return [torch.tensor(part, dtype=torch.float32, requires_grad=True) for part in start]
 
 
-def _across(W_dec, gradient):
-    """The gradient, without what lies along the columns of the decoder."""
+def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
+    """The gradient, without what lies along the columns of the decoder (n, nd, k)."""
 
-    def across():
+    def rest():
         value = gradient()
         with torch.no_grad():
             W_dec.grad -= W_dec * (W_dec.grad * W_dec).sum(1, keepdim=True)
         return value
 
-    return across
+    return rest
 
 
 def _forward(parts, h, active):

@@ -2,7 +2,7 @@
 
 The architecture and the loss are those of `superposition.decoders.dictionary_training` with ReLU. Here the start is
 the question, so it is an argument; and what starts are compared by is the loss on the same fresh activations. Gradients
-are written out. Columns are only set to length one after each step, so they end near the least loss and not at it.
+are written out, and what lies along a decoder column is taken from them: with it columns end beside the least loss.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import optimise
 from superposition.decoders.dictionaries import Dictionary
-from superposition.decoders.dictionary_training import SparseAutoencoder
+from superposition.decoders.dictionary_training import SparseAutoencoder, across
 from superposition.devices import torch
 
 
@@ -51,7 +51,7 @@ def descend(
         h = torch.from_numpy(truth.activations(batch, seed=rng)[1]).float()
         return _gradient(weights, h, price)
 
-    for _ in optimise.adam(weights, gradient, steps=steps, lr=lr):
+    for _ in optimise.adam(weights, across(weights.W_dec, gradient), steps=steps, lr=lr):
         weights.W_dec.div_(weights.W_dec.norm(dim=1, keepdim=True))
     W_enc, b_enc, W_dec, b_dec = (part.double().numpy() for part in weights)
     rows = zip(W_enc.transpose(0, 2, 1), b_enc[:, 0], W_dec, b_dec[:, 0], strict=True)

@@ -32,6 +32,7 @@ def least_loss(
     import numpy as np
 
     from superposition.decoders import dictionaries, priced_dictionaries, priced_training
+    from superposition.features import Estimate
     from superposition.rug.tight_frames import unit_vectors
 
     truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
@@ -57,7 +58,7 @@ def least_loss(
         scores = dictionaries.scores(truth, x[:SCORED], codes, sae.W_dec, offset=sae.b_dec)
         row |= {f"{name}_loss": float(losses[name].mean()), f"{name}_recovered": scores.recovered}
     behind = {name: losses[name] - losses["truth"] for name in ("pairs", "random")}
-    return row | {f"{name}_se": float(one.std() / MEASURED**0.5) for name, one in behind.items()}
+    return row | {f"{name}_se": Estimate.of(one).se for name, one in behind.items()}
 
 
 def beyond_truth(columns: Columns) -> Columns:
