@@ -109,7 +109,7 @@ def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callabl
     def rest():
         value = gradient()
         with torch.no_grad():
-            W_dec.grad -= W_dec * (W_dec.grad * W_dec).sum(1, keepdim=True)
+            W_dec.grad -= W_dec * (W_dec.grad * W_dec).sum(1, keepdim=True)  # pyrefly: ignore[unsupported-operation]
         return value
 
     return rest
