@@ -12,7 +12,7 @@ from typing import Any
 
 GLOSSARY = "glossary"
 CHAPTER = re.compile(r"ch(\d+)\b")  # where the words of the glossary are looked for
-CHAPTERS = range(1, 11)
+CHAPTERS = range(1, 12)
 # A word, or its plural, but not a program's code, nor the package with its version.
 WORD = r"(?<!library )(?<!public )(?<!other )\b({})(?:e?s)?\b(?! \d)"
 APART = set("title reference literal literal_block math_block raw table figure emphasis comment".split())

@@ -210,7 +210,7 @@ class GaussianFlow(Chapter):
 
 
 class ReluFlow(Chapter):
-    """Parameters of the pages on squashed pixels: the critical gain, the best tiling, which gates win."""
+    """Parameters of the pages on squashed pixels: which gates win, the critical gain, and chapter 11."""
 
     n: Annotated[Count, Field(ge=12, le=120), AfterValidator(Even("odd numbers have no alternating field"))] = 40
     # exp(-d^2 / xi^2) has a kink half way round: at n / 11 it is worth 1e-13, and the kernel still is a covariance

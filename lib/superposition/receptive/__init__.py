@@ -4,7 +4,7 @@ What stands here is theory, in float64. It refuses what is outside its range, wi
 its value and what is allowed; the modules behind it compute: `superposition.receptive.measures` (a field in numbers),
 `superposition.receptive.gates` (families of gates), and, with torch, `superposition.receptive.training`.
 
-Source: notes on localization in gated linear networks.
+It serves chapters 6 and 11. Source: notes on localization in gated linear networks; the tilings are ours.
 """
 
 from superposition.receptive.face import (
