@@ -29,10 +29,11 @@ book-newest: .venv/.ready
 	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
 	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
 
-# Files side by side, at most eight, the longest first; opened pages one by one. One after the other: pytest --nbval
+# Files side by side, the longest first, on one worker more than there are cores, as some wait for a browser or a server;
+# at most eight. Opened pages one by one. One after the other: pytest --nbval
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
 test: .venv/.ready
-	$(RUN) pytest --nbval -n logical --maxprocesses 8 --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
+	$(RUN) pytest --nbval -n $$($(BIN)/python -c "import os; print(1 + min(7, os.cpu_count() or 1))") --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:

@@ -152,7 +152,12 @@ def test_the_list_has_each_chapter_once(desk):
 NOTEBOOKS = [path.name for path in sorted((ROOT / "book").glob("*.ipynb"))]
 
 
-@pytest.mark.parametrize("name", [*NOTEBOOKS, "ch3.md"])
+# What JupyterLab does to a page depends on how it was stored, and all are stored by one command: the first page of
+# each chapter, and all that are no chapters.
+OPENED = [*{re.match(r"[a-z]+\d*", name)[0]: name for name in NOTEBOOKS}.values(), "ch3.md"]
+
+
+@pytest.mark.parametrize("name", OPENED)
 def test_chapter_opens_quietly(name, untouched, page, work, keep_picture):
     cells = json.loads((work / "book" / name).with_suffix(".ipynb").read_text())["cells"]
     code = [cell for cell in cells if cell["cell_type"] == "code"]

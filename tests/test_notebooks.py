@@ -150,6 +150,13 @@ def test_figures_have_caption_and_alt_text(text):
 
 
 @chapters
+def test_a_drawing_has_a_picture_of_points_beside_it(text):
+    """JupyterLab shows no svg in a notebook that it does not trust."""
+    kinds = [set(output.get("data", ())) for cell in code(text) for output in cell.outputs]
+    assert all("image/png" in kind for kind in kinds if "image/svg+xml" in kind)
+
+
+@chapters
 def test_outputs_name_no_path_of_one_machine(text):
     for number, output in outputs(text):
         shown = json.dumps(output, ensure_ascii=False).replace("\\n", "\n")

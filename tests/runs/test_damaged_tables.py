@@ -237,7 +237,7 @@ RECORDS = sorted((DATA / "records").iterdir())
 
 @pytest.mark.parametrize("damage", KINDS.values(), ids=KINDS)
 def test_damaged_records_are_refused_by_name_or_say_something_else(tmp_path, damage):
-    for record in RECORDS:
+    for record in RECORDS[:1] if damage is sparse else RECORDS:  # a file is read whole
         path = tmp_path / record.name
         shutil.copy(record, path)
         damage(path)
