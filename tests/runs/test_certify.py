@@ -121,7 +121,7 @@ def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository)
         (1, "p = 1.2 * p if r < 0.4 else p", "relu: 0.00", ()),
         (1, "p = p * (1 + 1e-9)", "relu: 0.00", ["--blocks-only"]),  # within the bound, yet not what older code gives
         (1, "raise ArithmeticError('none')", "today's code: ArithmeticError: none", ["--blocks-only"]),
-        (1.001, "assert r == r", "column's largest, bound 1e-05", ["--blocks-only"]),  # old and new agree, the table not
+        (1.001, "assert r == r", "column's largest, bound 1e-05", ["--blocks-only"]),  # old and new agree
     ],
 )
 def test_another_computation_is_not_signed(repository, factor, line, why, fewer):
