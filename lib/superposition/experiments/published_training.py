@@ -76,6 +76,7 @@ RUNS = (
         small=({**_TINY, **_OURS}, {**_TINY, **_ALL}),
         full=(
             *({**_MILLION, **_OURS, **cause, "seed": (0, 1, 2)} for cause in ({}, *_CAUSES, _ALL)),
+            *({**_MILLION, **_OURS, **cause, "seed": (3, 4)} for cause in ({}, _CAUSES[1], _ALL)),
             *({**_THEIRS, **_ALL, **other} for other in ({}, {"bias_spread": (0.0,)})),
         ),
         hours={"small": 0.002, "full": 1.2},
