@@ -185,6 +185,21 @@ def test_refusals(call, said):
         call()
 
 
+def test_best_biases_by_sorted_sums_are_those_of_every_bias_by_itself():
+    p, others = np.array([0.05, 0.3, 0.2, 0.1]), np.random.default_rng(4).standard_normal((300, 4)) * [0, 0.1, 0.6, 9]
+    most = np.array([1, 1, 1, 1e-9])  # nothing beats the last
+    z, gain, better = few_active_features._tuned(p, others, most)
+    pairs = [
+        [part.mean(axis=0) for part in few_active_features._overlap_and_power(p, others, tried)]
+        for tried in few_active_features.BIASES[::2]
+    ]
+    losses = p / 3 - np.array([overlap**2 / np.maximum(power, 1e-300) for overlap, power in pairs])
+    assert better.tolist() == [True, True, True, False] and z[3] == gain[3] == 0
+    overlap, power = (part.mean(axis=0) for part in few_active_features._overlap_and_power(p, others, z))
+    assert (gain * overlap)[:3] == pytest.approx((p / 3 - losses.min(axis=0))[:3], rel=1e-9)
+    assert gain[:3] == pytest.approx((overlap / power)[:3], rel=1e-9)
+
+
 @pytest.mark.parametrize("t", [-1.5, -0.4, 0.0, 0.3])
 def test_moments_of_an_output_over_its_own_feature(t):
     nodes, weights = np.polynomial.legendre.leggauss(4)

@@ -96,3 +96,44 @@ def test_seed_zero_where_none_is_asked_for():
     np.testing.assert_array_equal(
         unequal_training.train_unequal(P, 3, **few).W_in, unequal_training.train_unequal(P, 3, seed=0, **few).W_in
     )
+
+
+FEW = {"tied": True, "steps": 1, "batch": 16, "lr": 1e-30, "eval_samples": 6400, "device": "cpu"}
+
+
+def test_a_pull_moves_a_row_by_hand():
+    rows = torch.tensor([[3.0, 4.0], [0.3, 0.4], [0.0, 1.0]])
+    unequal_training._pull(rows, 0.1)  # lengths 5, 1/2 and 1 less 0.1 times 4, -1/2 and 0, in their own directions
+    torch.testing.assert_close(rows, torch.tensor([[2.76, 3.68], [0.33, 0.44], [0.0, 1.0]]))
+
+
+def test_a_pull_acts_at_the_rate_of_each_step(monkeypatch):
+    strengths = []
+    monkeypatch.setattr(unequal_training, "_pull", lambda rows, strength: strengths.append(strength))
+    unequal_training.train_unequal(P, 3, **FEW | {"steps": 4, "lr": 0.2, "pull": 0.5})
+    assert strengths == pytest.approx([0.1, 0.1 * (1 + 0.5**0.5) / 2, 0.05, 0.1 * (1 - 0.5**0.5) / 2])  # a cosine
+
+
+def test_a_pull_alone_ends_at_length_one():
+    p = np.full(6, 1e-9)  # nothing is on, and biases start below zero: there is no gradient but the pull's
+    model = unequal_training.train_unequal(p, 3, **FEW | {"steps": 200, "lr": 0.1, "pull": 1.0})
+    free = unequal_training.train_unequal(p, 3, **FEW | {"steps": 200, "lr": 0.1})
+    # lengths shrink to one by the product of 1 - rate, whose sum over the cosine is 200 * 0.1 / 2
+    left = np.prod(1 - 0.1 * (1 + np.cos(np.pi * np.arange(200) / 200)) / 2)
+    before, after = (np.linalg.norm(one.W_in, axis=0) - 1 for one in (free, model))
+    assert np.abs(before).max() > 0.2 and after == pytest.approx(left * before, abs=1e-6)
+
+
+def test_biases_start_with_the_spread_asked_for():
+    p = np.full(4000, 1e-4)
+    bias = unequal_training.train_unequal(p, 2, **FEW | {"bias_spread": 0.7, "eval_samples": 64}).bias
+    assert abs(bias.mean()) < 4 * 0.7 / 4000**0.5 and abs(bias.std() / 0.7 - 1) < 4 / 8000**0.5
+    assert np.abs(unequal_training.train_unequal(p, 2, **FEW | {"eval_samples": 64}).bias).max() < 1e-29  # one step
+
+
+def test_features_twice_as_large_with_biases_twice_as_large_lose_four_times_as_much():
+    one, two = (unequal_training.train_unequal(P, 3, **FEW | {"largest": size, "bias_spread": size / 2})
+                for size in (1.0, 2.0))  # fmt: skip
+    assert two.loss == pytest.approx(4 * one.loss, rel=1e-6) and one.loss > 0
+    small = unequal_training.train_unequal(P, 3, **FEW | {"largest": 2.0, "bias_spread": 0.5})
+    assert small.loss < 0.9 * two.loss or small.loss > 1.1 * two.loss  # the bias counts

@@ -103,19 +103,32 @@ def _loss(p, noise, T):
 
 def _tuned(p, others, most):
     """Best b / a and gain of each output, and whether they beat a constant."""
-    least, z, gain = most.copy(), np.zeros(len(p)), np.zeros(len(p))
-    for tried in BIASES[::2]:
-        overlap, power = (part.mean(axis=0) for part in _overlap_and_power(p, others, tried))
-        best = np.where(power > 1e-300, overlap / np.maximum(power, 1e-300), 0)
-        better = p / 3 - best * overlap < least
-        least = np.where(better, p / 3 - best * overlap, least)
-        z, gain = np.where(better, tried, z), np.where(better, best, gain)
-    return z, gain, least < most
+    tried = BIASES[::2]
+    ramps = np.stack([_ramps(column, -np.r_[tried, tried + 1]) for column in others.T], axis=1)
+    (off2, on2), (off3, on3) = (np.split(found, 2, axis=1) for found in ramps)
+    overlap, power = _combined(p[:, None], off2, off3, on2, on3)
+    gain = np.where(power > 1e-300, overlap / np.maximum(power, 1e-300), 0)
+    losses = p[:, None] / 3 - gain * overlap
+    best = np.arange(len(p)), losses.argmin(axis=1)
+    better = losses[best] < most
+    return np.where(better, tried[best[1]], 0), np.where(better, gain[best], 0), better
+
+
+def _ramps(values, ends):
+    """Means of (v - c)^2 and (v - c)^3 over the values v above c, at many ends c, from one sorted list of sums."""
+    falling = np.sort(values)[::-1]
+    sums = np.zeros((len(values) + 1, 4))
+    np.cumsum(np.vander(falling, 4, increasing=True), axis=0, out=sums[1:])
+    s0, s1, s2, s3 = sums[np.searchsorted(-falling, -ends)].T / len(values)
+    return s2 - 2 * ends * s1 + ends**2 * s0, s3 - 3 * ends * s2 + 3 * ends**2 * s1 - ends**3 * s0
 
 
 def _overlap_and_power(p, others, z):
     """E x ReLU(x + t) and E ReLU(x + t)^2 at t = others + z, over the output's own feature."""
-    t = others + z
-    low, off, on = np.clip(-t, 0, 1), np.maximum(t, 0), np.maximum(t + 1, 0)
-    overlap = p * (1 / 3 + t / 2 - low**3 / 3 - t * low**2 / 2)
-    return overlap, (1 - p) * off**2 + p * (on**3 - off**3) / 3
+    off, on = np.maximum(others + z, 0), np.maximum(others + z + 1, 0)
+    return _combined(p, off**2, off**2 * off, on**2, on**2 * on)
+
+
+def _combined(p, off2, off3, on2, on3):
+    """Overlap and power from powers of the output without its feature (off), and with it fully on."""
+    return p * (on2 / 2 - (on3 - off3) / 6), (1 - p) * off2 + p * (on3 - off3) / 3

@@ -44,38 +44,53 @@ def train_unequal(
     steps: int = 4000,
     batch: int = 512,
     lr: float = 1e-2,
+    bias_spread: float = 0.0,
+    largest: float = 1.0,
+    pull: float = 0.0,
     seed: int = 0,
     device: str = "auto",
     eval_samples: int = 2**18,
     progress: Callable[[int, int], None] | None = None,
 ) -> UnequalModel:
     """Train one autoencoder on features with probabilities p (ns,) and importances (1 or ns) of their own."""
-    # Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero. Adam, with a cosine
-    # to zero. The tied model is that of Liu, Liu and Gore (arXiv 2505.10465), without their weight decay.
+    # Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero, or as normal
+    # numbers of deviation ``bias_spread``. A feature that is on is uniform from 0 to ``largest``. Adam, with a cosine
+    # to zero; ``pull`` draws each row of the encoder to length one. Liu, Liu and Gore (arXiv 2505.10465) train the tied
+    # model with bias_spread = 1, largest = 2 and a pull: their negative weight decay, its sign turned.
     p, on = np.asarray(p, float), resolve_device(device)
     weight = np.broadcast_to(np.asarray(importance, float), p.shape)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-    weights = _start(len(p), nd, tied, init_rng, on)
-    gradient, history = _gradient(weights, p, weight, batch, data_rng), torch.zeros(steps)
+    weights = _start(len(p), nd, tied, init_rng, on, bias_spread)
+    gradient, history = _gradient(weights, p, weight, batch, data_rng, largest), torch.zeros(steps)
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
+        if pull:
+            _pull(weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2)  # at the rate of this step
         if progress is not None:
             progress(done, steps)
     encoder, decoder, bias = (w.detach() for w in _three(weights))
-    losses, totals = _evaluated((encoder, decoder, bias), p, weight, -(-eval_samples // EVALUATED), eval_rng)
+    each = -(-eval_samples // EVALUATED)
+    losses, totals = _evaluated((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
     return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())  # pyrefly: ignore[bad-argument-count]: three
 
 
-def _start(ns, nd, tied, rng, on):
+def _start(ns, nd, tied, rng, on, bias_spread):
     """The encoder (ns, nd), the decoder unless tied, and the bias."""
     encoder = rng.standard_normal((ns, nd)) / np.sqrt(nd)
-    arrays = (encoder, np.zeros(ns)) if tied else (encoder, encoder, np.zeros(ns))
+    bias = rng.normal(0, bias_spread, ns)
+    arrays = (encoder, bias) if tied else (encoder, encoder, bias)
     return [torch.tensor(w, dtype=torch.float32, device=on, requires_grad=True) for w in arrays]
 
 
 def _three(weights):
     return weights if len(weights) == 3 else (weights[0], *weights)
+
+
+@torch.no_grad()
+def _pull(encoder, strength):
+    """Shorten each row w of the encoder by strength (|w| - 1)."""
+    encoder.sub_(strength * (encoder - torch.nn.functional.normalize(encoder)))
 
 
 class _Batch(NamedTuple):
@@ -88,7 +103,7 @@ class _Batch(NamedTuple):
     empty: int
 
 
-def _drawn(p, batch, rng, on):
+def _drawn(p, batch, rng, on, largest):
     """One batch after the other, many drawn at once."""
     while True:
         flat, values = features.nonzeros_each(p, batch * AT_ONCE, seed=rng)
@@ -98,7 +113,7 @@ def _drawn(p, batch, rng, on):
         numbers = np.append(0, first.cumsum())
         for start, end in zip(ends[:-1], ends[1:], strict=True):
             rows = numbers[start + 1 : end + 1] - numbers[start] - 1
-            arrays = rows, columns[start:end], values[start:end].astype(np.float32)
+            arrays = rows, columns[start:end], (largest * values[start:end]).astype(np.float32)
             filled = int(numbers[end] - numbers[start])
             yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
 
@@ -115,11 +130,11 @@ def _passed(weights, x, buffer):
     return hidden, error, torch.where(seen > 0, 0, x.values)
 
 
-def _gradient(weights, p, importance, batch, rng):
+def _gradient(weights, p, importance, batch, rng, largest=1.0):
     """As `superposition.optimise.adam` wants them; of the mean over features, which the learning rate is used to."""
     on, tied = weights[0].device, len(weights) == 2
     importance = torch.tensor(importance, dtype=torch.float32, device=on)
-    batches, buffer = _drawn(p, batch, rng, on), torch.empty(2, batch, len(p), device=on)
+    batches, buffer = _drawn(p, batch, rng, on, largest), torch.empty(2, batch, len(p), device=on)
 
     @torch.no_grad()
     def gradient():
@@ -140,11 +155,11 @@ def _gradient(weights, p, importance, batch, rng):
 
 
 @torch.no_grad()
-def _evaluated(weights, p, importance, batch, rng):
+def _evaluated(weights, p, importance, batch, rng, largest):
     """Loss of each feature on fresh vectors, and the weighted sums of batches."""
     on, bias = weights[0].device, weights[2]
     losses, buffer = [], torch.empty(1, batch, len(p), device=on)
-    for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on), strict=False):
+    for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on, largest), strict=False):
         _, error, missed = _passed(weights, x, buffer)
         total = error.square_().sum(0) + x.empty * torch.relu(bias).square()
         losses.append(total.index_add_(0, x.columns, missed.square()).double().cpu().numpy() / batch)
