@@ -51,9 +51,10 @@ WAITING = 5  # times the limit on processor time, by the clock: what waits for e
 GRIDS = "superposition.experiments"  # outside of functions another number there is another run, not a fault
 HEAD = """# Random faults, and what the tests saw
 
-Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module. Late: the
-tests took thrice their time, or waited for ever. Killed since: it survived at first, and a test was written that sees
-it. Equivalent: the fault changes nothing that is promised; the reason stands in `equivalent-mutants.csv`.
+Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module, then
+against stored values and pages. Late: the tests took thrice their time, or waited for ever. Killed since: it survived
+at first, and a test was written that sees it. Equivalent: the fault changes nothing that is promised; the reason stands
+in `equivalent-mutants.csv`.
 """
 
 
