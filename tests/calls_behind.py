@@ -32,7 +32,7 @@ from superposition.decoders import (
     relu_layers,
     shared_directions,
 )
-from superposition.diagnosis import ablations, autoencoder, dimensions, feature_laws, names, reading, record_verifier
+from superposition.diagnosis import ablations, dimensions, feature_laws, names, reading, record_verifier
 from superposition.frequencies import allocations, few_active_features, sharing
 from superposition.incidental import (
     attractors,
@@ -87,7 +87,7 @@ from superposition.rug import (
     walsh_descent,
 )
 from superposition.rug import moments as rug_moments
-from superposition.toy import border, geometry, linear, loss, optima, thomson
+from superposition.toy import border, geometry, linear, loss, thomson
 
 rng = np.random.default_rng(7)
 P, R = np.array([[0.002], [0.05], [0.3], [0.9]]), np.array([0.03, 0.2, 0.45, 0.8])
@@ -189,10 +189,6 @@ CALLS = {
     "meetings.curve_code_for": lambda: meetings.curve_code_for(PATH),
     "meetings.topic_code": lambda: meetings.topic_code(6, 2),
     "ands.signs": lambda: ands.signs(5, 6, 3),
-    "ands.cases": lambda: [
-        ands.best_reader(ands.early_cases(6, 20, 0.2)),
-        ands.best_reader(ands.late_cases(20, 6, 0.2)),
-    ],
     "ands.readings": lambda: [
         ands.layer(ands.signs(5, 4, 3), ands.inputs(4, 0.3)[0]),
         ands.early_reading(ands.signs(5, 4, 3), ands.inputs(4, 0.3)[0]),
@@ -488,10 +484,6 @@ CALLS = {
         loss.shortcut_loss(WIDE, -0.1, 1.0),
     ],
     "loss.simulated_loss": lambda: loss.simulated_loss(WIDE, -0.1, 1.0, 0.3, samples=30, seed=3),
-    "optima.best_scale": lambda: [
-        optima.best_scale(thomson.polygon(5)),
-        optima.best_scale(thomson.polygon(5), 1.0, 0.2),
-    ],
     "thomson": lambda: [
         thomson.thomson_energy(WIDE),
         thomson.polygon(5),
@@ -517,8 +509,6 @@ CALLS = {
         for a in (0.6, 1.1)
     ],
     "priced_dictionaries.least": lambda: priced_dictionaries.least(priced_dictionaries.truth_loss, 0.05, 0.05, 0.4),
-    "autoencoder.diagnose": lambda: autoencoder.diagnose(FAN.W, FAN.b, 0.1, samples=40, seed=3),
-    "autoencoder.diagnose_l0": lambda: autoencoder.diagnose(SQUARE, OFF[:4], l0=0.5, samples=40, strength=0.3),
     "allocations.allocate": lambda: allocations.allocate(UNEQUAL, [2], phases=("fan", "digon")),
     "tail_moments": lambda: [tail_moments.moments(np.array([-0.2, 0.3]), WIDE[0], law) for law in LAWS],
     "untied_weights": lambda: [

@@ -97,12 +97,11 @@ POINTS = {
     + each("law", "sinh", "power", "shrink", "elliptical", strength=0.8, n=20, steps=20),
     "gated-basin": [{"n": 20, "steps": 20, "noise": 0.5}],
     "rug-frequencies-seeds": each("decoder", "tied", "free", steps=60),
-    "rug-frequencies-signs": [{"steps": 60, "ns": 20}],
     "field-hundred": each("activation", "relu", "sigmoid", "tanh", bias=0.2, scale=0.7),
     "field-pulses": each("version", "raw", "signed", K=2),
     "field-frozen": [{}],
 }  # fmt: skip
-DEAR = {"rug-tiles", "rug-tiles-rare", "rug-records"}  # seconds: other tests compute them
+DEAR = {"rug-tiles", "rug-tiles-rare", "rug-records", "rug-frequencies-signs"}  # seconds: other tests compute them
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 
 
