@@ -1,6 +1,7 @@
-"""Which test files import a module of the library, found in the code of both."""
+"""Which test files and pages import a module of the library, found in the code of both."""
 
 import ast
+import json
 from functools import cache
 from pathlib import Path
 
@@ -24,9 +25,26 @@ def files():
 
 @cache
 def imported(name):
-    """Return the modules that a file imports, those of names that a package hands out, and those named in a text."""
+    """Return the modules that a file imports."""
+    return named(files()[name].read_text()) - {name}
+
+
+@cache
+def imported_by_pages():
+    """Return the modules that each page of the book imports in its cells."""
+    return {page: named(code_of(page)) for page in sorted((ROOT / "book").glob("*.ipynb"))}
+
+
+def code_of(page):
+    """Return the code of all cells of a page."""
+    cells = json.loads(page.read_text())["cells"]
+    return "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
+
+
+def named(code):
+    """Return the modules that some code imports, those of names that a package hands out, and those named in a text."""
     found, bound = set(), {}
-    for node in ast.walk(ast.parse(files()[name].read_text())):
+    for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
             bound |= {alias.asname or alias.name: alias.name for alias in node.names}
@@ -38,7 +56,7 @@ def imported(name):
         elif isinstance(node, ast.Attribute):
             of = bound.get(ast.unparse(node.value), "")
             found |= {f"{of}.{node.attr}"} if is_package(of) else set()
-    return {module for one in found if (module := defining(one))} - {name}
+    return {module for one in found if (module := defining(one))}
 
 
 def is_package(name):
@@ -62,11 +80,21 @@ def defining(name):
 
 def tests_of(name):
     """Return the test files that import a module; where there is none, those of what imports it, and so on."""
+    tests = {files()[test]: imported(test) for test in files() if files()[test].name.startswith("test_")}
+    return nearest(name, tests)
+
+
+def pages_of(name):
+    """Return the pages that import a module; where there is none, those of what imports it, and so on."""
+    return nearest(name, imported_by_pages())
+
+
+def nearest(name, users):
+    """Return those users, files by what they import, that are the fewest imports away from a module."""
     reached, new = {name}, {name}
     while new:
+        if found := [path for path in users if users[path] & new]:
+            return found
         new = {other for other in files() if other not in reached and imported(other) & new}
-        tests = [files()[other] for other in sorted(new) if files()[other].name.startswith("test_")]
-        if tests:
-            return tests
         reached |= new
     return []

@@ -3,8 +3,9 @@
 A fault is one small change: another comparison, operator, number, condition or default; a factor, a term or a keyword
 left out. It is killed when the module's doctests, a test file that imports the module, or the contract on its input
 fails; where no test file imports it, those that import what imports it stand in. Quick files go first, and none that
-brings the time of a fault over LONG seconds. A run that takes thrice its usual processor time is late. Faults are
-drawn by the seed, those of modules that were tried least before the others. What was tried is kept in
+brings the time of a fault over LONG seconds. What survives meets the values that are stored, the pages of the book that
+import the module, and the files left out. A run that takes thrice its usual processor time is late. Faults are drawn
+by the seed, those of modules that were tried least before the others. What was tried is kept in
 ``_build/mutants.jsonl``: the same command goes on where it was stopped, and tries again what survived or has changed.
 """
 
@@ -36,21 +37,24 @@ import scipy.optimize.elementwise  # noqa: E402, F401
 import scipy.stats  # noqa: E402, F401
 import torch  # noqa: E402, F401
 from faults import code_with, faults  # noqa: E402
-from importers import LIBRARY, ROOT, TESTS, files, is_package, tests_of  # noqa: E402
+from importers import LIBRARY, ROOT, TESTS, files, is_package, pages_of, tests_of  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
 STORED, EQUIVALENT = TESTS / "MUTATIONS.md", TESTS / "equivalent-mutants.csv"
 KEPT, TIMES = ROOT / "_build" / "mutants.jsonl", ROOT / "_build" / "test-seconds.json"
 KINDS = ("killed", "late", "killed since", "equivalent", "survived")
-LONG = 60  # seconds that the tests of one fault may take together; the first of them may take more
+LONG, REST = 60, 240  # seconds that the tests of one fault may take together, and for what survives these
 TOO_LONG = 300  # seconds for one file: it is left out
+STORED_VALUES = ("test_call_values", "experiments/test_small_points", "runs/test_columns")  # computed again there
+PAGES = 3  # of those that import a module; they cost half a minute each
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
 GRIDS = "superposition.experiments"  # outside of functions another number there is another run, not a fault
 HEAD = """# Random faults, and what the tests saw
 
-Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module. Late: the
-tests took thrice their time, or waited for ever. Killed since: it survived at first, and a test was written that sees
-it. Equivalent: the fault changes nothing that is promised; the reason stands in `equivalent-mutants.csv`.
+Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module, then
+against stored values and pages. Late: the tests took thrice their time, or waited for ever. Killed since: it survived
+at first, and a test was written that sees it. Equivalent: the fault changes nothing that is promised; the reason stands
+in `equivalent-mutants.csv`.
 """
 
 
@@ -103,20 +107,29 @@ def outcome(copied, name, code):
 
 
 def runs(copied, name):
-    """Yield what pytest is told and its limit: doctests, a file of the same name, then the quick ones, the contract."""
-    stem, known, left, first = files()[name].stem, seconds_kept(), float(LONG), True
-    doctests = [copied / files()[name].relative_to(LIBRARY.parent)]
-    contract = [TESTS / "test_contract.py", "-k", f"{stem}."]
+    """Yield what pytest is told and its limit: doctests, a file of the same name, then the quick ones, and the rest."""
+    stem, known, asked = files()[name].stem, seconds_kept(), []
     tests = sorted(
         tests_of(name), key=lambda test: (test.stem != f"test_{stem}", known.get(label(copied, [test]), LONG))
     )
-    yield doctests, limit(copied, doctests)
-    for test in tests:
-        usual = without_a_fault(copied, [test])
-        if usual < (TOO_LONG if first else left):
-            left, first = left - usual, False
-            yield [test], limit(copied, [test])
-    yield contract, limit(copied, contract)
+    first = [[copied / files()[name].relative_to(LIBRARY.parent)], *([test] for test in tests)]
+    for arguments in within(copied, first, LONG):
+        asked.append(arguments)
+        yield arguments, limit(copied, arguments)
+    pages = [[page, "-p", "nbval.plugin", "--nbval"] for page in pages_of(name)[:PAGES]]
+    rest = [[TESTS / "test_contract.py", "-k", f"{stem}."], *([TESTS / f"{name}.py"] for name in STORED_VALUES)]
+    rest += [*pages, *first]
+    for arguments in within(copied, [one for one in rest if one not in asked], REST):
+        yield arguments, limit(copied, arguments)
+
+
+def within(copied, runs, seconds):
+    """Yield what of some tests fits into some seconds together."""
+    for arguments in runs:
+        usual = without_a_fault(copied, arguments)
+        if usual < seconds:
+            seconds -= usual
+            yield arguments
 
 
 def limit(copied, arguments):

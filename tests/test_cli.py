@@ -5,6 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
@@ -325,3 +326,18 @@ def test_factors_say_in_how_many_dimensions_a_record_is(tmp_path, monkeypatch):
         record(tmp_path / "factors", "--p", 0.05).exit_code == record(tmp_path / "product", "--p", 0.05).exit_code == 0
     )
     assert seen == [{"nd": 2}, {"nd": None}]
+
+
+def options(command):
+    """Every option of a command and of those below it, by its path."""
+    for parameter in command.params:
+        if isinstance(parameter, click.Option):
+            yield f"{command.name} {parameter.name}", parameter
+    for inner in getattr(command, "commands", {}).values():
+        yield from options(inner)
+
+
+def test_every_option_says_what_it_is():
+    said = dict(options(cli.main))
+    assert len(said) > 15
+    assert [name for name, option in said.items() if len(option.help or "") < 10] == []

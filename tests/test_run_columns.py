@@ -48,6 +48,16 @@ def test_mean_row_sum_of_the_off_diagonal(model, function, how):
     assert function(**POINT, **how)["off_sum_mean"] == pytest.approx((W.sum() - np.trace(W)) / 9)
 
 
+@pytest.mark.parametrize(
+    ("function", "how"),
+    [(autoencoders.stopped_autoencoder, {}), (autoencoders.trained_autoencoder, {"protocol": "recipe", "rate": 1.0})],
+)
+def test_three_features_are_the_fewest(model, function, how):
+    assert function(**{**POINT, "ns": 3}, **how)["nd"] == 1
+    with pytest.raises(ValueError, match="ns = 2 is out of range; allowed: whole numbers from 3"):
+        function(**{**POINT, "ns": 2}, **how)
+
+
 def test_rate_is_a_multiple_of_the_protocols(model):
     for name in ("recipe", "text"):
         usual = protocols.protocol(name, 9, 3, 0.2).lr

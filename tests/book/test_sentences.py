@@ -34,6 +34,15 @@ def test_the_count_is_that_of_the_lines():
         assert int(row[3]) == sum(bool(sentence.claims) for sentence in asserting) > 0
 
 
+def test_a_sentence_without_a_row_is_counted_and_named(monkeypatch):
+    """Today none is."""
+    some = [sentences.Sentence("rug", n, "asserts", "The", ("rug.eq5",) if n != 4 else (), "") for n in (1, 3, 4)]
+    monkeypatch.setattr(sentences, "sentences", lambda: some)
+    row = dict(zip(declarations.TEXTS, sentences.counted().rows, strict=True))["rug"]
+    assert row[1:] == ("3", "3", "2", "4")
+    assert sentences.naming("rug.eq5") == (1, 3)
+
+
 LINE = {"text": "rug", "number": "1", "class": "asserts", "first": "The loss", "claims": "rug.eq5", "reason": ""}
 
 

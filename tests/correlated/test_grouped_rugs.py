@@ -76,3 +76,10 @@ def test_correlation_costs_a_finite_rug_something_and_a_large_one_little():
     limit = float(rug.optimum(0.05, 0.25).loss)
     excess = [correlated.rug_loss(n, 0.05, 0.25, 4, 1.0).loss / limit - 1 for n in (256, 1024, 4096)]
     assert excess[0] > 0.1 and np.allclose(np.divide(excess[:2], excess[1:]), 4, rtol=0.2)
+
+
+def test_a_partner_s_weight_may_be_its_own():
+    """Few dimensions for groups that are mostly on together: one weight for a group, where the search ends."""
+    rug = grouped_rugs.grouped_rug(0.3, 0.1, 3, 0.9, phase="together")
+    assert rug.partner == pytest.approx(rug.own)
+    assert rug.loss < grouped_rugs.grouped_rug(0.3, 0.1, 3, 0.9, phase="apart").loss

@@ -1,0 +1,87 @@
+"""What the theory's functions give for the calls of the contract, and for those of what stands behind the faces.
+
+It is what was stored. That says nothing of what is right, which the other tests do. It says that no default, no factor
+and no setting has changed unasked. After a change that was meant: ``python tests/test_call_values.py`` stores anew, and
+names what is other.
+"""
+
+import copy
+import importlib
+import json
+from collections import Counter
+from pathlib import Path
+
+import calls_behind
+import numpy as np
+import pytest
+import superposition
+from contract import numbers, title
+from contract_calls import CALLS as GROUND
+from superposition.runs.agreement import BOUND
+
+pytest.importorskip("torch")
+STORED = Path(__file__).with_name("call_values.json")
+SEED = 3  # a default is 0
+LEFT_OUT = ("correlated.rug_loss", "weights.unpacked")  # one takes seconds, what the other gives has no order
+LOOKS = 3  # numbers by which an array is known, beside its length
+
+
+def calls():
+    """Every call of the contract by a name of its own, with a seed that is no default."""
+    wings = [importlib.import_module(f"{wing}.contract_calls") for wing in superposition.WINGS]
+    found, count = {}, Counter()
+    for function, call in [*GROUND, *(one for wing in wings for one in wing.CALLS)]:
+        name = title(function)
+        count[name] += 1
+        if name not in LEFT_OUT:
+            found[f"{name} {count[name]}"] = function, call | ({"seed": SEED} if call.get("seed") == 0 else {})
+    return found | {f"behind {name}": (call, {}) for name, call in calls_behind.CALLS.items()}
+
+
+CALLS = calls()
+
+
+def looks(name):
+    """Each array that a call gives: its shape, its length, and its shadows on directions that are drawn."""
+    function, call = CALLS[name]
+    return [look(as_numbers(found)) for found in numbers(function(**copy.deepcopy(call)))]
+
+
+def as_numbers(array):
+    """Complex numbers by their parts, words by their letters."""
+    array = np.asarray(array)
+    if array.dtype.kind == "c":
+        return np.stack([array.real, array.imag])
+    return np.array([sum(map(ord, word)) for word in array.flat] if array.dtype.kind == "U" else array, float)
+
+
+def look(array):
+    """The look of one array; what is not finite counts as a number that no result has."""
+    known = np.nan_to_num(array, nan=-7e7, posinf=8e7, neginf=-9e7).ravel()
+    directions = np.random.default_rng(1).standard_normal((LOOKS, known.size))
+    return [list(array.shape), float(np.linalg.norm(known)), *(directions @ known).tolist()]
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_values_are_those_that_are_stored(name):
+    stored, found = json.loads(STORED.read_text())[name], looks(name)
+    assert [one[0] for one in found] == [one[0] for one in stored]
+    for (_, length, *shadows), (_, before, *others) in zip(found, stored, strict=True):
+        np.testing.assert_allclose([length, *shadows], [before, *others], rtol=0, atol=BOUND * before)
+
+
+def test_every_call_has_its_values():
+    assert CALLS.keys() == json.loads(STORED.read_text()).keys()
+
+
+def main():
+    """Store what all calls give today, and name those that gave something else."""
+    before = json.loads(STORED.read_text()) if STORED.exists() else {}
+    found = {name: looks(name) for name in CALLS}
+    lines = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in found]
+    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print("\n".join(name for name in found if found[name] != before.get(name)))
+
+
+if __name__ == "__main__":
+    main()
