@@ -57,7 +57,7 @@ _ALL = _CAUSES[0] | _CAUSES[1] | _CAUSES[2]
 _POWER = {"ns": (1000,), "nd": (10, 32, 100), "lr": (0.01,)}
 _MILLION = {**_POWER, "exponent": (0.0, 0.5, 1.0, 1.5, 2.0), "steps": (2000,), "batch": (512,)}
 _FRESH = {"exponent": (0.0, 1.0, 2.0), "seed": (3, 4)}
-_THEIRS = {**_POWER, "nd": (10, 100), "exponent": (0.0,), "steps": (20_000,), "batch": (2048,), "seed": (0,)}
+_THEIRS = {**_POWER, "nd": (10, 100), "exponent": (0.0, 1.0), "steps": (20_000,), "batch": (2048,), "seed": (0,)}
 _TINY = {"ns": (40,), "nd": (4, 8), "exponent": (1.0,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)}
 
 RUNS = (
