@@ -117,7 +117,7 @@ def runs(copied, name):
         asked.append(arguments)
         yield arguments, limit(copied, arguments)
     pages = [[page, "-p", "nbval.plugin", "--nbval"] for page in pages_of(name)[:PAGES]]
-    rest = [[TESTS / "test_contract.py", "-k", f"{stem}."], *([TESTS / f"{name}.py"] for name in STORED_VALUES)]
+    rest = [[TESTS / "test_contract.py", "-k", f"{stem}."], *([TESTS / f"{stored}.py"] for stored in STORED_VALUES)]
     rest += [*pages, *first]
     for arguments in within(copied, [one for one in rest if one not in asked], REST):
         yield arguments, limit(copied, arguments)

@@ -47,8 +47,8 @@ def toc_files(entry):
 IN_ORDER = [str(Path(name).with_suffix(".html")) for name in toc_files(TOC)]
 CHAPTERS = [page for page in IN_ORDER if page.startswith("ch")]
 # A chapter stands at one place in both lists: by it pytest brings together what needs the same page open.
-BELOW = ["ch5-cumulants.html", "ch7.html", "ch9.html", "ch10.html"]  # their picture may end below it
 PAGES = [*CHAPTERS, *(page for page in IN_ORDER if page not in CHAPTERS)]
+BELOW = ["ch5-cumulants.html", "ch7.html", "ch9.html", "ch10.html"]  # their picture may end below the first screen
 
 
 @pytest.fixture(scope="module")

@@ -80,6 +80,6 @@ RUNS = (
             *({**_MILLION, **_FRESH, **_OURS, **cause} for cause in ({}, _CAUSES[1])),
             {**_THEIRS, **_ALL},
         ),
-        hours={"small": 0.002, "full": 1.0},
+        hours={"small": 0.002, "full": 1.5},
     ),
 )
