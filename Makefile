@@ -7,7 +7,7 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book book-newest test test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
+.PHONY: book book-newest test test-more test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
@@ -29,11 +29,19 @@ book-newest: .venv/.ready
 	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
 	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
 
-# Files side by side, the longest first, on one worker more than there are cores, as some wait for a browser or a server;
-# at most eight. Opened pages one by one. One after the other: pytest --nbval
+# Files side by side, the longest first, on one worker more than there are cores, as some wait for a server; at most eight.
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
+BESIDE := pytest --nbval -n $$($(BIN)/python -c "import os; print(1 + min(7, os.cpu_count() or 1))") \
+	--dist loadgroup --no-loadscope-reorder
+
+# Every chapter against its stored outputs, the theory, the runs
 test: .venv/.ready
-	$(RUN) pytest --nbval -n $$($(BIN)/python -c "import os; print(1 + min(7, os.cpu_count() or 1))") --dist loadgroup --no-loadscope-reorder $(TESTFLAGS)
+	$(RUN) $(BESIDE) -m "not look and not thorough" $(TESTFLAGS)
+
+# What is left, nearly as long: pages in Chromium, JupyterLab, whole replays, fingerprints of all runs under all rewritings.
+# Both, one after the other: pytest --nbval
+test-more: .venv/.ready
+	$(RUN) $(BESIDE) -m "look or thorough" $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:
@@ -61,9 +69,9 @@ refresh: .venv/.ready
 # A quick look at every chapter, as a reader would take it, with the seconds each takes
 quick: .venv/.ready
 	@mkdir -p _build/quick
-	@$(RUN) sh -ec 'for page in book/ch*.ipynb; do start=$$(date +%s); \
-	papermill --no-progress-bar --log-level ERROR -p quick true $$page _build/quick/$$(basename $$page); \
-	echo "$$page: $$(($$(date +%s) - start)) s"; done'
+	@ls book/ch*.ipynb | $(RUN) OMP_NUM_THREADS=1 xargs -P $$($(BIN)/python -c "import os; print(os.cpu_count() or 1)") -I{} sh -ec \
+	'start=$$(date +%s); papermill --no-progress-bar --log-level ERROR -p quick true {} _build/quick/$$(basename {}); \
+	echo "{}: $$(($$(date +%s) - start)) s"'
 
 # A fresh resolve of pyproject.toml's loose names in an environment of its own, never in .venv.
 lock:

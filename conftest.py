@@ -51,11 +51,19 @@ def pytest_collectstart(collector):
 
 @pytest.hookimpl(tryfirst=True)  # before the workers learn the groups
 def pytest_collection_modifyitems(items):
-    taken = dict(csv.reader(SECONDS.read_text().splitlines())) if SECONDS.exists() else {}
+    taken = known_seconds()
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group(item)))
+        if {"chromium", "site"} & set(getattr(item, "fixturenames", ())):
+            item.add_marker("look")
     # Opened pages one after another at the end: the site is built then, a browser stays open, and none takes long.
-    items.sort(key=lambda item: (":" in group(item), -float(taken.get(group(item), 0)), untimed(item)))
+    items.sort(key=lambda item: (":" in group(item), -taken.get(group(item), 0), untimed(item)))
+
+
+def known_seconds():
+    """Return the seconds of groups in earlier runs."""
+    rows = csv.reader(SECONDS.read_text().splitlines()) if SECONDS.exists() else ()
+    return {name: float(seconds) for name, seconds in rows}
 
 
 @pytest.fixture(autouse=True)
@@ -109,8 +117,9 @@ def pytest_terminal_summary(terminalreporter, config):
             if "@" in node:
                 groups[node.rpartition("@")[2]] += report.duration
     if config.getoption("--measure") and groups:
+        both = Counter(known_seconds() | groups)
         with SECONDS.open("w", newline="") as file:
-            csv.writer(file, lineterminator="\n").writerows((name, f"{s:.1f}") for name, s in groups.most_common())
+            csv.writer(file, lineterminator="\n").writerows((name, f"{s:.1f}") for name, s in both.most_common())
     if seconds:
         terminalreporter.section("seconds a page")
     for file, total in seconds.most_common():

@@ -27,6 +27,7 @@ from superposition.incidental import noisy_training  # noqa: E402
 from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
+pytestmark = pytest.mark.thorough
 REPEATS, FALSE_ALARMS = 100, 1e-4
 # (REPEATS - 1) spread^2 / mean se^2 is chi-squared where the means are normal; the bounds for the ratio of variances,
 # 0.54 and 1.66, see an error that is wrong by 40 %.

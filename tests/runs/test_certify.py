@@ -79,6 +79,7 @@ def scale_stored(repository, factor):
     tables.write_provenance(repository / TABLE, {**said(repository), "table_sha256": checksum})
 
 
+@pytest.mark.thorough
 def test_valid_table_is_confirmed_and_what_was_replayed_grows(repository):
     first = call(repository, "certify", RUN)
     counted = re.compile(r"replayed 6 now, (\d+) ever of 15 points; ")
@@ -118,10 +119,12 @@ def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository)
 @pytest.mark.parametrize(
     ("factor", "line", "why", "fewer"),
     [
-        (1, "p = 1.2 * p if r < 0.4 else p", "relu: 0.00", ()),
+        pytest.param(1, "p = 1.2 * p if r < 0.4 else p", "relu: 0.00", (), marks=pytest.mark.thorough),
         (1, "p = p * (1 + 1e-9)", "relu: 0.00", ["--blocks-only"]),  # within the bound, yet not what older code gives
         (1, "raise ArithmeticError('none')", "today's code: ArithmeticError: none", ["--blocks-only"]),
-        (1.001, "assert r == r", "column's largest, bound 1e-05", ["--blocks-only"]),  # old and new agree
+        pytest.param(  # old and new agree
+            1.001, "assert r == r", "column's largest, bound 1e-05", ["--blocks-only"], marks=pytest.mark.thorough
+        ),
     ],
 )
 def test_another_computation_is_not_signed(repository, factor, line, why, fewer):
@@ -133,6 +136,7 @@ def test_another_computation_is_not_signed(repository, factor, line, why, fewer)
     assert (repository / TABLE).read_bytes() == before
 
 
+@pytest.mark.thorough
 def test_valid_table_whose_values_are_not_given_is_not_confirmed(repository):
     scale_stored(repository, 1.001)
     done = call(repository, "certify", RUN, "--blocks-only")
@@ -165,6 +169,7 @@ def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
     assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2 and not report.signed
 
 
+@pytest.mark.thorough
 def test_only_code_that_head_contains_is_run(repository):
     home = git(repository, "branch", "--show-current")
     git(repository, "checkout", "--quiet", "-b", "side")

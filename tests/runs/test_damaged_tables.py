@@ -114,6 +114,7 @@ def folder(tmp_path_factory):
     return shutil.copytree(DATA, tmp_path_factory.mktemp("tables") / "data")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", KINDS.values(), ids=KINDS)
 def test_every_damaged_file_of_a_table_is_named_first(folder, damage):
     for file in FILES:
@@ -235,6 +236,7 @@ def results(tmp_path_factory):
 RECORDS = sorted((DATA / "records").iterdir())
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("damage", KINDS.values(), ids=KINDS)
 def test_damaged_records_are_refused_by_name_or_say_something_else(tmp_path, damage):
     for record in RECORDS[:1] if damage is sparse else RECORDS:  # a file is read whole

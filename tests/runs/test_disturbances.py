@@ -12,6 +12,7 @@ from fast_runs import FAST, collected, count, start, swept
 from superposition.runs import store
 
 
+@pytest.mark.thorough
 def test_killed_at_random_moments_the_table_is_the_same(tmp_path, undisturbed):
     rng = random.Random(3)
     counts = [0]

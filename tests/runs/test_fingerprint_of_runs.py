@@ -18,6 +18,7 @@ from rewritings import FUNCTIONS, HOME, PACKAGES, SAME, TEXTS, dotted, parsed
 from superposition import runs
 from superposition.runs import fingerprint, scopes, tables
 
+pytestmark = pytest.mark.thorough  # on a little package: test_fingerprint
 SAID = fingerprint._said.__wrapped__
 REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[0]} for f in FUNCTIONS}
 
