@@ -1,6 +1,8 @@
 """The repeated plots of the book, looked at through what they draw."""
 
+import matplotlib as mpl
 import numpy as np
+import pytest
 from matplotlib.colors import same_color
 from matplotlib.figure import Figure
 from superposition.book import style
@@ -8,6 +10,18 @@ from superposition.book import style
 
 def axes():
     return Figure().subplots()
+
+
+@pytest.mark.parametrize("dpi", [72, 200])
+def test_a_page_shows_vectors_and_stores_the_asked_points_an_inch_beside_them(monkeypatch, dpi):
+    told = []
+    monkeypatch.setattr("matplotlib_inline.backend_inline.set_matplotlib_formats", lambda *a, **k: told.append((a, k)))
+    monkeypatch.setattr(mpl, "get_backend", lambda: "module://matplotlib_inline.backend_inline")
+    monkeypatch.setattr(style.running, "show_captions", lambda: told.append("captions"))
+    with mpl.rc_context():
+        style.use_style(dpi=dpi)
+        assert mpl.rcParams["svg.hashsalt"] == "superposition" and mpl.rcParams["svg.fonttype"] == "path"
+    assert told == [(("svg", "png"), {"metadata": {"Date": None}, "dpi": dpi}), "captions"]
 
 
 def test_a_matrix_has_zero_in_the_middle_of_its_colours():

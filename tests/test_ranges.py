@@ -1,0 +1,62 @@
+"""The ranges that are said: of every argument of a face, every field of a named run, every parameter of a chapter.
+
+They are what was stored. Whether they are right, the other tests say; this one says that no limit has moved unasked.
+After a change that was meant: ``python tests/test_ranges.py`` stores anew, and names what is other.
+"""
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import pytest
+from contract import title
+
+pytest.importorskip("pydantic")
+from superposition import runs
+from superposition.book import parameters
+from test_contract import CALLS
+
+STORED = Path(__file__).with_name("ranges.json")
+
+
+def refusals():
+    """What each function says of an argument that is no number."""
+    count = Counter()
+    for function, call in CALLS:
+        count[title(function)] += 1
+        for name, value in call.items():
+            if isinstance(value, (int, float, np.ndarray)) and not isinstance(value, bool):
+                try:
+                    function(**call | {name: np.nan})
+                except ValueError as refusal:
+                    yield f"{title(function)} {count[title(function)]} {name}", str(refusal)
+
+
+def fields():
+    """What each field of a run's points and each parameter of a chapter takes, with its default."""
+    models = {name: run.point for name, run in runs.RUNS.items()}
+    models |= {name: model for name, model in vars(parameters).items() if hasattr(model, "model_fields")}
+    for name, model in models.items():
+        for field, taken in model.model_json_schema().get("properties", {}).items():
+            yield f"{name} {field}", taken
+
+
+def today():
+    return {**dict(refusals()), **dict(fields())}
+
+
+def test_ranges_are_those_that_are_stored():
+    assert today() == json.loads(STORED.read_text())
+
+
+def main():
+    """Store the ranges of today, and name those that were other."""
+    before, found = json.loads(STORED.read_text()) if STORED.exists() else {}, today()
+    lines = [f"{json.dumps(name)}: {json.dumps(found[name])}" for name in found]
+    STORED.write_text("{\n" + ",\n".join(lines) + "\n}\n")
+    print("\n".join(name for name in found if found[name] != before.get(name)))
+
+
+if __name__ == "__main__":
+    main()
