@@ -103,6 +103,7 @@ def test_a_name_becomes_a_link_where_there_is_a_page(domain, target, link):
     assert found == link
 
 
+@pytest.mark.thorough
 def test_valid_calls_have_the_shapes_of_the_annotations():
     done = subprocess.run([sys.executable, "-c", HOOKED], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr[-3000:]

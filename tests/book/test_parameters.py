@@ -184,6 +184,7 @@ def test_a_refusal_is_one_sentence_in_the_notebook_and_the_terminal(tmp_path, ar
     assert [len(error.traceback) for error in errors] == [1]  # the sentence, not a stack
 
 
+@pytest.mark.thorough
 def test_papermill_runs_a_small_chapter_and_says_undecided(tmp_path):
     """No power of two, ratio 1, one training step: an exit code of 0, decided where no training is needed."""
     small = ["-p", "ns", "1e2", "-p", "ratios", "0.1, 0.5, 1", "-p", "steps", "1", "-p", "device", "cpu"]

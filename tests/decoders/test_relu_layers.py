@@ -57,6 +57,7 @@ def test_layers_on_a_rug_follow_the_recursion_and_the_plain_loop_does_not():
     assert np.mean((again[1] * np.maximum(y + again[2], 0) - x) ** 2) > 1.2 * errors[1].mean()
 
 
+@pytest.mark.thorough
 def test_threshold_parts_what_is_decoded_from_what_is_not():
     p = 0.05
     ratio = relu_layers.recovery_ratio(p)
