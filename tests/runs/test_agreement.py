@@ -50,6 +50,13 @@ def test_a_wider_bound_comes_from_moving_the_start_alone(spread, agrees):
         assert found.differs.endswith(f"bound {bound:.2g}")
 
 
+def test_chaos_does_not_carry_a_value_farther_than_numbers_of_its_column_lie_apart():
+    for loss, agrees in ((-2.0, True), (10.5, False)):  # distances of 1 and of 2.1; the column's largest is 4
+        now = {**STORED, "loss": loss}
+        found = agreement.of(COLUMNS, 1, now, lambda side: {**STORED, "loss": 1000.0 * side})
+        assert (found.differs == "") == agrees and found.bounds == {"loss": 2.0}
+
+
 def test_a_column_that_goes_is_not_compared():
     assert agreement.of(COLUMNS, 1, {"loss": 2.0}, never) == agreement.Agreement({}, {}, "")
 

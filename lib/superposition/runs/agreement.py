@@ -19,6 +19,7 @@ from superposition import weights
 
 BOUND = 1e-5  # twenty times the largest distance seen between two processors, 5e-7
 FACTOR = 10.0  # of what moving did: chaos alone goes beyond it once in two hundred times, beyond half of it in fifty
+FARTHEST = 2.0  # what two numbers of a column can lie apart; what goes beyond it is no chaos
 PAIRS = 3  # of moved replays at most: a table has hundreds of values, and one pair says little of how far chaos goes
 Replay = Callable[[int], dict]  # the values of the point, with its start moved up (1) or down (-1)
 
@@ -115,4 +116,4 @@ def _bounds(
         spreads = {name: max(_apart(values[name], side[name], columns[name]) for side in moved) for name in wide}
         if all(distance <= FACTOR * spreads[name] for name, distance in wide.items()):
             break
-    return {name: FACTOR * spread for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
+    return {name: min(FACTOR * spread, FARTHEST) for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
