@@ -63,13 +63,15 @@ def changes(node):
 
 
 def faults(tree):
-    """Yield every fault of some code, outside of annotations, errors and texts."""
+    """Yield every fault of some code, outside of annotations and what they import, errors and texts."""
     for field, value in ast.iter_fields(tree):
         for index, node in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(node, ast.AST) or field in ("annotation", "returns"):
                 continue
             if isinstance(node, (ast.Raise, ast.Import, ast.ImportFrom, ast.JoinedStr)):
                 continue
+            if isinstance(node, ast.If) and brief(node.test) == "TYPE_CHECKING":
+                continue  # the names of types that it imports are for annotations, and no computation reads them
             if isinstance(node, ast.keyword) and node.arg:
                 others = [one for one in value if one is not node]
                 yield Fault(tree, field, None, value, others, node.lineno, brief(node), "")
