@@ -217,7 +217,10 @@ CALLS = {
     "shared_directions.pair_evolution": lambda: shared_directions.pair_evolution(0.1, 0.4, 5),
     "shared_directions.pair_posterior": lambda: shared_directions.pair_posterior(GRID, 0.3, 0.1),
     "planar_decoders.planar_bayes_loss": lambda: planar_decoders.planar_bayes_loss(FAN.W_in, 0.1, samples=6, seed=3),
-    "relu_layers.relu_layers": lambda: relu_layers.relu_layers(0.1, 0.4, 3),
+    "relu_layers.relu_layers": lambda: [
+        relu_layers.relu_layers(0.1, 0.4, 3),
+        relu_layers.relu_layers(np.array([0.02, 0.3, 0.9]), 0.6, 2),
+    ],
     "relu_layers.best_step": lambda: [relu_layers.best_step(0.1, s) for s in (0.1, 0.5)],
     "relu_layers.best_read": lambda: [relu_layers.best_read(0.1, s) for s in (0.1, 0.5)],
     "ablations.structure": lambda: ablations.structure(SQUARE - 0.3 * (1 - np.eye(4))),

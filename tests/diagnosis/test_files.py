@@ -154,6 +154,10 @@ def test_how_often_latents_fire(tmp_path):
     np.save(tmp_path / "shares.npy", np.array([0.1, 0.01]))
     for name in ("logs", "shares.npy"):
         np.testing.assert_allclose(files.firing(tmp_path / name), [0.1, 0.01])
+    for endless in (-np.inf, np.inf):  # of a latent that never fires a logarithm is none
+        np.save(tmp_path / "endless.npy", np.array([endless, -1.0]))
+        with pytest.raises(ValueError, match=r"firing = .*inf is out of range; allowed: \(-inf, inf\)"):
+            files.firing(tmp_path / "endless.npy")
     np.savez(tmp_path / "two.npz", a=np.ones(2), b=np.ones(2))
     with pytest.raises(ValueError, match="holds 2 vectors; allowed: one"):
         files.firing(tmp_path / "two.npz")
