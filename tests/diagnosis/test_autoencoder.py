@@ -1,6 +1,7 @@
 """A diagnosis of models whose answer is known: rugs, fans, cones, a trained tile, and planted faults."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -273,3 +274,14 @@ def test_an_entry_as_large_as_is_allowed_is_taken():
 def test_a_rug_has_the_noise_of_a_rug_of_its_ratio():
     found = autoencoder.diagnose(*_halves(best_map.rug_code(64, 0.25, P)), samples=100)
     assert report._ratio_of(found) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize(("loss", "named"), [(0.0104, False), (0.0106, True), (0.009, False)])
+def test_another_code_is_named_where_it_loses_less_by_a_twentieth(loss, named):
+    faultless = {"by_feature": np.ones(3), "kind": np.full(3, "heard"), "ns": 3, "p": None}
+    found = SimpleNamespace(
+        loss=loss, best=SimpleNamespace(loss=0.01), refitted=0.02, simulated=SimpleNamespace(mean=0.02), **faultless
+    )
+    assert report._most_to_gain(found) == "No fault costs 5 % of it" + (
+        ": only another code loses less." if named else "."
+    )

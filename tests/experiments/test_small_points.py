@@ -151,7 +151,11 @@ def main():
     before = json.loads(STORED.read_text()) if STORED.exists() else {}
     today = {title(case): (case[0], point(*case)) for case in CASES}
     found = {
-        key: {"point": fields, "values": values(name, fields), "moved": [values(name, fields, side) for side in (-1, 1)]}
+        key: {
+            "point": fields,
+            "values": values(name, fields),
+            "moved": [values(name, fields, side) for side in (-1, 1)],
+        }
         for key, (name, fields) in today.items()
     }
     STORED.write_text(json.dumps(found, indent=0) + "\n")
