@@ -100,12 +100,14 @@ UNEQUAL = np.array([0.3, 0.2, 0.1, 0.05, 0.02, 0.01])
 LAWS = (noise_laws.uniform(0.3), noise_laws.laplace(0.2), noise_laws.normal(0.2), noise_laws.discrete(0.3, 1.0))
 RUG, ANTIPODAL = rugs.Rug(16, 6, seed=2), rugs.Rug(16, 6, seed=2, antipodal=True)
 FAN = fans.priority_fan(7, 4.0)
+CONE = np.stack([np.cos(np.arange(5)), np.sin(np.arange(5)), np.ones(5)])  # no direction lies in the cone of the others
+SPREAD = np.eye(12, 14) + 0.1 * np.cos(np.arange(168.0)).reshape(12, 14)  # of features over latents, no two alike
 PATH = np.diag([True] * 4, 1) | np.diag([True] * 4, -1)
 WAVES = tilings.sample_waves(12, 1.5, 0.7, 1.0, 60, seed=4)
 C1, C0 = ring.gaussian_covariance(12, 1.5), ring.gaussian_covariance(12, 0.7)
 TASK = landscape.nlgp_task(12, 1.5, 0.7, 1.0)
-TRUTH = dictionaries.dictionary(12, 6, p=0.2, seed=3)
-FAMILY = families.families(12, 6, p=0.2, children=0.5, seed=3)
+TRUTH = dictionaries.dictionary(12, 7, p=0.2, seed=3)
+FAMILY = families.families(12, 7, p=0.2, children=0.5, seed=3)
 X, H = TRUTH.activations(40, seed=5)
 GRID = np.linspace(-1.5, 1.5, 7)
 
@@ -119,6 +121,7 @@ def leaning_of(truth):
     """Features, codes and directions of latents that lean."""
     x, _ = truth.activations(200, seed=1)
     mixed = np.eye(truth.directions.shape[1]) + 0.2 * np.roll(np.eye(truth.directions.shape[1]), 6, axis=0)
+    mixed = mixed + 0.02 * np.cos(np.arange(mixed.size)).reshape(mixed.shape)  # no two latents alike
     return x, x @ mixed, truth.directions @ mixed
 
 
@@ -175,7 +178,7 @@ CALLS = {
     "swept.largest_ratio": lambda: [swept.largest_ratio(9), swept.largest_ratio(8, 2.0, 10.0)],
     "exclusive.exclusive_code": lambda: [exclusive.exclusive_code(G, m) for G, m in ((5, 3), (6, 4))],
     "exclusive.exclusive_loss": lambda: exclusive.exclusive_loss(SQUARE, 0.1),
-    "exclusive.gains": lambda: [exclusive.least_gain(5), exclusive.best_gain(WIDE), exclusive.least_dimensions(5)],
+    "exclusive.gains": lambda: [exclusive.least_gain(5), exclusive.best_gain(CONE), exclusive.least_dimensions(5)],
     "finite_rugs.simulated_loss": lambda: finite_rugs.simulated_loss(
         12, 0.1, 0.5, 3, 0.4, 1.1, -0.1, samples=20, seed=3
     ),
@@ -195,7 +198,7 @@ CALLS = {
     ],
     "ands.sign_moments": lambda: ands.sign_moments(6),
     "coupled.coupled_evolution": lambda: coupled.coupled_evolution(0.1, 0.3, 4, 2, 4),
-    "dictionaries.scores": lambda: dictionaries.scores(TRUTH, X, X @ np.eye(12, 14), TRUTH.directions @ np.eye(12, 14)),
+    "dictionaries.scores": lambda: dictionaries.scores(TRUTH, X, X @ SPREAD, TRUTH.directions @ SPREAD),
     "dictionaries.nonnegative_lasso": lambda: dictionaries.nonnegative_lasso(H[:3], TRUTH.directions, 0.05),
     "dictionaries.batches": lambda: [next(TRUTH.batches(3, seed=2))],
     "families.leaning": lambda: families.leaning(FAMILY, *leaning_of(FAMILY)),
@@ -372,7 +375,7 @@ CALLS = {
         relu_flow.half_space_mean(FIELDS[0], C1),
         relu_flow.steady_energy(C0, C1),
         relu_flow.transverse_rates(C0, C1),
-        relu_flow.flip_rate(FIELDS, 0.9 * FIELDS, C0, C1),
+        relu_flow.flip_rate(FIELDS, np.roll(FIELDS, 1), C0, C1),
     ],
     "relu_flow.coefficients": lambda: [
         f(0.6, 0.7, 0.4) for f in (relu_flow.two_neuron_coefficients, relu_flow.printed_coefficients)
@@ -490,7 +493,7 @@ CALLS = {
     "thomson": lambda: [
         thomson.thomson_energy(WIDE),
         thomson.polygon(5),
-        thomson.simplex(3),
+        thomson.simplex(3).T @ thomson.simplex(3),  # it may stand in any direction
         thomson.sum_of_parts(thomson.polygon(3), thomson.simplex(1)),
     ],
     "thomson.minimise": lambda: [thomson.minimise(4, 2, starts=2), thomson.minimise(4, 2, starts=2, energy="coulomb")],

@@ -50,8 +50,8 @@ CALLS = [
     (decoders.recovery_ratio, {"p": 0.05}),
     (
         decoders.scores,
-        {"truth": TRUTH, "x": FEATURES, "codes": np.eye(3, 5), "directions": np.ones((4, 5)), "threshold": 0.1}
-        | {"offset": np.full(4, 0.1)},
+        {"truth": TRUTH, "x": FEATURES, "codes": np.eye(3, 5), "directions": np.cos(np.arange(20.0)).reshape(4, 5)}
+        | {"threshold": 0.1, "offset": np.full(4, 0.1)},
     ),
     (decoders.state_evolution, {"p": 0.05, "r": 0.2, "iterations": 2}),
 ]
