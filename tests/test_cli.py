@@ -282,7 +282,8 @@ def test_a_figure_that_cannot_be_drawn_is_refused_before_the_simulation(tmp_path
     assert done.stderr.startswith(f"Error: figure = {tmp_path / place} cannot be written; allowed: a file in a folder")
 
 
-def test_a_diagnosis_is_a_report_and_a_picture(tmp_path):
+def test_a_diagnosis_is_a_report_and_a_picture(tmp_path, monkeypatch):
+    monkeypatch.setattr("tqdm.std.time", lambda: 0.0)  # a machine with much to do is not slow
     save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
     done = diagnosed(tmp_path / "digon", "--p", 0.3, "--samples", 1000, "--figure", tmp_path / "digon.svg")
     assert done.exit_code == 0

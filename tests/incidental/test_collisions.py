@@ -95,6 +95,11 @@ def test_duplication():
         assert abs(tight[0, 0]) > abs(tight[0, 3]) and abs(tight[1, 0]) < abs(tight[1, 3])
 
 
+def test_duplication_of_whole_numbers_does_not_round():
+    W = np.array([[1, 0, 0], [-1, 0, 0], [0, 1, 0]])
+    np.testing.assert_array_equal(*(collisions.duplicate(given, noise=0.01, seed=0) for given in (W, W.astype(float))))
+
+
 def test_matched_noise_frees_and_independent_noise_frees_some():
     W = many_features.flow(many_features.start(24, 24, seed=1), 0.02, [400.0])[0]
     before = collisions.count_polysemantic(W)

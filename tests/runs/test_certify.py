@@ -156,7 +156,7 @@ def test_without_time_nothing_is_replayed_nor_signed(repository):
 
 def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
     run, clock = runs.find("rug-ladder"), iter([0, *[1e9 if i > 2 else 0 for i in range(100)]])
-    stored = tables.load(run.name, run=run, replay=False)
+    stored = tables.read(run)
     stale = tables.Table(stored.columns, {**stored.provenance, "library_digest": "0"}, "")
     row = {point: i for i, point in enumerate(cover.points(run, stored))}
     names = [name for name in stored.columns if name not in run.point.model_fields]
@@ -166,7 +166,7 @@ def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
 
     monkeypatch.setattr(certify, "_codes", lambda: nullcontext(ask))
     monkeypatch.setattr(certify.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(tables, "load", lambda *_, **__: stale)
+    monkeypatch.setattr(tables, "read", lambda *_: stale)
     monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("signed without the points that it needs"))
     (report,) = certify.certify([run], minutes=60)
     assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2 and not report.signed

@@ -52,7 +52,7 @@ def test_values_are_in_the_range_that_is_said(table):
 
 def test_no_prediction_is_stored(table):
     name, found = table
-    stored = tables.load(name, replay=False).stored
+    stored = tables.read(runs.find(name)).stored
     fresh = tables.with_predictions(runs.find(name), {column: found[column] for column in stored})
     assert set(found) - set(stored) == set().union(*(predicted(fresh) for predicted in runs.find(name).predicted))
     for column in set(found) - set(stored):

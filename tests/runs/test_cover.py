@@ -16,7 +16,7 @@ THOROUGH = [pytest.param(name, marks=pytest.mark.thorough) for name in ("gated-m
 
 
 def table(name, **change):
-    found = tables.load(name, run=runs.find(name), replay=False)
+    found = tables.read(runs.find(name))
     return replace(found, provenance={**found.provenance, **change})
 
 
@@ -151,9 +151,9 @@ def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, t
     for ending in (".csv", ".json"):
         (tmp_path / f"polysemantic-flow{ending}").write_bytes((source / f"polysemantic-flow{ending}").read_bytes())
     monkeypatch.setattr(tables, "folder", lambda: tmp_path)
-    before = tables.load("polysemantic-flow", run=runs.find("polysemantic-flow"), replay=False)
+    before = tables.read(runs.find("polysemantic-flow"))
     tables.sign({**before.provenance, "certified": []}, dropped)
-    after = tables.load("polysemantic-flow", run=runs.find("polysemantic-flow"), replay=False)
+    after = tables.read(runs.find("polysemantic-flow"))
     assert list(after.columns) == [name for name in before.columns if name not in dropped]
     assert after.note == "" and all((after.columns[name] == before.columns[name]).all() for name in after.columns)
     assert ((tmp_path / "polysemantic-flow.csv").read_bytes() == (source / "polysemantic-flow.csv").read_bytes()) == (

@@ -11,7 +11,7 @@ from superposition.runs.point import Run
 def of_table(run: Run) -> list[str]:
     """Whether a run has a table, whether it is current, and what it was made with that differs from today."""
     try:
-        table = tables.load(run.name, run=run, replay=False)
+        table = tables.read(run)
     except FileNotFoundError:
         return [f"{run.name} has no stored table"]
     state = f"is not current: {table.note}" if table.note else "is what the run would give now"

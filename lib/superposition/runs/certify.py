@@ -152,7 +152,7 @@ def _told(progress: Callable[[int, int], object] | None, before: int, total: int
 def _prepared(run: Run, blocks_only: bool) -> _Work | Report:
     """What is to be replayed of a table; a report that says why nothing can be."""
     try:
-        table = tables.load(run.name, run=run, replay=False)
+        table = tables.read(run)
         return _Work(run, table, cover.choose(run, table, blocks_only=blocks_only))
     except (ValueError, OSError) as error:
         return Report(run.name, refused=str(error))
@@ -175,7 +175,7 @@ def _done(work: _Work, ask: Callable, deadline: float, tell: Callable) -> Report
         return Report(run.name, refused=str(error))
     if report.signed:
         _sign(run, table, report)
-    report.ever = tables.load(run.name, run=run, replay=False).replayed
+    report.ever = tables.read(run).replayed
     return report
 
 

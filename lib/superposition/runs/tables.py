@@ -119,15 +119,20 @@ def folder() -> Path:
 def load(name: str, *, run: Run | None = None, where: str | Path | None = None, replay: bool = True) -> Table:
     """Read a run's table, compute its cheapest point again, compare it with the run, and join what theory predicts."""
     run = run or registry.find(name)
-    path = (Path(where) if where else folder()) / f"{name}.csv"
+    table = read(run, where)
+    if replay:
+        spot.check(run, table.columns, table.provenance)
+    return replace(table, columns=with_predictions(run, table.columns))
+
+
+def read(run: Run, where: str | Path | None = None) -> Table:
+    """Read what a run measured, and compare it with the run."""
+    path = (Path(where) if where else folder()) / f"{run.name}.csv"
     if not _are_there(path):
-        raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {name}")
+        raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {run.name}")
     provenance = _provenance_at(path.with_suffix(".json"), run)
     columns = _columns_at(path, provenance)
-    if replay:
-        spot.check(run, columns, provenance)
-    note = " ".join(_differences(run, columns, provenance))
-    return Table(with_predictions(run, columns), provenance, note, tuple(columns))
+    return Table(columns, provenance, " ".join(_differences(run, columns, provenance)), tuple(columns))
 
 
 def write_provenance(path: Path, said: dict) -> None:
