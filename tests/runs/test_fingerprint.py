@@ -1,9 +1,11 @@
 """The fingerprint: what moves, is renamed or reworded changes nothing, what computes something else does."""
 
+import ast
+
 import pytest
 from little_package import PACKAGE
 from superposition import runs
-from superposition.runs import fingerprint
+from superposition.runs import fingerprint, scopes
 
 SAME = {
     "docstring of a module": {"top": [('"""Doc."""\nimport', '"""Another text."""\nimport')]},
@@ -159,3 +161,18 @@ def test_sources_are_the_files_of_what_is_reached(said, tmp_path):
     assert [path.name for path in fingerprint.sources("little.top:start")] == ["low.py", "mid.py", "top.py"]
     found = {path.stem for path in fingerprint.sources(runs.find("rug-grid").function)}
     assert {"features", "checks"} < found and not {"registry", "sweep", "store"} & found
+
+
+@pytest.mark.parametrize(
+    ("line", "package", "meant"),
+    [
+        ("from .low import base", True, "little.part.low.base"),
+        ("from .low import base", False, "little.low.base"),
+        ("from ..low import base", True, "little.low.base"),
+        ("from . import low", True, "little.part.low"),
+    ],
+)
+def test_a_package_imports_from_itself_and_a_module_from_its_package(line, package, meant):
+    tree = ast.parse(line)
+    node = tree.body[0]
+    assert scopes.path_of(node, node.names[0], scopes.module("little.part", tree, package)) == meant
