@@ -280,7 +280,7 @@ CALLS = {
     "noise_loss.series": lambda: [
         f(SQUARE / 2, LAWS[1]) for f in (noise_loss.kurtosis_term, noise_loss.fourth_norm_slope)
     ],
-    "noise_push.push": lambda: [noise_push.push(WIDE[0], 0.8, law) for law in LAWS],
+    "noise_push.push": lambda: [np.stack([noise_push.push(WIDE[0], 0.8, law) for law in LAWS])],  # one is nought
     "noise_push.series": lambda: [
         noise_push.push_series(WIDE[0] / 3, 0.8, LAWS[0]),
         noise_push.turning_depth(8, -1.0, 4.0),

@@ -24,7 +24,6 @@ pytest.importorskip("torch")
 STORED = Path(__file__).with_name("call_values.json")
 SEED = 3  # a default is 0
 LEFT_OUT = ("correlated.rug_loss", "weights.unpacked")  # one takes seconds, what the other gives has no order
-ROUNDING = 1e-15  # what is smaller is nought, on one processor or another
 LOOKS = 3  # numbers by which an array is known, beside its length
 # Shares and probabilities of a call nearer to 0 and to 1: other branches, other ends of grids
 SIDES = {"low": lambda share: 0.6 * share, "high": lambda share: 1 - 0.6 * (1 - share)}
@@ -83,7 +82,7 @@ def other(found, stored):
     if isinstance(found, str) or isinstance(stored, str) or len(found) != len(stored):
         return found != stored
     return any(
-        shape != was or not np.allclose(now, before, rtol=0, atol=max(BOUND * before[0], ROUNDING))
+        shape != was or not np.allclose(now, before, rtol=0, atol=BOUND * before[0])
         for (shape, *now), (was, *before) in zip(found, stored, strict=True)
     )
 
