@@ -150,9 +150,17 @@ def _tables(words):
     """Stored tables that are named, whole or by how a name begins: their content, and what joins predictions to it."""
     beginnings = tuple(word for word in words if word.endswith("-")) or ("\n",)
     paths = [path for path in sorted(DATA.glob("*.*")) if path.stem in words or path.stem.startswith(beginnings)]
-    content = [[path.name, hashlib.sha256(path.read_bytes()).hexdigest()] for path in paths]
+    content = [[path.name, _said(path)] for path in paths]
     joined = [function for path in paths if path.stem in RUNS for function in RUNS[path.stem].predicted]
     return content, [fingerprint.of(f"{f.__module__}:{f.__qualname__.split('.')[0]}") for f in joined]
+
+
+def _said(path):
+    """What a page shows of a table's file; who has signed it stands in its line alone, which `refresh` renews."""
+    if path.suffix != ".json":
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    said = json.loads(path.read_text(encoding="utf-8"))
+    return {name: value for name, value in said.items() if name not in ("certified", "library_digest")}
 
 
 def _claims(words):

@@ -9,6 +9,7 @@ edit changed. A failing cell ends the run and leaves the old notebook in place.
 import argparse
 import json
 import os
+import re
 import sys
 import time
 from importlib import resources
@@ -19,10 +20,13 @@ import nbformat
 import page_state
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
+from superposition import runs
 from superposition.book import running
+from superposition.runs import tables
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 PICTURES = BOOK / "figures"  # of the README and the front page
+LINE = re.compile(r"Table `([a-z0-9-]+)`: \d+ points, .*")  # below a table or a number, to the end of its line
 LAST = ("errata", "ledger")  # generated from the executed chapters
 # What a user's shell may hold and what would then change the stored figures and warnings.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
@@ -75,6 +79,18 @@ def renew_captions(notebook):
             said = {"text/markdown": caption, "text/plain": caption}
             below = nbformat.v4.new_output("display_data", data=said, metadata={running.KIND: "caption"})
             cell.outputs = [*outputs, below]
+
+
+def renew_lines(notebook):
+    """Let the lines of stored tables say how much was replayed by now: a signing changes nothing else on a page."""
+    for cell in notebook.cells:
+        for output in cell.get("outputs", ()):
+            texts = {kind: text for kind, text in output.get("data", {}).items() if isinstance(text, str)}
+            output.get("data", {}).update({kind: LINE.sub(_line, text) for kind, text in texts.items()})
+
+
+def _line(match):
+    return tables.read(runs.find(match[1])).line
 
 
 def execute(notebook, name):
@@ -168,6 +184,7 @@ def refresh(name, again):
         if old:
             page_state.keep_what_rounding_moved(notebook, old)
     renew_captions(notebook)
+    renew_lines(notebook)
     clean(notebook)
     write(notebook, name)
     write_pictures(notebook)

@@ -1,5 +1,6 @@
 """What stored outputs follow from: names, words and folds do not count; formulas, tables and verdicts do."""
 
+import json
 import runpy
 from pathlib import Path
 
@@ -52,6 +53,18 @@ def test_what_changes_outputs_is_seen(code):
 
 def test_a_caption_stands_in_the_output():
     assert state(HEAD, BODY, caption="Another.") != state(HEAD, BODY)
+
+
+def test_another_signing_of_a_table_leaves_the_outputs(monkeypatch, tmp_path):
+    before, data = state(HEAD, BODY), STATE["DATA"]
+    for path in data.glob("rug-grid.*"):
+        (tmp_path / path.name).write_bytes(path.read_bytes())
+    monkeypatch.setitem(STATE["_tables"].__globals__, "DATA", tmp_path)
+    said = json.loads((tmp_path / "rug-grid.json").read_text())
+    (tmp_path / "rug-grid.json").write_text(json.dumps(said | {"certified": [], "library_digest": "0"}))
+    assert state(HEAD, BODY) == before
+    (tmp_path / "rug-grid.json").write_text(json.dumps(said | {"seconds_total": 1.0}))
+    assert state(HEAD, BODY) != before
 
 
 def test_what_cannot_be_followed_has_no_state():

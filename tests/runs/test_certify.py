@@ -154,10 +154,12 @@ def test_without_time_nothing_is_replayed_nor_signed(repository):
     assert "NOT signed\n    no time for: ns=" in done.stdout and (repository / TABLE).read_bytes() == before
 
 
-def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
+@pytest.mark.parametrize("valid", [False, True])
+def test_time_for_a_part_of_the_points_signs_what_is_valid_and_says_so(monkeypatch, valid):
     run, clock = runs.find("rug-ladder"), iter([0, *[1e9 if i > 2 else 0 for i in range(100)]])
-    stored = tables.read(run)
-    stale = tables.Table(stored.columns, {**stored.provenance, "library_digest": "0"}, "")
+    stored, signed = tables.read(run), []
+    digest = {} if valid else {"library_digest": "0"}
+    table = tables.Table(stored.columns, stored.provenance | digest, "")
     row = {point: i for i, point in enumerate(cover.points(run, stored))}
     names = [name for name in stored.columns if name not in run.point.model_fields]
 
@@ -166,10 +168,11 @@ def test_time_for_a_part_of_the_points_signs_nothing(monkeypatch):
 
     monkeypatch.setattr(certify, "_codes", lambda: nullcontext(ask))
     monkeypatch.setattr(certify.time, "monotonic", lambda: next(clock))
-    monkeypatch.setattr(tables, "read", lambda *_: stale)
-    monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("signed without the points that it needs"))
+    monkeypatch.setattr(tables, "read", lambda *_: table)
+    monkeypatch.setattr(tables, "sign", lambda said, _: signed.append(said["certified"][-1]["rule"]))
     (report,) = certify.certify([run], minutes=60)
-    assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2 and not report.signed
+    assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2
+    assert report.signed == valid and signed == ["part"] * valid
 
 
 @pytest.mark.thorough

@@ -110,6 +110,8 @@ def signing(code, points, rule="cover"):
         ([signing("old", [{"a": 1}])], "replayed 0 of 9."),
         ([signing("now", [{"a": 1}, {"a": 2}]), signing("now", [{"a": 2}, {"a": 3}])], "replayed 3 of 9."),
         ([signing("now", [{"a": 1}], "blocks")], "replayed 1 of 9, one a block."),
+        ([signing("now", [{"a": 1}], "part")], "replayed 1 of 9, not all that it needs."),
+        ([signing("now", [{"a": 1}]), signing("now", [{"a": 2}], "part")], "replayed 2 of 9."),
         ([signing("now", [{"a": 1}], "cheapest")], "1 of 9, once a release, as each costs more than a minute."),
     ],
 )

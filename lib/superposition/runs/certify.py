@@ -246,7 +246,7 @@ def _sign(run: Run, table: tables.Table, report: Report) -> None:
     entry = {
         "from": {"commit": report.commit, "library_digest": table.provenance["library_digest"]},
         "to": {"commit": provenance.commit(fingerprint.sources(run.function)), "library_digest": today},
-        "rule": report.rule,
+        "rule": "part" if report.left else report.rule,
         "points": [point.model_dump(mode="json") for point in report.replayed],
         "as_stored": report.as_stored,
         "distances": report.distances,

@@ -85,9 +85,15 @@ class Table:
 
     @property
     def _coverage(self) -> str:
-        rule = self._signings[-1].get("rule", "") if self._signings else ""
-        why = {"cheapest": ", once a release, as each costs more than a minute", "blocks": ", one a block"}
-        return f"replayed {self.replayed} of {len(self.provenance['seconds'])}{why.get(rule, '')}"
+        why = {
+            "cover": "",
+            "cheapest": ", once a release, as each costs more than a minute",
+            "blocks": ", one a block",
+            "part": ", not all that it needs",
+        }
+        rules = {entry.get("rule") for entry in self._signings}
+        said = next((why[rule] for rule in why if rule in rules), "")
+        return f"replayed {self.replayed} of {len(self.provenance['seconds'])}{said}"
 
     def where(self, **values: object) -> Table:
         """Rows in which each named column has the given value; all of them without a name."""
