@@ -71,7 +71,7 @@ def _explained(root: Element) -> set[str]:
         if part.tag == f"{{{SVG}}}image":
             pixels = _pixels(part).convert("RGB")
             found.update(
-                "#" + bytes(rgb).hex()  # pyrefly: ignore[bad-argument-type]: three numbers in RGB
+                "#" + bytes(rgb).hex()
                 for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ()
             )
     return {colour for colour in found if len({colour[1:3], colour[3:5], colour[5:]}) > 1}

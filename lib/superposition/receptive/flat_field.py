@@ -62,7 +62,7 @@ def measured_critical_gain(
         raise ValueError(f"xi1 = {float(xi1):g} is too small: the wave grows at every gain; allowed: xi1 above xi2")
     if rate(high) <= 0:
         return float("inf"), float("nan")
-    log_gain: float = brentq(rate, low, high, xtol=1e-3)  # pyrefly: ignore[bad-assignment]: full_output is off
+    log_gain: float = brentq(rate, low, high, xtol=1e-3)
     slope = (rate(log_gain + 0.05) - rate(log_gain - 0.05)) / 0.1
     gain = np.exp(log_gain)
     se = flat_growth(n, xi1, xi2, gain, frequency, samples=samples, seed=seed, kernel=kernel)[1]

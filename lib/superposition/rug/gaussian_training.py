@@ -156,7 +156,7 @@ def _gram(rows):
     """The product rows^T rows; on the CPU by BLAS's symmetric product, which takes half the time."""
     if rows.device.type != "cpu" or not len(rows):
         return rows.T @ rows
-    from scipy.linalg.blas import dsyrk  # pyrefly: ignore[missing-module-attribute]: compiled
+    from scipy.linalg.blas import dsyrk
 
     half = torch.from_numpy(dsyrk(1.0, rows.detach().numpy().T))  # the upper triangle
     return half + torch.triu(half, 1).T
@@ -182,7 +182,7 @@ def _model(settings, weights, history):
     W_in, W_out, bias = weights
     shift = float(features.mean(settings.p)) * _rows(W_in, W_out, settings.p)[1]
     arrays = [w.cpu().float().numpy() for w in (W_in, W_out, bias - shift)]
-    model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
+    model = TrainedModel(replace(settings, protocol=PROTOCOL), *arrays, history, 0.0, 0.0, False)  # pyrefly: ignore[bad-argument-count]: three
     with np.errstate(over="ignore", invalid="ignore"):  # weights that are too large for float32 are refused here
         loss = _finite(closed_form_loss(model), settings.steps, settings)
     return replace(model, loss=loss)

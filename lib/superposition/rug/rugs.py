@@ -202,7 +202,7 @@ def simulated_loss(
     errors = []
     for start in range(0, samples, chunk):
         x = features.sample(rug.ns, p, min(chunk, samples - start), seed=rng)
-        errors.append(np.mean((x - np.maximum(a * rug.apply(x) + bias, 0)) ** 2, axis=1))  # pyrefly: ignore  # dense, not sparse
+        errors.append(np.mean((x - np.maximum(a * rug.apply(x) + bias, 0)) ** 2, axis=1))  # dense, not sparse
         if progress is not None:
             progress(start + len(x), samples)
     return Estimate.of(np.concatenate(errors))

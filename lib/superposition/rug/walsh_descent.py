@@ -59,7 +59,7 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     """Loss per feature of a rug with the gain and bias that suit it best, chosen on draws of their own."""
     rng = np.random.default_rng(seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
-    y = rug.apply(x)  # pyrefly: ignore  # dense, not sparse
+    y = rug.apply(x)  # dense, not sparse
     noise = float(np.std(y - x))
     grid = np.linspace(-5, 1, 61) * noise
     gained = [np.prod(_gain_and_overlap(x, y, shift)) for shift in grid]
