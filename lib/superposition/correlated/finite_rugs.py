@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize
+from scipy import optimize, special
 
 from superposition import features
 from superposition.features import Estimate
@@ -62,20 +62,18 @@ def squares(n: int, p: float, G: int, s: float) -> tuple[NDArray[np.float64], ND
     """Quantiles of the sum of (x_j - p/2)^2 over the others, given that the own feature is on, or off."""
     top, t = n * (1 - p / 2) ** 2, np.arange(POINTS // 2 + 1)
     top = min(top, n * features.variance(p) + 12 * np.sqrt(n * G * p) + 4 * G)
-    wave = -2j * np.pi * t / top
-    loud, quiet = _square_wave(wave, p), np.exp(wave * (p / 2) ** 2)
+    loud, quiet = _square_wave(t / top, p), np.exp(-2j * np.pi * t / top * (p / 2) ** 2)
     on, off = _partners(loud, quiet, p, G, s)
     others = (p * on * loud + (1 - p) * off * quiet) ** (n // G - 1)
     grid = top * np.arange(POINTS) / POINTS
     return _quantiles(others * on, grid), _quantiles(others * off, grid)
 
 
-def _square_wave(wave, p):
-    """Characteristic function of (u - p/2)^2, u uniform, on the grid of frequencies."""
-    u, w = np.polynomial.legendre.leggauss(64)
-    edges = np.linspace(0, 1, 65)
-    u = (edges[:-1, None] + (u + 1) / 2 / 64).ravel()
-    return np.exp(np.outer(wave, (u - p / 2) ** 2)) @ np.tile(w / 128, 64)
+def _square_wave(frequency, p):
+    """Mean of exp(-2 pi i f (u - p/2)^2), u uniform, at frequencies f: Fresnel's integrals."""
+    scale = 2 * np.sqrt(np.maximum(frequency, 1e-12))  # at zero the mean is 1, from here on to the last bit
+    (s0, c0), (s1, c1) = special.fresnel(-p / 2 * scale), special.fresnel((1 - p / 2) * scale)
+    return (c1 - c0 - 1j * (s1 - s0)) / scale
 
 
 def _partners(loud, quiet, p, G, s):
