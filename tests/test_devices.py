@@ -81,7 +81,7 @@ print(subprocess.run([sys.executable, "-c", "import torch; torch.ones(9).sum()"]
 """
 
 
-@pytest.mark.parametrize("code", [CHAPTER, COMMAND])
+@pytest.mark.parametrize("code", [CHAPTER, pytest.param(COMMAND, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(("set_by_user", "policy"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])
 def test_threads_that_wait_do_not_spin(code, set_by_user, policy):
     inherited = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}

@@ -22,7 +22,10 @@ def binned_loss(seen, x, width):
     return np.mean(errors * np.where(count > 1, count / np.maximum(count - 1, 1), 1)[cells])
 
 
-@pytest.mark.parametrize(("p", "c"), [(0.5, 1.0), (0.3, 3.0), (0.9, 2.0), (0.5, 0.4)])
+@pytest.mark.parametrize(
+    ("p", "c"),
+    [(0.3, 3.0), *(pytest.param(*case, marks=pytest.mark.thorough) for case in [(0.5, 1.0), (0.9, 2.0), (0.5, 0.4)])],
+)
 def test_digon_against_bins(p, c):
     x = features.sample(2, p, 2_000_000, seed=1)
     x = x[x.any(axis=1)]  # 0 alone is seen when both are off
@@ -98,7 +101,7 @@ def test_without_partners_it_would_be_the_element_wise_decoder():
     assert np.allclose(shared_directions.pair_posterior(y, 0.1, 1e-9).x, bayes_decoder(y, 0.1, 1e-9)[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, 1])
+@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_three_features_in_a_plane_against_bins(seed):
     W_in, p = np.random.default_rng(seed).standard_normal((2, 3)), 0.5
     exact = planar_decoders.planar_bayes_loss(W_in, p, samples=100_000, seed=2)

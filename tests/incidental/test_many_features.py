@@ -39,6 +39,7 @@ def test_two_features_at_one_place_are_not_at_rest():
     assert found[0, 0] < 0.8 and found[2, 1] == pytest.approx(rest, abs=1e-4)
 
 
+@pytest.mark.thorough
 def test_single_precision_and_the_step_do_not_change_the_winners():
     same = []
     for seed in range(4):

@@ -42,8 +42,11 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
 
 @pytest.mark.parametrize(
     ("stop", "number"),
-    [(os.killpg, signal.SIGINT), (os.kill, signal.SIGTERM), (os.killpg, signal.SIGTERM)],
-    ids=["by a terminal: everybody", "by kill: one process", "by a queue: everybody"],
+    [
+        pytest.param(os.killpg, signal.SIGINT, id="by a terminal: everybody"),
+        pytest.param(os.kill, signal.SIGTERM, id="by kill: one process", marks=pytest.mark.thorough),
+        pytest.param(os.killpg, signal.SIGTERM, id="by a queue: everybody", marks=pytest.mark.thorough),
+    ],
 )
 def test_interrupt_leaves_a_resumable_state(tmp_path, undisturbed, stop, number):
     process = start(tmp_path / "fast")
@@ -68,6 +71,7 @@ def test_interrupt_while_workers_start_says_one_sentence(tmp_path):
     assert process.returncode == 130 and "Stopped." in said and "Traceback" not in said
 
 
+@pytest.mark.thorough
 def test_two_processes_share_one_sweep(tmp_path, undisturbed):
     said = [process.communicate(timeout=60)[0] for process in [start(tmp_path / "fast") for _ in range(3)]]
     computed = [int(re.search(r"100 of 100 points finished, (\d+) of them now", text)[1]) for text in said]

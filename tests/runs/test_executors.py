@@ -79,8 +79,10 @@ def kill_after_eight_results(parts, folder):
 
 @pytest.mark.parametrize(
     ("lost", "said"),
-    [(slice(1), "is gone"), (slice(1, None), "has had no workers for 2 s")],
-    ids=["scheduler", "workers"],
+    [
+        pytest.param(slice(1), "is gone", id="scheduler"),
+        pytest.param(slice(1, None), "has had no workers for 2 s", id="workers", marks=pytest.mark.thorough),
+    ],
 )
 def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_path, monkeypatch, lost, said):
     address, parts = cluster
