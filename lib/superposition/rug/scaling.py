@@ -80,16 +80,18 @@ def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
     return _lowest_loss(p, drop_ratio(p, kappa)) / p
 
 
-def half_ratio(p: float) -> float:
+def half_ratio(p: ArrayLike) -> Floats:
     """The ratio at which the best ReLU has half the variance of a feature as its loss, for p in [1e-150, 1) (ours)."""
-    from scipy.optimize import brentq
+    from scipy.optimize.elementwise import find_root
 
-    def excess(log_r):
-        return float(_lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5)
+    def excess(log_r, p):
+        return _lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5
 
+    p = np.asarray(p, float)
     # where nothing is seen yet, and where a linear decoder is there already (r = 1/2)
-    low, high = min(p, 0.4), min(4 * p * np.log(1 / p) + p, 0.51)
-    return float(np.exp(brentq(excess, np.log(low), np.log(high), xtol=1e-12)))
+    low, high = np.minimum(p, 0.4), np.minimum(4 * p * np.log(1 / p) + p, 0.51)
+    found = find_root(excess, (np.log(low), np.log(high)), args=(p,), tolerances={"xatol": 1e-12})
+    return np.exp(found.x)[()]
 
 
 def _lowest_loss(p, r):

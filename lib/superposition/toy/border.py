@@ -129,14 +129,16 @@ def _least(p, low, high):
     def objective(at):
         slope, overlap, b, c = (at + SHIFT * shifts).T  # all of them of order 1, however small the overlap
         own = 1 + slope * overlap
-        gain = variance - output_error(overlap**2 / own, -overlap, p / 2 + c * overlap, p)
-        values = output_error(own, -overlap, b * overlap, p) / np.maximum(gain, 1e-9 * variance)
+        biases = np.stack([b * overlap, p / 2 + c * overlap])
+        first, second = output_error(np.stack([own, overlap**2 / own]), -overlap, biases, p)
+        values = first / np.maximum(variance - second, 1e-9 * variance)
         up, down = values[1:].reshape(2, -1)
         return values[0], (up - down) / (2 * SHIFT)
 
     beta = float(_beta(p))
-    begin = [(1.5 * (p / 2 - beta), d, beta, p / 2 * (1 - d)) for d in np.clip(STARTS, low, high)]
-    begin += [(0.0, d, -p / 2, -p / 2 / d) for d in np.clip(STARTS, low, high)]
+    overlaps = np.unique(np.clip(STARTS, low, high))
+    begin = [(1.5 * (p / 2 - beta), d, beta, p / 2 * (1 - d)) for d in overlaps]
+    begin += [(0.0, d, -p / 2, -p / 2 / d) for d in overlaps]
     bounds = [(-0.6 / high, 2 / high), (low, high), (-2, 2), (-2 / low, 2 / low)]
     options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
     found = [minimize(objective, at, jac=True, bounds=bounds, method="L-BFGS-B", options=options) for at in begin]
