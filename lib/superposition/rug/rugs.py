@@ -202,7 +202,12 @@ def simulated_loss(
     errors = []
     for start in range(0, samples, chunk):
         x = features.sample(rug.ns, p, min(chunk, samples - start), seed=rng)
-        errors.append(np.mean((x - np.maximum(a * rug.apply(x) + bias, 0)) ** 2, axis=1))  # dense, not sparse
+        output = rug.apply(x)  # dense, not sparse, and then in place
+        output *= a
+        output += bias
+        np.maximum(output, 0, out=output)
+        output -= x
+        errors.append(np.mean(np.square(output, out=output), axis=1))
         if progress is not None:
             progress(start + len(x), samples)
     return Estimate.of(np.concatenate(errors))
