@@ -70,10 +70,7 @@ def _explained(root: Element) -> set[str]:
             found.update(f"#{''.join(rgb)}" for rgb in _COLOUR.findall(ElementTree.tostring(part, encoding="unicode")))
         if part.tag == f"{{{SVG}}}image":
             pixels = _pixels(part).convert("RGB")
-            found.update(
-                "#" + bytes(rgb).hex()
-                for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ()
-            )
+            found.update("#" + bytes(rgb).hex() for _, rgb in pixels.getcolors(pixels.width * pixels.height) or ())
     return {colour for colour in found if len({colour[1:3], colour[3:5], colour[5:]}) > 1}
 
 
