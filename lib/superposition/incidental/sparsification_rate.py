@@ -145,14 +145,14 @@ def percentiles(m: int) -> Float[np.ndarray, " m"]:
     return -ndtri((np.arange(m) + 0.5) / (2 * m))
 
 
-def end_time(w0: ArrayLike) -> float:
-    """Lambda times the moment at which one of the weights (m,) is left, for lambda to 0; infinite for a tie."""
+def end_time(w0: ArrayLike) -> np.ndarray:
+    """Lambda times the moment at which one of the weights (..., m) is left, for lambda to 0; infinite for a tie."""
     # The sum over p >= 2 of the integrals of dc / sqrt(Q(c)) between the p-th and the next smaller size, each a
     # difference of two inverse hyperbolic sines.
     gaps = np.abs(np.asarray(w0, float))
-    largest = gaps.max()
+    largest = gaps.max(axis=-1, keepdims=True)
     gaps = np.sort(largest - gaps)
-    return float(_slow_times(gaps[None], np.append(gaps[2:], largest)[None]).sum())
+    return _slow_times(gaps, np.concatenate([gaps[..., 2:], largest], axis=-1)).sum(axis=-1)
 
 
 def end_times(draws: int, *, seed: int) -> Float[np.ndarray, " draws"]:
@@ -174,10 +174,11 @@ def _sizes(w):
 
 
 def _slow_times(gaps, until):
-    """Lambda times how long p = 2, 3, … weights are left: gaps (k, m) from the largest, increasing."""
-    p = np.arange(2, gaps.shape[1] + 1)
-    mean = np.cumsum(gaps, axis=1)[:, 1:] / p
-    square = np.cumsum(gaps**2, axis=1)[:, 1:] - p * mean**2  # p times the variance
+    """Lambda times how long p = 2, 3, … weights are left: gaps (..., m) from the largest, increasing."""
+    p = np.arange(2, gaps.shape[-1] + 1)
+    mean = np.cumsum(gaps, axis=-1)[..., 1:] / p
+    square = np.cumsum(gaps**2, axis=-1)[..., 1:] - p * mean**2  # p times the variance
     with np.errstate(divide="ignore", invalid="ignore"):
-        reach = [np.arcsinh(np.sqrt(p / square) * (end - mean)) for end in (until, gaps[:, 1:])]
-        return np.where(square > 0, (reach[0] - reach[1]) / np.sqrt(p), np.inf)  # equal weights stay for good
+        scale = np.sqrt(p / square)
+        end, begin = (x + np.sqrt(x**2 + 1) for x in (scale * (until - mean), scale * (gaps[..., 1:] - mean)))
+        return np.where(square > 0, np.log(end / begin) / np.sqrt(p), np.inf)  # equal weights stay for good

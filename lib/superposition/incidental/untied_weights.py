@@ -19,18 +19,19 @@ if TYPE_CHECKING:
 def train(
     E: ArrayLike, D: ArrayLike, *, steps: int, lr: float, lambda_: float = 0.0, decay: float = 0.0, inputs: ArrayLike |
     None = None,
-) -> tuple[Float[np.ndarray, "k m"], Float[np.ndarray, "n m"]]:  # fmt: skip
-    """Encoder (k, m) and decoder (n, m) after gradient descent on both, with an l1 term on the hidden activations."""
+) -> tuple[Float[np.ndarray, "... k m"], Float[np.ndarray, "... n m"]]:  # fmt: skip
+    """Encoders (..., k, m), decoders (..., n, m) after gradient descent on both; l1 is on hidden activations."""
     # Inputs, one a row (n, k), are the basis vectors where not given; then k = n. `decay` is the weight decay of both.
     E, D = np.array(E, float), np.array(D, float)
-    inputs = np.eye(len(D)) if inputs is None else np.asarray(inputs, float)
+    target = np.eye(D.shape[-2])
+    inputs = target if inputs is None else np.asarray(inputs, float)
     keep = 1 - lr * decay
     for _ in range(steps):
         hidden = inputs @ E
-        out = np.maximum(hidden @ D.T, 0)
-        error = 2 * (out - np.eye(len(D))) * (out > 0)
+        out = np.maximum(hidden @ D.swapaxes(-1, -2), 0)
+        error = 2 * (out - target) * (out > 0)
         to_E = inputs.T @ (error @ D + lambda_ * np.sign(hidden))
-        D = keep * D - lr * (error.T @ hidden)
+        D = keep * D - lr * (error.swapaxes(-1, -2) @ hidden)
         E = keep * E - lr * to_E
     return E, D
 
