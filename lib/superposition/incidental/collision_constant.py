@@ -87,12 +87,13 @@ def several_features(n: int, m: int) -> float:
     """Pairs of opposite tops after the fast stage of n features, over n (n - 1) / 4m. Ours."""
     # Third parties move the negative overlaps by one shift, to all orders for n and m to infinity at fixed n / sqrt(m):
     # that of `superposition.incidental.late_rate.mean_field`, g / (4 pi) at first. Positive ones end at 0.
-    nodes, weights = np.polynomial.legendre.leggauss(48)
-    z = 4 + 4 * nodes  # a normal number's size, up to 8
+    from scipy.special import ndtr
+
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    left = 4 + 4 * nodes  # of a negative overlap, up to 8
     shift = late_rate.mean_field((n - 2) / np.sqrt(m))[0]
-    return float(
-        opposite_tops_at(0.0, m) / 2 + 4 * (weights * _bell(z)) @ opposite_tops_at(np.minimum(shift - z, 0), m)
-    )
+    negative = 4 * (weights * _bell(shift + left)) @ opposite_tops_at(-left, m)
+    return float(ndtr(shift) * opposite_tops_at(0.0, m) + negative)
 
 
 def _bell(z):

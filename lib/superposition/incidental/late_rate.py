@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 
 STEP = 0.1  # of the flow of overlaps, whose rates are of order 1
-ITERATIONS = 400  # of the power method
 
 
 def overlap_flow(W: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "k b n n"]:
@@ -47,16 +46,20 @@ def late_rate(gram: ArrayLike) -> float:
     """Rate at which the positive overlaps of settled encodings (n, n) die out: 2 less a Perron eigenvalue. Ours."""
     # Between 2 lambda_min of the overlaps that are left and 2: X -> X N + N X on all pairs has the eigenvalues of N
     # summed in pairs, and a compression of it has none beyond.
+    from scipy.sparse.linalg import LinearOperator, eigsh
+
     G = np.asarray(gram, float)
     N, pairs = np.maximum(-G, 0), (G > 0) & ~np.eye(len(G), dtype=bool)
-    X, largest = pairs.astype(float), 0.0
-    for _ in range(ITERATIONS):
-        Y = (X @ N + N @ X) * pairs
-        largest = float(np.linalg.norm(Y) / np.linalg.norm(X))
-        if largest == 0:
-            break
-        X = Y / np.linalg.norm(Y)
-    return 2 - largest
+
+    def move(x):
+        half = x.reshape(G.shape) @ N  # x and N are symmetric
+        return ((half + half.T) * pairs).ravel()
+
+    start = pairs.ravel().astype(float)
+    if not move(start).any():
+        return 2.0
+    operator = LinearOperator((G.size, G.size), matvec=move, dtype=float)
+    return 2 - float(eigsh(operator, 1, which="LA", v0=start, return_eigenvectors=False)[0])
 
 
 def mean_field(g: float) -> tuple[float, float]:
