@@ -8,7 +8,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import numpy as np
-from numpy.polynomial.hermite_e import hermeder, hermeval
+from numpy.polynomial.hermite_e import herme2poly
+from numpy.polynomial.polynomial import polyder, polyval
 
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 from superposition.receptive.wave_growth import Law, growth
@@ -34,8 +35,9 @@ def hermite_growth(
     powers = [m for m in orders if weights[m]]
     scale = np.sqrt(sum(_factorial(m) * weights[m] ** 2 for m in powers))
     S = sum(_factorial(m) * (weights[m] / scale) ** 2 * (C1**m + C0**m) for m in powers)
-    slopes = hermeder(weights / scale)
-    law = Law(lambda z: hermeval(z, weights / scale), lambda z: hermeval(z, slopes), None, 4)
+    series = herme2poly(weights / scale)
+    odd, even = series[1::2], polyder(series)[::2]
+    law = Law(lambda z: z * polyval(z**2, odd), lambda z: polyval(z**2, even), None, 4)
     return growth(C1, eigenvalues(S), law, frequency, samples, seed)
 
 
