@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import minimize_scalar
 from scipy.stats import binom
 
 from superposition.features import Estimate
@@ -22,6 +22,9 @@ from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:
     from jaxtyping import Float
+
+
+THRESHOLDS = np.linspace(-1, 3, 81)  # of readers, over their gain
 
 
 class Cases(NamedTuple):
@@ -43,7 +46,7 @@ def inputs(m: int, p: float) -> tuple[Float[np.ndarray, "inputs m"], Float[np.nd
 def ands(x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """The AND of every pair."""
     i, j = np.triu_indices(x.shape[-1], 1)
-    return x[..., i] * x[..., j]
+    return np.take(x, i, axis=-1) * np.take(x, j, axis=-1)
 
 
 def signs(N: int, m: int, seed: int) -> Float[np.ndarray, "N m"]:
@@ -58,15 +61,14 @@ def layer(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[n
 
 def early_reading(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """4 / N times the sum of s_ki s_kj h_k, for every pair."""
-    i, j = np.triu_indices(s.shape[1], 1)
-    return 4 / len(s) * layer(s, x) @ (s[:, i] * s[:, j])
+    return 4 / len(s) * layer(s, x) @ ands(s)
 
 
 def late_reading(rug: Rug, x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """The sum of both bits of every pair, as a rug brings them back."""
     i, j = np.triu_indices(rug.ns, 1)
     back = rug.apply(x)
-    return back[..., i] + back[..., j]
+    return np.take(back, i, axis=-1) + np.take(back, j, axis=-1)
 
 
 def left_over(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs m"], weight: np.ndarray) -> float:
@@ -122,14 +124,19 @@ def reader_loss(cases: Cases, a: float, b: float) -> float:
 
 def best_reader(cases: Cases) -> tuple[float, float, float]:
     """Least loss of a ReLU reader, its gain and its bias."""
-    silent = cases.weight @ cases.target
-    ends = [
-        minimize(lambda z: reader_loss(cases, np.exp(z[0]), z[1]) / silent, (np.log(a), -a * t), method="Nelder-Mead")
-        for a in (0.3, 1, 2)
-        for t in (0.5, 1, 1.5)
-    ]
-    end = min(ends, key=lambda end: end.fun)
-    return float(silent * end.fun), float(np.exp(end.x[0])), float(end.x[1])
+    both = cases.weight * cases.target
+
+    def at(threshold):
+        """Loss at the best gain, less that of silence, and this gain."""
+        mean = cases.mean - np.asarray(threshold)[..., None]
+        first, second = (moment(k, mean, cases.spread) @ weight for k, weight in ((1, both), (2, cases.weight)))
+        gain = first / np.where(second > 0, second, 1)
+        return -gain * first, gain
+
+    k = int(np.clip(at(THRESHOLDS)[0].argmin(), 1, len(THRESHOLDS) - 2))
+    t = minimize_scalar(lambda t: at(t)[0] / both.sum(), bounds=THRESHOLDS[[k - 1, k + 1]], method="bounded").x
+    a = float(at(t)[1])
+    return reader_loss(cases, a, -a * t), a, -a * float(t)
 
 
 def simulated(

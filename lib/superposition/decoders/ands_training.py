@@ -23,26 +23,38 @@ def descend(
     m: int, N: int, p: float, *, starts: int, steps: int, seed: int, layer: str, reader: str, weights: tuple = ()
 ) -> Ended:
     """Train from random weights, or from given ones; layer and reader are "relu" or "linear"."""
-    # A linear reader sees the bits too: what is linear is free.
+    # A linear reader sees the bits too: what is linear is free. A bias is a weight of an input that is always 1, and
+    # all of an input is scaled by the root of its share in the loss, for which ReLUs do not care.
     x, chance = ands.inputs(m, p)
-    weights = weights or _random(m, N, N + m if reader == "linear" else N, starts, np.random.default_rng(seed))
-    learned = [torch.tensor(one, dtype=torch.float32, requires_grad=True) for one in weights]
-    bits, target, chance = (torch.tensor(one, dtype=torch.float32) for one in (x, ands.ands(x), chance))
+    seen = N + m if reader == "linear" else N
+    W_in, b, W_out, c = weights or _random(m, N, seen, starts, np.random.default_rng(seed))
+    root = np.sqrt(chance / (m * (m - 1) / 2))[:, None] / p
+    bits, target = (torch.tensor(root * one, dtype=torch.float32) for one in (np.c_[x, 1 + 0 * chance], ands.ands(x)))
+    learned = [torch.tensor(np.concatenate(one, axis=1), dtype=torch.float32) for one in ((W_in, b), (W_out, c))]
     act = {"relu": torch.relu, "linear": lambda y: y}
+    others = (bits if reader == "linear" else bits[:, m:]).expand(starts, -1, -1)
 
-    def hidden():
-        return act[layer](bits @ learned[0] + learned[1])
+    def forward():
+        hidden = act[layer](bits @ learned[0])
+        h = torch.cat((hidden, others), dim=2)
+        y = act[reader](h @ learned[1])
+        return hidden, h, y, y - target
 
-    def losses():
-        h = hidden() if reader == "relu" else torch.cat((hidden(), bits.expand(starts, *bits.shape)), dim=2)
-        error = act[reader](h @ learned[2] + learned[3]) - target
-        return error.square().mean(dim=2) @ chance / p**2
+    def gradient():
+        hidden, h, y, error = forward()
+        if reader == "relu":
+            error *= y.sign()
+        inner = error @ learned[1][:, :N].mT
+        if layer == "relu":
+            inner *= hidden.sign()
+        learned[0].grad, learned[1].grad = 2 * bits.T @ inner, 2 * h.mT @ error
+        return error
 
-    for _ in optimise.adam(learned, optimise.by_autograd(learned, lambda: losses().sum()), steps=steps, lr=0.01):
+    for _ in optimise.adam(learned, gradient, steps=steps, lr=0.01):
         pass
-    with torch.no_grad():
-        ends = [one.double().numpy() for one in (losses(), hidden(), *learned)]
-    return Ended(ends[0], ends[1], tuple(ends[2:]))
+    hidden, _, _, error = (one.double().numpy() for one in forward())
+    (W_in, b), (W_out, c) = (np.split(one.double().numpy(), [-1], axis=1) for one in learned)
+    return Ended((error**2).sum(axis=(1, 2)), hidden / root, (W_in, b, W_out, c))
 
 
 def as_relus(weights: tuple, m: int) -> tuple[np.ndarray, ...]:
