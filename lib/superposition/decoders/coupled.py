@@ -94,6 +94,9 @@ def coupled_evolution(p: float, density: float, blocks: int, width: int, iterati
         noise = np.maximum(tau.sum(axis=1) / length * (length / density - 1), LEAST_NOISE**2)[:, None]
         sigma = (held / noise).sum(axis=0) ** -0.5
         v = _one_step(p)(sigma)
+        if found and np.array_equal(v, found[-1][1]) and np.array_equal(sigma, found[-1][0]):
+            found += [(sigma, v)] * (iterations - len(found))  # it has come to rest
+            break
         found.append((sigma, v))
         tau = np.where(held, extrinsic(np.where(held, v, 0), np.sqrt(noise)), 0)
     return Evolution(*(np.stack(part, axis=-1) for part in zip(*found, strict=True)))

@@ -271,11 +271,11 @@ def nonnegative_lasso(
     """Sparse codes of activations by FISTA, after Beck and Teboulle (2009), with a constant step."""
     D, h = np.asarray(directions, float), np.asarray(hidden, float)
     step = 1 / max(float(np.linalg.norm(D, 2) ** 2), 1e-300)
-    G, drive = step * (D.T @ D), step * (h @ D - lambda_)
+    rest, drive = np.eye(D.shape[1]) - step * (D.T @ D), step * (h @ D - lambda_)
     c = ahead = np.zeros_like(drive)
     t = 1.0
     for _ in range(iterations):
-        last, c = c, np.maximum(ahead - ahead @ G + drive, 0)
+        last, c = c, np.maximum(ahead @ rest + drive, 0)
         t, before = (1 + np.sqrt(1 + 4 * t**2)) / 2, t
         ahead = c + (before - 1) / t * (c - last)
     return c

@@ -51,10 +51,10 @@ def relu_layers(p: ArrayLike, r: ArrayLike, layers: int) -> Layers:
     sigma, found = meanfield.noise_std(p, r), []
     for _ in range(layers):
         step = best_step(p, sigma)
-        found.append((sigma, best_read(p, sigma)[0], *step))
+        found.append((sigma, *step))
         sigma = np.sqrt(step.error * (1 / r - 1))
-    sigma, loss, *step = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
-    return Layers(sigma, loss, Step(*step))
+    sigma, *step = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
+    return Layers(sigma, best_read(p[..., None], sigma)[0], Step(*step))
 
 
 def best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
@@ -82,11 +82,11 @@ def best_read(p: ArrayLike, sigma: ArrayLike) -> tuple[Floats, Floats, Floats]:
 def read_in_layers(readout: NDArray[np.float64], rug: Rug, p: float, layers: int) -> Iterator[NDArray[np.float64]]:
     """Give what one, two and more layers of ReLUs make of R x (batch, ns), each read out by a ReLU of its own."""
     plan = relu_layers(p, rug.nd / rug.ns, layers)
+    _, gains, thresholds = best_read(p, plan.sigma)
     s = np.full_like(readout, float(features.mean(p)))
     for k in range(layers):
         y = s + readout - rug.apply(s)
-        _, gain, threshold = best_read(p, plan.sigma[k])
-        yield gain * np.maximum(y + threshold, 0)
+        yield gains[k] * np.maximum(y + thresholds[k], 0)
         _, threshold, share, gain, constant = (part[k] for part in plan.step)
         s = gain * (np.maximum(y + threshold, 0) - share * y) + constant
 
