@@ -20,20 +20,26 @@ def descend(
     p: float, s: float, *, starts: int, steps: int, seed: int, lr: float = 0.02
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Descend from many random starts: losses per feature (starts,), and directions W (starts, 2, 4)."""
+    # An input is scaled by the root of its share in the loss, for which ReLUs do not care; the last one is the bias's.
     x, weight = _inputs(p, s)
+    x = torch.tensor(np.sqrt(weight / 4)[:, None] * np.c_[x, np.ones(len(x))], dtype=torch.float32)
     rng = np.random.default_rng(seed)
     arrays = rng.standard_normal((starts, 2, 4)) * 0.7, np.zeros((starts, 1, 4))
-    weights = [torch.tensor(one, dtype=torch.float32, requires_grad=True) for one in arrays]
+    weights = W, b = [torch.tensor(one, dtype=torch.float32) for one in arrays]
 
-    def losses():
-        W, b = weights
-        y = torch.relu(x @ (W.transpose(1, 2) @ W) + b)
-        return ((y - x).square().sum(dim=2) * weight).sum(dim=1) / 4
+    def forward():
+        y = torch.relu(x @ torch.cat((W.mT @ W, b), dim=1).transpose(0, 1).flatten(1)).view(-1, starts, 4)
+        return y, y - x[:, None, :4]
 
-    for _ in optimise.adam(weights, optimise.by_autograd(weights, lambda: losses().sum()), steps=steps, lr=lr):
+    def gradient():
+        y, error = forward()
+        slope = 2 * (x.T @ (error * y.sign()).flatten(1)).view(5, starts, 4).transpose(0, 1)
+        W.grad, b.grad = W @ (slope[:, :4] + slope[:, :4].mT), slope[:, 4:].contiguous()
+        return error
+
+    for _ in optimise.adam(weights, gradient, steps=steps, lr=lr):
         pass
-    with torch.no_grad():
-        return losses().double().numpy(), weights[0].detach().double().numpy()
+    return forward()[1].double().square().sum(dim=(0, 2)).numpy(), W.double().numpy()
 
 
 def arrangement(W: NDArray[np.float64]) -> str:
@@ -57,4 +63,4 @@ def _inputs(p, s):
     both = [(a + b, pair[a] * pair[b]) for a, b in itertools.product(pair, pair) if pair[a] * pair[b] > 0]
     x = np.concatenate([np.array(on) * strengths for on, _ in both])
     weight = np.repeat([chance / POINTS for _, chance in both], POINTS)
-    return torch.tensor(x, dtype=torch.float32), torch.tensor(weight, dtype=torch.float32)
+    return x, weight
