@@ -169,10 +169,19 @@ def test_time_for_a_part_of_the_points_signs_what_is_valid_and_says_so(monkeypat
     monkeypatch.setattr(certify, "_codes", lambda: nullcontext(ask))
     monkeypatch.setattr(certify.time, "monotonic", lambda: next(clock))
     monkeypatch.setattr(tables, "read", lambda *_: table)
-    monkeypatch.setattr(tables, "sign", lambda said, _: signed.append(said["certified"][-1]["rule"]))
+    monkeypatch.setattr(tables, "sign", lambda said, _: signed.append(said["certified"][-1]))
     (report,) = certify.certify([run], minutes=60)
     assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2
-    assert report.signed == valid and signed == ["part"] * valid
+    assert report.signed == valid and [said["rule"] for said in signed] == ["part"] * valid
+    if valid:  # it goes on where it was
+        table.provenance["certified"] = table.provenance["certified"] + signed
+        monkeypatch.setattr(certify.time, "monotonic", lambda: 0)
+        (rest,) = certify.certify([run], minutes=60)
+        assert set(report.left) <= set(rest.replayed) and not set(report.replayed) & set(rest.replayed)
+        assert [said["rule"] for said in signed] == ["part", "cover"] and rest.left == []
+        table.provenance["certified"] = table.provenance["certified"] + signed[1:]
+        (again,) = certify.certify([run], minutes=60)
+        assert set(report.replayed) | set(report.left) <= set(again.replayed)
 
 
 @pytest.mark.thorough

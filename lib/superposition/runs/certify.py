@@ -1,7 +1,8 @@
 """Certify: replayed points prove that today's code still gives what a stored table holds.
 
 A fingerprint sees that code is another, not that it computes the same. So points that meet all of a table's grid
-(`superposition.runs.cover`) are computed again by today's code, on one thread. A point agrees
+(`superposition.runs.cover`) are computed again by today's code, on one thread; what ran out of time goes on where it
+was. A point agrees
 
 - if its values have the bits of the table, or
 - if they lie as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
@@ -23,7 +24,7 @@ import tarfile
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, partial
 from math import isclose
 from pathlib import Path
@@ -153,7 +154,10 @@ def _prepared(run: Run, blocks_only: bool) -> _Work | Report:
     """What is to be replayed of a table; a report that says why nothing can be."""
     try:
         table = tables.read(run)
-        return _Work(run, table, cover.choose(run, table, blocks_only=blocks_only))
+        choice, points = cover.choose(run, table, blocks_only=blocks_only), cover.points(run, table)
+        begun = [] if table.note else table.begun
+        left = tuple(row for row in choice.needed if points[row].model_dump(mode="json") not in begun)
+        return _Work(run, table, replace(choice, needed=left or choice.needed))
     except (ValueError, OSError) as error:
         return Report(run.name, refused=str(error))
 

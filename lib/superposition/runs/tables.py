@@ -78,6 +78,12 @@ class Table:
         return len({json.dumps(point, sort_keys=True) for entry in self._signings for point in entry["points"]})
 
     @property
+    def begun(self) -> list[dict]:
+        """The points of replays that ran out of time since the last one that did not."""
+        ended = [i for i, entry in enumerate(self._signings, 1) if entry.get("rule") != "part"]
+        return [point for entry in self._signings[max(ended, default=0) :] for point in entry["points"]]
+
+    @property
     def _signings(self) -> list[dict]:
         """The signings of the fingerprint that the table has; older ones are of other code."""
         code, entries = self.provenance["library_digest"], self.provenance.get("certified", [])
