@@ -54,7 +54,7 @@ def relu_layers(p: ArrayLike, r: ArrayLike, layers: int) -> Layers:
         found.append((sigma, *step))
         sigma = np.sqrt(step.error * (1 / r - 1))
     sigma, *step = (np.stack(part, axis=-1) for part in zip(*found, strict=True))
-    return Layers(sigma, best_read(p[..., None], sigma)[0], Step(*step))
+    return Layers(sigma, np.asarray(best_read(p[..., None], sigma)[0]), Step(*step))
 
 
 def best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
@@ -82,7 +82,7 @@ def best_read(p: ArrayLike, sigma: ArrayLike) -> tuple[Floats, Floats, Floats]:
 def read_in_layers(readout: NDArray[np.float64], rug: Rug, p: float, layers: int) -> Iterator[NDArray[np.float64]]:
     """Give what one, two and more layers of ReLUs make of R x (batch, ns), each read out by a ReLU of its own."""
     plan = relu_layers(p, rug.nd / rug.ns, layers)
-    _, gains, thresholds = best_read(p, plan.sigma)
+    gains, thresholds = np.array(best_read(p, plan.sigma)[1:])
     s = np.full_like(readout, float(features.mean(p)))
     for k in range(layers):
         y = s + readout - rug.apply(s)
