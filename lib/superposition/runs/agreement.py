@@ -1,10 +1,11 @@
 """Whether values computed again are those of a stored table: by their bits, else by how far they lie from them.
 
 A processor or a number of threads of its own rounds in another way, so equal bits are not asked for. A distance
-is one in units of the largest number of its column, and `BOUND` is what rounding may do; texts, truths and whole
+is one in units of the largest number of its column, and `BOUND` is what rounding may do; words, truths and whole
 numbers have to be equal. Numbers in a text are compared as numbers, less the last digit that was printed. Where a
 training is chaotic, rounding does more. How much, pairs of replays tell whose start was moved by one rounding
-(`superposition.runs.moved`), up to three where the first is too quiet.
+(`superposition.runs.moved`), up to three where the first is too quiet. A word that these replays change, the name of
+the start that won a search, may be another one; its distance counts as `FARTHEST`.
 """
 
 from __future__ import annotations
@@ -76,9 +77,11 @@ def _apart(one: float | str, other: float | str, column: np.ndarray) -> float:
 
 
 def _texts_apart(one: str, other: str, column: np.ndarray) -> float:
-    """The same for numbers in a text, less the last digit that was printed; infinite for words."""
+    """The same for numbers in a text, less the last digit that was printed; the farthest for words."""
     numbers, others = _numbers(one), _numbers(other)
-    if numbers is None or others is None or numbers.shape != others.shape:
+    if numbers is None or others is None:
+        return FARTHEST
+    if numbers.shape != others.shape:
         return inf
     largest = max(np.abs(said[0]).max() for text in column.tolist() if (said := _numbers(text)) is not None)
     return float(np.maximum(np.abs(others[0] - numbers[0]) - np.maximum(numbers[1], others[1]), 0).max() / largest)
