@@ -4,7 +4,6 @@ import json
 import os
 import re
 import shutil
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -202,7 +201,7 @@ def test_status_of_a_damaged_table_goes_on_to_the_results(all_damaged, tmp_path)
 
 
 def test_certify_of_all_tables_names_the_damaged_ones_and_goes_on(all_damaged, monkeypatch):
-    monkeypatch.setattr(certify.cover, "choose", lambda *_, **__: SimpleNamespace(needed=(), more=()))
+    monkeypatch.setattr(certify.cover, "choose", lambda *_, **__: certify.cover.Choice("cover", (), (), ()))
     monkeypatch.setattr(certify, "_done", lambda work, *_: certify.Report(work.run.name))  # without its replays
     done = call("certify", "--all")
     assert done.exit_code == 2
