@@ -22,6 +22,7 @@ CLAIMS = LIBRARY / "book" / "claims.toml"
 NUMBER = re.compile(r"-?\d+\.?\d*(?:e[+-]?\d+)?")
 # Of the largest number of an output: a page that runs again differs by 1e-15 or so, and anything that matters by more.
 ROUNDING = 1e-9
+SIGNED = ("certified", "library_digest", "provenance_sha256")  # of a provenance: what a signing changes
 
 
 def identify(cells):
@@ -160,7 +161,7 @@ def _said(path):
     if path.suffix != ".json":
         return hashlib.sha256(path.read_bytes()).hexdigest()
     said = json.loads(path.read_text(encoding="utf-8"))
-    return {name: value for name, value in said.items() if name not in ("certified", "library_digest")}
+    return {name: value for name, value in said.items() if name not in SIGNED}
 
 
 def _claims(words):
