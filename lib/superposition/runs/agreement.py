@@ -4,8 +4,9 @@ A processor or a number of threads of its own rounds in another way, so equal bi
 is one in units of the largest number of its column, and `BOUND` is what rounding may do; words, truths and whole
 numbers have to be equal. Numbers in a text are compared as numbers, less the last digit that was printed. Where a
 training is chaotic, rounding does more. How much, pairs of replays tell whose start was moved by one rounding
-(`superposition.runs.moved`), up to three where the first is too quiet. A word that these replays change, the name of
-the start that won a search, may be another one; its distance counts as `FARTHEST`.
+(`superposition.runs.moved`), up to three where the first is too quiet. A word, such as the name of
+the start that won a search, may be another one if one of these replays gives the stored one; its distance counts as
+`FARTHEST`.
 """
 
 from __future__ import annotations
@@ -116,7 +117,14 @@ def _bounds(
     moved, spreads = [], dict.fromkeys(wide, 0.0)
     for pair in range(1, PAIRS + 1):
         moved += [replay(-pair), replay(pair)]
-        spreads = {name: max(_apart(values[name], side[name], columns[name]) for side in moved) for name in wide}
+        spreads = {name: _spread(columns[name], row, values[name], [side[name] for side in moved]) for name in wide}
         if all(distance <= FACTOR * spreads[name] for name, distance in wide.items()):
             break
     return {name: min(FACTOR * spread, FARTHEST) for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
+
+
+def _spread(column: np.ndarray, row: int, value: float | str, moved: list) -> float:
+    """How far moved starts carry a value; a word has to be carried to the stored one."""
+    if isinstance(value, str) and _numbers(value) is None:
+        return FARTHEST * (column[row].item() in moved)
+    return max(_apart(value, side, column) for side in moved)
