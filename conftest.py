@@ -27,6 +27,8 @@ SECONDS = Path(__file__).parent / "tests" / "seconds.csv"
 PAGES = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch7", "ch8", "ch9", "ch2")
 LONGEST_FIRST = (*PAGES, "test_jupyterlab", "test_pages", "test_notebooks")
 
+collect_ignore = ["tests/rewritings.py"]  # no tests, and it reads all that runs reach
+
 
 def pytest_addoption(parser):
     parser.addoption("--measure", action="store_true", help="write down the seconds of groups of tests side by side")
@@ -42,6 +44,13 @@ def pytest_configure(config):
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if "PYTEST_XDIST_WORKER" in os.environ:  # files side by side: one thread each, the kernels they start included
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+def pytest_ignore_collect(collection_path, config):
+    """Leave out, without importing it, a file whose tests are all deselected: what runs reach takes seconds."""
+    if collection_path.suffix == ".py" and "not thorough" in config.option.markexpr:
+        return "\npytestmark = pytest.mark.thorough" in collection_path.read_text() or None
+    return None
 
 
 def pytest_collectstart(collector):

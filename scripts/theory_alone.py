@@ -65,7 +65,7 @@ def install(python, kind):
 def test(python, kind):
     """Run the theory's tests, or the doctests and recipes."""
     paths = TESTS if kind == "lowest" else []
-    options = ["-c", "pyproject.toml", "--rootdir=.", "-p", "no:cacheprovider", "-q", "--theory"]
+    options = ["-c", "pyproject.toml", "--rootdir=.", "-p", "no:cacheprovider", "-q", "--theory", "-m", "not thorough"]
     options += ["-n", "logical", "--maxprocesses", "8", "--dist", "loadfile"]
     options += ["--doctest-ignore-import-errors", *(f"--ignore={part}" for part in OTHER_PARTS)]
     run(python, "-m", "pytest", *options, *paths, "lib", "book/recipes.md")

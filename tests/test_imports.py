@@ -18,7 +18,11 @@ def module_name(path):
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 
 
-SOURCES = {module_name(path): ast.parse(path.read_text()) for path in sorted(PACKAGE.rglob("*.py"))}
+SOURCES = {module_name(path): path for path in sorted(PACKAGE.rglob("*.py"))}
+
+
+def parsed(module):
+    return ast.parse(SOURCES[module].read_text())
 
 
 def private_names(tree):
@@ -45,7 +49,7 @@ def test_contracts_are_kept():
 
 @pytest.mark.parametrize("module", SOURCES)
 def test_no_private_name_crosses_a_wall(module):
-    assert list(private_names(SOURCES[module])) == []
+    assert list(private_names(parsed(module))) == []
 
 
 @pytest.mark.parametrize("wing", WINGS)
@@ -58,5 +62,5 @@ def test_a_face_loads_nothing_but_theory(wing):
 @pytest.mark.parametrize("wing", WINGS)
 def test_no_module_bears_the_name_of_a_function_on_its_face(wing):
     modules = {path.stem for path in (PACKAGE / wing).glob("*.py")}
-    face = next(node for node in SOURCES[f"superposition.{wing}"].body if isinstance(node, ast.Assign))
+    face = next(node for node in parsed(f"superposition.{wing}").body if isinstance(node, ast.Assign))
     assert modules & set(ast.literal_eval(face.value)) == set()

@@ -61,9 +61,12 @@ def least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray[
 
 def _squares(weight, own):
     """Mean over the rival's strength of the square of what it must do, at each own strength and error spent."""
-    answer = least_answer(weight * np.arange(33) / 32, own, _SPENT[1:, None])
+    rival = weight * np.arange(33) / 32
+    below = np.count_nonzero(rival < own.max())  # a rival above every own strength must do what any such one must
+    answer = least_answer(rival[: below + 1], own, _SPENT[1:, None])
     low, high = answer[..., :-1], answer[..., 1:]
-    return np.mean(low**2 + low * high + high**2, axis=-1) / 3
+    cells = np.sum(low**2 + low * high + high**2, axis=-1) / 3
+    return (cells + (32 - min(below, 32)) * answer[..., -1] ** 2) / 32
 
 
 def _dual(kept):
