@@ -112,6 +112,7 @@ clean:
 	mkdir -p .venv/etc/ipython .venv/etc/jupyter
 	cp scripts/ipython_kernel_config.py .venv/etc/ipython/
 	cp -r scripts/jupyter/. .venv/etc/jupyter/
+	$(BIN)/python -m compileall -q lib
 	@touch $@
 
 .venv/.release: .venv/.ready

@@ -82,6 +82,7 @@ def test_the_head_of_a_page_says_what_it_is(kept):
     assert "og:title" not in head(kept["search"])
 
 
+@pytest.mark.thorough
 def test_a_book_that_is_kept_nowhere_has_no_dead_buttons(tmp_path):
     pages = built(tmp_path, "", "")
     for page in ("intro", "ch1", "more"):

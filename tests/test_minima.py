@@ -39,10 +39,12 @@ def oracle():
     return np.moveaxis(np.array(found), -1, 0)
 
 
+@pytest.mark.thorough
 def test_optimum_is_that_of_every_dip(oracle):
     np.testing.assert_allclose(meanfield.optimum(P[:, None], R).loss, oracle[0], rtol=1e-12)
 
 
+@pytest.mark.thorough
 def test_no_valley_that_may_win_is_left_out(oracle):
     """A dip left out is higher than the lowest by more than refining can lower it, by a factor of five."""
     assert 1 < oracle[1].max() < 1 + (minima.NEAR - 1) / 5

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from superposition import codes
 from superposition.codes import best_map, exact_losses, fans, partners, swept, tile_search
 from superposition.rug import meanfield, rugs
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", sampled(range(3)))
 def test_weights_have_the_loss_at_random_places(seed):
     rng = np.random.default_rng([seed, 17])
     p, r = (float(np.exp(rng.uniform(*np.log(ends)))) for ends in ((1e-3, 0.3), (0.02, 0.98)))

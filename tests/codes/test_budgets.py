@@ -26,6 +26,7 @@ def test_candidates_have_the_loss_they_promise():
             assert abs(found.mean - one.loss) < 4 * found.se + 0.02 * one.loss
 
 
+@pytest.mark.thorough
 def test_decay_and_bounds_move_the_ratio():
     offered = budgets.candidates("fan", P)
     ratios = [budgets.under_budget("decay", s, offered, P, samples=2, seed=0).ratio for s in (1e-12, 1e-5, 1e-2)]
@@ -154,6 +155,7 @@ def test_a_mean_that_one_sample_decides_is_refused():
         budgets.decided(np.r_[np.full(999, 1e-3), 1e3], "bits = 16")
 
 
+@pytest.mark.thorough
 def test_swept_fans_need_less_range_than_fans():
     sets = [budgets.candidates(kind, P) for kind in ("fan", "swept")]
     fan, pairs = (budgets.under_budget("range", 300, one, P, samples=2, seed=0).loss for one in sets)

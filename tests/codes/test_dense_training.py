@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 import torch
+from sampled import sampled
 from superposition.codes import dense_training, exact_losses, fans
 
 
-@pytest.mark.parametrize("method", dense_training.METHODS)
+@pytest.mark.parametrize("method", sampled(dense_training.METHODS, kept=4))
 def test_every_method_gets_below_silence(method):
     found = dense_training.train_dense(24, 6, 0.1, method, steps=300, batch=64, fresh=4000, ratio=2.0)
     silence = 0.1 / 3
@@ -34,6 +35,7 @@ def test_a_start_from_cones_is_made_of_cones():
     assert abs(found["loss"] - expected) < 4 * (found["loss_se"] + exact.se) + 0.02 * expected
 
 
+@pytest.mark.thorough
 def test_random_tiles_and_blocks():
     generator = torch.Generator().manual_seed(0)
     tiles = dense_training.random_tiles(2, 6, 0.1, 3, steps=5, generator=generator)

@@ -4,6 +4,7 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy.optimize import minimize
 from superposition.codes import exact_losses, fans, lower_bound, partners
 
@@ -63,7 +64,7 @@ def softened(W):
     return lower_bound.conflict_cost(np.maximum(-off, 0)).sum() / len(W) + 100 * np.mean(np.maximum(off, 0) ** 2)
 
 
-@pytest.mark.parametrize(("n", "m"), [(2, 1), (4, 2), (5, 2), (7, 3)])
+@pytest.mark.parametrize(("n", "m"), sampled([(5, 2), (2, 1), (4, 2), (7, 3)]))
 def test_descent_against_theorem_a(n, m):
     """With positive entries at a price: the cost of conflicts stays above the bound, for what they leave."""
     assert min(attack(softened, n, m, seed) for seed in range(4)) > lower_bound.general_bound(m / n)

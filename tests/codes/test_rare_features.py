@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy.optimize import brentq
 from scipy.special import rel_entr
 from superposition.codes import fans, partners, rare_features
@@ -52,7 +53,7 @@ def test_shallow_cells_are_few(n, d):
     assert rare_features.shallow_cells(400, 20, 3) < 1e-6 * rare_features.shallow_cells(400, 20, 400)
 
 
-@pytest.mark.parametrize(("p", "r"), [(1e-2, 1e-5), (1e-3, 1e-5), (1e-6, 3e-7)])
+@pytest.mark.parametrize(("p", "r"), sampled([(1e-2, 1e-5), (1e-3, 1e-5), (1e-6, 3e-7)]))
 def test_the_count_is_the_least_loss_that_its_patterns_allow(p, r):
     """At every share phi the largest eta by a root; the cells of the grid in phi lie a few per cent below."""
 

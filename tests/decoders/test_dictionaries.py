@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from sampled import sampled
 from superposition import decoders
 from superposition.decoders import dictionaries
 from superposition.rug import meanfield, rugs
@@ -179,7 +180,7 @@ def test_training_finds_directions_and_the_price_decides():
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
-@pytest.mark.parametrize(("kind", "price"), [("topk", 2), ("jumprelu", 0.03)])
+@pytest.mark.parametrize(("kind", "price"), sampled([("topk", 2), ("jumprelu", 0.03)]))
 def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, price):
     pytest.importorskip("torch")
     from superposition.decoders import dictionary_training

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy.integrate import quad
 from superposition import decoders, features
 from superposition.decoders import ladder
@@ -63,7 +64,7 @@ def test_a_full_frame_leaves_nothing():
     assert np.all(ladder.state_evolution(0.05, 1.0, 2).loss == 0)
 
 
-@pytest.mark.parametrize(("p", "printed"), [(0.05, 0.1122), (0.01, 0.03142), (0.001, 0.004492)])
+@pytest.mark.parametrize(("p", "printed"), sampled([(0.05, 0.1122), (0.01, 0.03142), (0.001, 0.004492)]))
 def test_threshold_against_a_fine_grid_and_the_recursion(p, printed):
     sigma = np.geomspace(0.05, 1, 3000)
     ratio = float(ladder.recovery_ratio(p))

@@ -53,6 +53,7 @@ def test_pairs_reach_the_least_cost_of_rebuilding_everything():
     assert kept_on > 2 * cheap  # a latent along the truth has to be on for noise on either side of zero
 
 
+@pytest.mark.thorough
 def test_the_border_separates_the_two():
     p, r = 0.05, 0.375
     middle = priced_dictionaries.border(p, r)

@@ -25,6 +25,7 @@ def test_a_law_that_does_not_exist_is_refused():
         point(groups=2, G=4, nd=2, p=0.5, s=0.1, steps=1, batch=1, lr=0.1, seed=0)
 
 
+@pytest.mark.thorough
 def test_a_network_of_groups_starts_with_features_of_length_one():
     """The encoder as drawn, on which a rate of next to nothing leaves no trace."""
     from superposition.correlated import training

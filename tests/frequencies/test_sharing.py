@@ -128,6 +128,7 @@ def test_tuned_outputs_of_a_rug_have_the_loss_of_the_theory():
     assert losses.mean() == pytest.approx(theory, abs=4 * se / 512 + 0.02 * theory)  # a rug of 512 is nearly Gaussian
 
 
+@pytest.mark.thorough
 def test_digons_between_the_knots():
     for q in (1e-6, 3e-3, 0.03, 0.13, 0.22, 0.45):
         [pair] = allocations.allocate([q, q], [1], phases=("digon",))

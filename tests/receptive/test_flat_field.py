@@ -35,6 +35,7 @@ def test_flat_growth_against_a_simulation_without_conditioning():
     assert se < crude_se
 
 
+@pytest.mark.thorough
 def test_critical_gain():
     predicted = flat_field.critical_gain(40, 2, 1)
     assert predicted == pytest.approx(0.168464, rel=1e-5)  # the formula by hand: q = 0.0537

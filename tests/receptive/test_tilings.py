@@ -82,6 +82,7 @@ def test_gaussian_tiling_can_be_improved_and_the_squashed_one_cannot():
     assert slopes[1] > -2e-4
 
 
+@pytest.mark.thorough
 def test_best_pair_is_no_worse_than_the_tile_on_its_own_sample(tile, data):
     pair, loss = added_fields.best_pair(tile, data, starts=0)
     assert loss <= tile.loss + 1e-9

@@ -129,6 +129,7 @@ def test_stopped_run():
     assert 200 <= out["pause"] <= out["done"]
 
 
+@pytest.mark.thorough
 def test_three_protocols():
     """The text's rate without its rule makes all steps; with it, the same steps until it stops."""
     same = {"ns": 16, "p": 0.2, "r": 0.5, "seed": 0, "device": "cpu"}

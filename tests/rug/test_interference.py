@@ -4,6 +4,7 @@ import itertools
 
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy import integrate, stats
 from superposition import features
 from superposition.rug import interference, meanfield, rugs
@@ -134,7 +135,7 @@ def test_antipodal_and_duplicated_rugs_approach_the_partner_loss():
         assert abs(exact / meanfield.loss(a, b, meanfield.noise_std(p, 0.25), p) - 1) > 0.05
 
 
-@pytest.mark.parametrize(("ns", "nd"), [(2048, 410), (2048, 1024), (1000, 200)])
+@pytest.mark.parametrize(("ns", "nd"), sampled([(2048, 410), (2048, 1024), (1000, 200)]))
 @pytest.mark.parametrize("antipodal", [False, True])
 def test_rug_loss_against_the_exact_law(ns, nd, antipodal):
     rug, best = rugs.Rug(ns, nd, seed=5, antipodal=antipodal), meanfield.optimum(0.05, nd / ns)

@@ -3,6 +3,7 @@
 import mpmath as mp
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy import optimize
 from superposition import features, rug
 from superposition.rug import bayes, meanfield, moments
@@ -97,6 +98,7 @@ def test_gradient_is_the_derivative(p, r):
                 assert float(getattr(gradient, name)) == pytest.approx(float(slope), rel=1e-9, abs=1e-11 * scale)
 
 
+@pytest.mark.thorough
 def test_optimum_beats_every_start():
     rng = np.random.default_rng(1)
     for p, r in [
@@ -161,7 +163,10 @@ def test_shapes_broadcast():
 
 @pytest.mark.parametrize(
     ("p", "sigma"),
-    [(0.05, 0.25331), (0.05, 0.249), (0.3, 2.0), (1e-3, 0.05), (1e-6, 1e-3), (1e-12, 1e-6), (1, 0.1), (0.2, 300.0)],
+    sampled(
+        [(0.05, 0.249), (1e-6, 1e-3), (0.05, 0.25331), (0.3, 2.0), (1e-3, 0.05), (1e-12, 1e-6), (1, 0.1), (0.2, 300.0)],
+        kept=2,
+    ),
 )
 def test_bayes_loss_against_30_digits(p, sigma):
     with mp.workdps(60):  # of which the difference of two erfc cancels up to 30 at five standard deviations

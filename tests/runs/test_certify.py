@@ -206,6 +206,7 @@ def test_only_code_that_head_contains_is_run(repository):
     assert call(repository, "certify", RUN, "--blocks-only").returncode == 0
 
 
+@pytest.mark.thorough
 def test_one_table_that_cannot_be_replayed_does_not_end_the_others(repository):
     done = call(repository, "certify", "rug-sizes-longest", RUN, "--blocks-only")
     assert done.returncode == 2 and "rug-sizes-longest.csv is not there" in done.stderr

@@ -115,6 +115,7 @@ def small_disk(tmp_path):
     subprocess.run(["umount", str(place)], check=True)
 
 
+@pytest.mark.thorough
 def test_disk_that_is_really_full_and_then_read_only(small_disk):
     process = start(small_disk / "fast")
     _, said = process.communicate(timeout=60)

@@ -95,6 +95,7 @@ def test_tables_are_found_from_anywhere(tmp_path):
     assert Path(done.stdout.strip()).samefile(Path(superposition.__file__).parent / "data")
 
 
+@pytest.mark.thorough
 def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
     pytest.importorskip("setuptools", minversion="77", reason="setuptools is too old to build the wheel")
     tree = tmp_path / "tree"
