@@ -23,6 +23,8 @@ NODES = 24  # Gauss-Legendre nodes a unit of the partners' sum
 THRESHOLDS = np.concatenate([-np.geomspace(2, 1e-3, 30), [0.0], np.geomspace(1e-3, 0.5, 10)])
 SLOPES = 24  # partner over own weight, on the grid of the search
 FINE = {"xatol": 1e-7}  # a loss is flat at its minimum: 1e-14 of it
+STEEP = {"ftol": 1e-16, "gtol": 1e-8}
+AROUND = 1e-5 * np.array([[0, 1, 0, -1, 0], [0, 0, 1, 0, -1]])  # a point, and four from which its derivatives follow
 
 
 class GroupedRug(NamedTuple):
@@ -185,11 +187,17 @@ def _together(p, r, G, s, law, low):
     """The ratio of partner to own weight, from ``low`` to 1, of least loss."""
     slopes = np.linspace(low, 1, SLOPES + 1)[1:]
     noises = np.array([allocation(p, r, G, s, slope)[0] for slope in slopes])
-    grid = np.meshgrid(slopes, THRESHOLDS, indexing="ij")
-    rough = _at(*grid, np.broadcast_to(noises[:, None], grid[0].shape), p, law)[1]
-    k = int(np.clip(rough.min(axis=1).argmin(), 1, SLOPES - 2))
+    few = THRESHOLDS[::2]
+    rough = _at(slopes[:, None], few, noises[:, None], p, law)[1]
+    k, j = np.unravel_index(rough.argmin(), rough.shape)
 
-    def loss(slope):
-        return _tuned(slope, allocation(p, r, G, s, slope)[0], p, law)[2]
+    def loss(point):
+        """The loss over p/3, and its two derivatives by central differences."""
+        slope, threshold = point[:, None] + AROUND
+        noise = [allocation(p, r, G, s, x)[0] for x in slope]
+        values = _at(slope, threshold, noise, p, law)[1] / (p / 3)
+        return values[0], (values[1:3] - values[3:]) / (2 * AROUND[0, 1])
 
-    return float(optimize.minimize_scalar(loss, bounds=slopes[[k - 1, k + 1]], method="bounded", options=FINE).x)
+    near = slopes[[max(k - 2, 0), min(k + 2, SLOPES - 1)]]
+    how = {"jac": True, "method": "L-BFGS-B", "bounds": (near, few[[0, -1]]), "options": STEEP}
+    return float(optimize.minimize(loss, (slopes[k], few[j]), **how).x[0])
