@@ -44,7 +44,7 @@ class ParameterError(ValueError):
 class LossScaling(Chapter):
     """Parameters of chapter 3."""
 
-    ns: Features = 256
+    ns: Features = 128
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
     steps: Steps = 600
