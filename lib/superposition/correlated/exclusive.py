@@ -56,13 +56,22 @@ def least_gain(G: int) -> float:
 
 def best_gain(W_in: ArrayLike) -> NDArray[np.float64]:
     """Least noise gain that any reader of these directions (m, G) has: 1 over the sine to the cone of the others."""
-    from scipy.optimize import lsq_linear  # scipy 1.15's nnls stops at a wrong answer for cones of 12 and more
-
     w = np.asarray(W_in, float)
-    cones = [lsq_linear(np.delete(w, t, 1), w[:, t], (0, np.inf), method="bvls", tol=1e-14) for t in range(w.shape[1])]
-    far = np.sqrt([2 * cone.cost for cone in cones])
+    far = [_distance(np.delete(w, t, 1), w[:, t]) for t in range(w.shape[1])]
     with np.errstate(divide="ignore"):
         return np.linalg.norm(w, axis=0) / far
+
+
+def _distance(rays, w):
+    """From w (m,) to the cone of rays (m, k)."""
+    from scipy.optimize import lsq_linear, nnls
+
+    shares, far = nnls(rays, w)
+    slopes = rays.T @ (rays @ shares - w)
+    # scipy 1.15's nnls stops at a wrong answer for cones of 12 and more: the slower search is taken where it did
+    if slopes.min() < -1e-12 * (w @ w) or np.abs(slopes * shares).max() > 1e-12 * (w @ w):
+        return np.sqrt(2 * lsq_linear(rays, w, (0, np.inf), method="bvls", tol=1e-14).cost)
+    return far
 
 
 def _digons(G, m):
