@@ -140,7 +140,7 @@ def _least(p, low, high):
     begin = [(1.5 * (p / 2 - beta), d, beta, p / 2 * (1 - d)) for d in overlaps]
     begin += [(0.0, d, -p / 2, -p / 2 / d) for d in overlaps]
     bounds = [(-0.6 / high, 2 / high), (low, high), (-2, 2), (-2 / low, 2 / low)]
-    options = {"ftol": 1e-15, "gtol": 1e-10, "maxiter": 500}
+    options = {"ftol": 1e-13, "gtol": 1e-10, "maxiter": 500}
     found = [minimize(objective, at, jac=True, bounds=bounds, method="L-BFGS-B", options=options) for at in begin]
     best = min(found, key=lambda result: result.fun)
     slope, overlap = best.x[:2]
