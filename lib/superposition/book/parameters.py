@@ -136,7 +136,7 @@ class SameNoise(Chapter):
     ns: Annotated[Count, Field(ge=2**14, le=2**24)] = 2**20
     p: Annotated[Real, Field(ge=0.01, le=1)] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.2
-    samples: Annotated[Count, Field(ge=32, le=10**5)] = 48
+    samples: Annotated[Count, Field(ge=32, le=10**5)] = 32
     seed: Seed = 0
 
 
