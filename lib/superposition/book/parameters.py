@@ -44,10 +44,10 @@ class ParameterError(ValueError):
 class LossScaling(Chapter):
     """Parameters of chapter 3."""
 
-    ns: Features = 128
+    ns: Features = 256
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
-    steps: Steps = 600
+    steps: Steps = 400
     minutes: Minutes = 8.0
     seed: Seed = 0
     device: Device = "auto"
