@@ -44,6 +44,16 @@ def test_networks_side_by_side_do_not_disturb_each_other():
     np.testing.assert_array_equal(training.initial_weights(1, 2, 12, seed=2)[0], W0[0])
 
 
+def test_single_neurons_on_gaussian_batches_train_as_any_others():
+    W0, covariances = training.initial_weights(3, 1, 12, seed=2), [ring.gaussian_covariance(12, xi) for xi in (1, 0.5)]
+    found = training.train(W0, gaussian(12, 80, 5), steps=20, lr=0.5, keep_every=10)  # the same normal numbers
+    done = []
+    given = {"steps": 20, "lr": 0.5, "keep_every": 10, "seed": 5, "progress": lambda step, total: done.append(step)}
+    kept = training.train_gaussian(W0[:, 0], *covariances, 80, **given)
+    np.testing.assert_allclose(kept, found.kept[:, :, 0], atol=1e-6)  # float32
+    assert done == [*range(1, 21)]
+
+
 def test_batches_have_the_law_they_promise():
     x1, x0 = next(training.nlgp_batches(12, 1.0, 0.5, 2.0, 60_000, seed=3))
     for x, xi in ((x1.numpy(), 1.0), (x0.numpy(), 0.5)):

@@ -122,6 +122,30 @@ def train(
     return Trained(W, b1, b2, np.array(kept.found), tuple(kept.steps), last)
 
 
+def train_gaussian(
+    w: ArrayLike, C1: ArrayLike, C0: ArrayLike, batch: int, *, steps: int, lr: float, keep_every: int, seed: int = 0,
+    device: str = "cpu", progress: Callable[[int, int], object] | None = None,
+) -> Float[np.ndarray, "m S n"]:  # fmt: skip
+    """Train single ReLU neurons (S, n) on Gaussian batches as `train` does; the fields (m, S, n) kept."""
+    # Kept at step 0 and after every ``keep_every`` steps. By the slope of eq. 3 itself, and without the vectors x = A z
+    # of a batch, A the root of a covariance: <w, x> is <A w, z>, and a sum of vectors x is A times the sum of their z.
+    half, on = (batch + 1) // 2, resolve_device(device)
+    roots = torch.tensor(np.stack([square_root(C) for C in (C1, C0)]), dtype=torch.float32, device=on)
+    labels = torch.tensor([1.0, 0.0], device=on).view(2, 1, 1)
+    w = torch.tensor(np.asarray(w, float), dtype=torch.float32, device=on)
+    z, generator, kept = torch.empty(2, half, w.shape[1]), torch.Generator().manual_seed(seed), _Kept(steps, keep_every)
+    kept.look(0, w)
+    for step in range(1, steps + 1):
+        drawn = z.normal_(generator=generator).to(on)
+        hidden = w @ roots @ drawn.mT
+        error = (hidden > 0) * (hidden - labels)
+        w = w - lr * (error @ drawn @ roots).sum(dim=0) / (2 * half)
+        kept.look(step, w)
+        if progress is not None:
+            progress(step, steps)
+    return np.array(kept.found)
+
+
 def flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "intervals ..."], Float[np.ndarray, "m ..."]]:
     """Share of vectors (B, n) whose gate 1(<w, x> >= 0) differs from the time before, and from the last one."""
     # p(t) of eq. 38 of the notes on localization depends on the time between looks; the second does not.
