@@ -14,7 +14,8 @@ def test_a_line_loses_what_samples_lose(p, s, sign):
         x = on * (rng.random((400_000, 2)) < s) * rng.random((400_000, 2))
         a, b = 1.1, -0.05
         error = (np.maximum(a * (x[:, 0] + sign * x[:, 1]) + b, 0) - x[:, 0]) ** 2
-        found = pairs._line_loss((a, b), p, s, sign)
+        product, square = pairs._moments(np.array(b / a), p, s, sign)
+        found = p / 3 - 2 * a * product + a**2 * square
         assert found == pytest.approx(_both(x, a, b, sign), abs=5 * error.std() / 400_000**0.5)
 
 

@@ -10,11 +10,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import optimize
-
-from superposition.rug.moments import gauss_legendre
-
-NODES = 400  # along one strength; the other's integral is exact between kinks
 
 
 class Pairs(NamedTuple):
@@ -34,10 +29,15 @@ def pairs_in_plane(p: float, s: float) -> Pairs:
 
 def shared_line(p: float, s: float, sign: int) -> float:
     """Least loss per feature of two on one line, ReLU(a (x + sign y) + b), both on with probability p s."""
-    found = (
-        optimize.minimize(_line_loss, start, (p, s, sign), method="Nelder-Mead", options=_FINE) for start in _STARTS
-    )
-    return float(min(one.fun for one in found))
+    # At each b / a the best a is a division; b / a lies between silence and what the best linear answer has, 1 at most.
+    low, high = -2.0, 1.0
+    for _ in range(_ZOOMS):
+        t = np.linspace(low, high, _POINTS)
+        product, square = _moments(t, p, s, sign)
+        loss = p / 3 - np.divide(product**2, square, out=np.zeros_like(t), where=square > 0)
+        best = loss.argmin()
+        low, high = t[max(best - 1, 0)], t[min(best + 1, _POINTS - 1)]
+    return float(loss[best])
 
 
 def merged_bound(p: float, s: float) -> float:
@@ -45,27 +45,25 @@ def merged_bound(p: float, s: float) -> float:
     return p * (1 / 6 - s / 8)
 
 
-_STARTS = ([1.0, 0.0], [0.5, 0.0], [1.2, -0.1], [0.7, -0.2])
-_FINE = {"xatol": 1e-7, "fatol": 1e-13, "maxiter": 2000}
+_POINTS, _ZOOMS = 201, 4  # the last ones are 1e-8 apart
 
 
-def _line_loss(at, p, s, sign):
-    a, b = at
-    if a <= 0:
-        return np.inf
-    u, w = gauss_legendre(NODES)
-    both = w @ _own_on(a, b + a * sign * u)
-    alone, other = float(_own_on(a, np.array(b))), float(_relu_square(sign * a, b))
-    return p * s * both + p * (1 - s) * (alone + other) + (1 - 2 * p + p * s) * max(b, 0) ** 2
+def _moments(t, p, s, sign):
+    """E[x r] and E[r^2] of r = ReLU(x + sign y + t); with sign -1, 1 - y is as likely as y."""
+    shift = min(sign, 0)
+    (one, one_square), (_, other_square), (both, both_square) = _of_one(t), _of_one(t + shift), _of_two(t + shift)
+    p_both, p_one = p * s, p * (1 - s)
+    own = p_both * (both_square - (t + shift) * both) / 2 + p_one * (one_square - t * one)
+    silent = (1 - 2 * p + p_both) * np.maximum(t, 0) ** 2
+    return own, p_both * both_square + p_one * (one_square + other_square) + silent
 
 
-def _own_on(a, shift):
-    """Integral of (x - ReLU(a x + shift))^2 over x in [0, 1], for a above 0."""
-    start = np.clip(-shift / a, 0, 1)  # before it the output is 0
-    slope, end = 1 - a, 1 - start
-    return start**3 / 3 + end * (slope**2 * (1 + start + start**2) / 3 - slope * shift * (1 + start) + shift**2)
+def _of_one(t):
+    """E ReLU(x + t) and its square's, x uniform on [0, 1]."""
+    return tuple((np.maximum(t + 1, 0) ** k - np.maximum(t, 0) ** k) / k for k in (2, 3))
 
 
-def _relu_square(c, b):
-    """Integral of ReLU(c y + b)^2 over y in [0, 1]."""
-    return (max(c + b, 0) ** 3 - max(b, 0) ** 3) / (3 * c)
+def _of_two(t):
+    """E ReLU(x + y + t) and its square's, x and y uniform on [0, 1]."""
+    ends = [np.maximum(t + i, 0) for i in (0, 1, 2)]
+    return tuple((ends[2] ** k - 2 * ends[1] ** k + ends[0] ** k) / norm for k, norm in ((3, 6), (4, 12)))
