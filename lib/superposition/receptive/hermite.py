@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.polynomial.hermite_e import herme2poly
-from numpy.polynomial.polynomial import polyder, polyval
+from numpy.polynomial.polynomial import polyder
 
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 from superposition.receptive.wave_growth import Law, growth
@@ -37,7 +37,7 @@ def hermite_growth(
     S = sum(_factorial(m) * (weights[m] / scale) ** 2 * (C1**m + C0**m) for m in powers)
     series = herme2poly(weights / scale)
     odd, even = series[1::2], polyder(series)[::2]
-    law = Law(lambda z: z * polyval(z**2, odd), lambda z: polyval(z**2, even), None, 4)
+    law = Law(lambda z: _in_place(odd, z) * z, lambda z: _in_place(even, z), None, 4)
     return growth(C1, eigenvalues(S), law, frequency, samples, seed)
 
 
@@ -61,6 +61,16 @@ def _hermite(ratios):
     weights[1] = 1
     weights[list(ratios)] = list(ratios.values())
     return range(1, len(weights), 2), weights
+
+
+def _in_place(coefficients, z):
+    """A polynomial in z^2, by Horner's rule in one array."""
+    square = z * z
+    found = np.full_like(square, coefficients[-1])
+    for coefficient in coefficients[-2::-1]:
+        found *= square
+        found += coefficient
+    return found
 
 
 def _factorial(m):
