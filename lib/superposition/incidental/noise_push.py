@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition.incidental.tail_moments import tails
+from superposition.incidental.tail_moments import along
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -46,8 +46,7 @@ def push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
     [True, False]
     """
     u, b = _unit(u), np.asarray(b, float)
-    mixed = tails(-law.sigma * b.ravel(), u, law).mixed[1]
-    return (-8 * mixed @ (u**3 - np.sum(u**4) * u)).reshape(b.shape)
+    return -8 * along(-law.sigma * b.ravel(), u, u**3 - np.sum(u**4) * u, law).reshape(b.shape)
 
 
 def push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "3 ..."]:

@@ -50,6 +50,25 @@ def tails(c: ArrayLike, w: ArrayLike, law: Law) -> Tails:
     return gauss if law.name == "normal" else _by_characteristic(c, w, law, gauss)
 
 
+def along(c: ArrayLike, w: ArrayLike, v: ArrayLike, law: Law) -> Float[np.ndarray, " thresholds"]:
+    """E[v·xi (c + w·xi) 1{c + w·xi > 0}]: the second of the mixed moments of `tails`, for one sum of the noises."""
+    c, w, v = (np.asarray(given, float) for given in (c, w, v))
+    middle = len(w) // 2
+    if law.sigma == 0 or not 0 < len(law.points) ** (len(w) - middle) <= LARGEST_HALF:
+        return tails(c, w, law).mixed[1] @ v
+    # one half sorted and summed up from its end, the other in falling order, for which it is quick to look up
+    (first, p_first), (second, p_second) = (sums(law, len(part)) for part in (w[:middle], w[middle:]))
+    u, x = law.sigma * first @ w[:middle], law.sigma * second @ w[middle:]
+    falling, rising = np.argsort(-u), np.argsort(x)
+    u, x = u[falling], x[rising]
+    own, other = law.sigma * (first @ v[:middle])[falling], law.sigma * (second @ v[middle:])[rising]
+    terms = p_second[rising] * np.array([np.ones_like(x), x, other, other * x])
+    tail = np.concatenate([np.cumsum(terms[:, ::-1], axis=1)[:, ::-1], np.zeros((4, 1))], axis=1)
+    at = c[:, None] + u
+    P0, P1, Q0, Q1 = tail[:, np.searchsorted(x, -at, side="right")]
+    return (own * (at * P0 + P1) + at * Q0 + Q1) @ p_first[falling]
+
+
 def moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresholds"]:
     """Only ``T`` of `tails`, without the mixed moments that cost m times as much.
 
