@@ -111,6 +111,13 @@ def test_gradient_is_that_of_differences(law, rows):
     np.testing.assert_allclose(noise_loss.expected_loss_grad(W, law), differences(W, law), rtol=0, atol=1e-8)
 
 
+@pytest.mark.parametrize("law", [LAWS[0], *LAWS[4:]], ids=[NAMES[0], *NAMES[4:]])
+def test_gradients_of_many_weights_are_those_of_each(law):
+    many = np.stack([weights(3, 5, seed=seed) for seed in range(4)])
+    each = [noise_loss.expected_loss_grad(W, law) for W in many]
+    np.testing.assert_allclose(noise_loss.expected_loss_grads(many, law), each, rtol=0, atol=1e-13)
+
+
 def test_a_step_of_training_is_a_step_along_the_gradient_on_average():
 
     W, law, eta = weights(3, 4, seed=6), noise_laws.laplace(0.3), 0.01

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition.incidental.tail_moments import moments, tails
+from superposition.incidental.tail_moments import moments, sums, tails
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -42,6 +42,19 @@ def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
         by_overlap[j, j] -= 2 * found.T[0, j]
         direct[j] = 2 * found.mixed[1].sum(axis=0) - 2 * found.mixed[0, j]
     return (by_overlap + by_overlap.T) @ W + direct
+
+
+def expected_loss_grads(W: ArrayLike, law: Law) -> Float[np.ndarray, "instances n m"]:
+    """`expected_loss_grad` of many weights (instances, n, m) at once, where few m leave few noises to add up."""
+    W = np.asarray(W, float)
+    noises, chances = sums(law, W.shape[-1])
+    noises = law.sigma * noises
+    errors = (W @ W.mT)[..., None] + (W @ noises.T)[:, None]  # of outputs j on inputs i under every noise
+    np.maximum(errors, 0, out=errors)
+    for i in range(W.shape[1]):
+        errors[:, i, i] -= errors[:, i, i] > 0
+    mean = errors @ (2 * chances)
+    return (mean + mean.mT) @ W + errors.sum(axis=1) @ (2 * chances[:, None] * noises)
 
 
 def kurtosis_term(W: ArrayLike, law: Law) -> float:
