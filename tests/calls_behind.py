@@ -138,7 +138,7 @@ CALLS = {
     "budgets.balanced": lambda: budgets.balanced(FAN),
     "budgets.norm_cost": lambda: budgets.norm_cost(SQUARE),
     "budgets.ratio_within": lambda: budgets.ratio_within(6, 50.0),
-    "conflict_search.charged_cost": lambda: conflict_search.charged_cost(SQUARE),
+    "conflict_search.charged_cost": lambda: conflict_search.charged_cost(SQUARE)[0],
     "conflict_search.annealed_levels": lambda: conflict_search.annealed_levels(2, 6, "random", steps=30, seed=2)[:2],
     "exact_losses.code_loss": lambda: exact_losses.code_loss(SQUARE[:3, :3], OFF[:3] / 4, 0.2),
     "exact_losses.best_decoder": lambda: exact_losses.best_decoder(SQUARE[:3, :3], 0.2),

@@ -9,6 +9,7 @@ from unittest import mock
 import numpy as np
 import pytest
 from superposition import features
+from superposition.codes import conflict_search
 from superposition.incidental import company, noise_laws, noise_loss, step_noise, tail_moments
 from superposition.incidental import l1_loss as l1
 from superposition.incidental.untied_weights import train as train_untied
@@ -196,6 +197,27 @@ def expected_under_noise(law):
     return both, W43.ravel()
 
 
+def many_under_noise():
+    def both(x):
+        W, law = x.reshape(2, 2, 3), noise_laws.bipolar(0.3)
+        return sum(noise_loss.expected_loss(one, law) for one in W), noise_loss.expected_loss_grads(W, law).ravel()
+
+    return both, W43.ravel()
+
+
+def conflicts(score):
+    """In the entries off the diagonal, of weights with conflicts on both sides of one and positive entries."""
+    off = ~np.eye(4, dtype=bool)
+
+    def both(x):
+        W = np.eye(4)
+        W[off] = x
+        value, slope = score(W)
+        return value, slope[off]
+
+    return both, 1.5 * normal(12)
+
+
 def step_under_noise(relu):
     """A step at rate 1 takes the gradient away; the loss of one noise of each input, as torch sees it."""
     xi = torch.tensor(normal(1, 2, 4, 3) / 2)
@@ -352,6 +374,9 @@ CASES = {
     "noise_loss.expected_loss_grad, uniform": (lambda: expected_under_noise(noise_laws.uniform(0.3)), EXACT),
     "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(noise_laws.laplace(0.3)), EXACT),
     "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(noise_laws.bipolar(0.3)), EXACT),
+    "noise_loss.expected_loss_grads": (many_under_noise, EXACT),
+    "conflict_search.charged_cost": (lambda: conflicts(conflict_search.charged_cost), EXACT),
+    "conflict_search.lemma_sum": (lambda: conflicts(conflict_search.lemma_sum), EXACT),
     "noisy_training._Step, ReLU": (lambda: step_under_noise(True), EXACT),
     "noisy_training._Step, linear": (lambda: step_under_noise(False), EXACT),
     "untied_weights.train": (step_of_untied_weights, EXACT),

@@ -39,7 +39,7 @@ class BelowTheFan(Chapter):
     """Parameters of the page on bounds below the best codes."""
 
     r: Annotated[Real, Field(ge=0.05, le=0.4)] = 0.2
-    tries: Annotated[Count, Field(ge=1, le=100)] = 3
+    tries: Annotated[Count, Field(ge=1, le=100)] = 16
     seed: Seed = 0
 
 

@@ -16,7 +16,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
 from superposition.codes.fans import Code
-from superposition.codes.lower_bound import conflict_cost
+from superposition.codes.lower_bound import conflict_cost, conflict_slope, truncated_squares
 
 CHARGE = 100.0  # on the square of a positive entry, so that the cost of conflicts is what descent can win
 IMPOSSIBLE = 10**9  # more conflicts than any code has: some feature has no reader
@@ -33,30 +33,49 @@ Levels = list[list[int]]  # which of the whole vectors stand in each level, the 
 
 
 def lowest(
-    score: Callable[[np.ndarray], float], n: int, m: int, *, tries: int = 3, seed: int = 0, first: Sequence[Code] = ()
-) -> float:
+    score: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, m: int, *, tries: int = 3, seed: int = 0, first:
+    Sequence[Code] = (),
+) -> float:  # fmt: skip
     """Least score of a matrix (n, n) with a unit diagonal and rank m by descent from random factors, and from codes."""
+    # ``score(W)`` is a value and its slope in the entries off the diagonal.
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(seed)
 
     def value(flat):
-        W = flat[: n * m].reshape(n, m) @ flat[n * m :].reshape(m, n)
-        diagonal = np.diag(W)
-        return score(W / diagonal[:, None]) if np.abs(diagonal).min() > 1e-6 else 1e6
+        left, right = flat[: n * m].reshape(n, m), flat[n * m :].reshape(m, n)
+        W = left @ right
+        diagonal = np.diag(W)[:, None]
+        if np.abs(diagonal).min() <= 1e-6:
+            return 1e6, np.zeros_like(flat)
+        value, slope = score(W / diagonal)
+        slope = slope / diagonal
+        np.fill_diagonal(slope, 0)
+        np.fill_diagonal(slope, -np.sum(slope * W, axis=1) / diagonal[:, 0])
+        return value, np.r_[(slope @ right.T).ravel(), (left.T @ slope).ravel()]
 
     starts = [
         *rng.standard_normal((tries, 2 * n * m)),
         *(np.r_[code.W_out.ravel(), code.W_in.ravel()] for code in first),
     ]
-    return float(min(minimize(value, start, method="L-BFGS-B", options={"maxiter": 60}).fun for start in starts))
+    found = (minimize(value, start, jac=True, method="L-BFGS-B", options={"maxiter": 60}) for start in starts)
+    return float(min(one.fun for one in found))
 
 
-def charged_cost(W: ArrayLike) -> float:
-    """What the conflicts of a code cost, for each feature, and a charge on positive entries off the diagonal."""
-    W = np.asarray(W, float)
-    off = W - np.diag(np.diag(W))
-    return float(conflict_cost(np.maximum(-off, 0)).sum() / len(W) + CHARGE * np.mean(np.maximum(off, 0) ** 2))
+def charged_cost(W: ArrayLike) -> tuple[float, NDArray[np.float64]]:
+    """What the conflicts of a code cost, for each feature, and a charge on positive entries; its slope in these."""
+    off = np.array(W, float)
+    np.fill_diagonal(off, 0)
+    above, alpha = np.maximum(off, 0), np.maximum(-off, 0)
+    value = conflict_cost(alpha).sum() / len(off) + CHARGE * np.mean(above**2)
+    return float(value), (2 * CHARGE / len(off) * above - conflict_slope(alpha)) / len(off)
+
+
+def lemma_sum(W: ArrayLike) -> tuple[float, NDArray[np.float64]]:
+    """`truncated_squares` of a matrix with a unit diagonal, and its slope in the other entries."""
+    off = np.array(W, float)
+    np.fill_diagonal(off, 0)
+    return truncated_squares(W), 2 * off * (off**2 + off.T**2 < 2)
 
 
 def fewest_conflicts(dots: ArrayLike, order: Sequence[int] | NDArray[np.int64]) -> int:

@@ -22,6 +22,13 @@ def conflict_cost(alpha: ArrayLike) -> NDArray[np.float64]:
     return np.where(alpha > 1, 1 / 3 - 1 / (6 * np.maximum(alpha, 1)), low**2 * (1 / 3 - low / 6))[()]
 
 
+def conflict_slope(alpha: ArrayLike) -> NDArray[np.float64]:
+    """Slope of `conflict_cost` in alpha."""
+    alpha = np.asarray(alpha, float)
+    low = np.minimum(alpha, 1)
+    return (low * (2 / 3 - low / 2) / np.maximum(alpha, 1) ** 2)[()]
+
+
 def limit_cost(W: ArrayLike) -> float:
     """Cost of the conflicts of a code, (1/n) sum over i != j of e(W_ij^-): its loss over p^2 as p -> 0."""
     off = _unit_rows(W)
