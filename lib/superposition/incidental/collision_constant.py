@@ -9,6 +9,7 @@ Source: Incidental Polysemanticity, section 2.1; everything here is ours.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -83,13 +84,14 @@ def two_features_drawn(m: int, draws: int, *, seed: int) -> Estimate:
     return Estimate.of(m * (many_networks.opposite_tops(W) + many_networks.opposite_tops(ends)))
 
 
+@cache
 def several_features(n: int, m: int) -> float:
     """Pairs of opposite tops after the fast stage of n features, over n (n - 1) / 4m. Ours."""
     # Third parties move the negative overlaps by one shift, to all orders for n and m to infinity at fixed n / sqrt(m):
     # that of `superposition.incidental.late_rate.mean_field`, g / (4 pi) at first. Positive ones end at 0.
     from scipy.special import ndtr
 
-    nodes, weights = np.polynomial.legendre.leggauss(16)
+    nodes, weights = np.polynomial.legendre.leggauss(12)
     left = 4 + 4 * nodes  # of a negative overlap, up to 8
     shift = late_rate.mean_field((n - 2) / np.sqrt(m))[0]
     negative = 4 * (weights * _bell(shift + left)) @ opposite_tops_at(-left, m)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-STEP = 0.1  # of the flow of overlaps, whose rates are of order 1
+STEP = 0.2  # of the flow of overlaps, whose rates are of order 1
 
 
 def overlap_flow(W: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "k b n n"]:
