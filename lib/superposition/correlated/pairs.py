@@ -30,14 +30,11 @@ def pairs_in_plane(p: float, s: float) -> Pairs:
 def shared_line(p: float, s: float, sign: int) -> float:
     """Least loss per feature of two on one line, ReLU(a (x + sign y) + b), both on with probability p s."""
     # At each b / a the best a is a division; b / a lies between silence and what the best linear answer has, 1 at most.
-    low, high = -2.0, 1.0
+    t = np.linspace(-2, 1, _POINTS)
     for _ in range(_ZOOMS):
-        t = np.linspace(low, high, _POINTS)
-        product, square = _moments(t, p, s, sign)
-        loss = p / 3 - np.divide(product**2, square, out=np.zeros_like(t), where=square > 0)
-        best = loss.argmin()
-        low, high = t[max(best - 1, 0)], t[min(best + 1, _POINTS - 1)]
-    return float(loss[best])
+        best = _losses(t, p, s, sign).argmin()
+        t = np.linspace(t[max(best - 1, 0)], t[min(best + 1, _POINTS - 1)], _POINTS)
+    return float(_losses(t, p, s, sign).min())
 
 
 def merged_bound(p: float, s: float) -> float:
@@ -45,7 +42,12 @@ def merged_bound(p: float, s: float) -> float:
     return p * (1 / 6 - s / 8)
 
 
-_POINTS, _ZOOMS = 201, 4  # the last ones are 1e-8 apart
+_POINTS, _ZOOMS = 201, 3  # the last ones are 1e-8 apart
+
+
+def _losses(t, p, s, sign):
+    product, square = _moments(t, p, s, sign)
+    return p / 3 - np.divide(product**2, square, out=np.zeros_like(t), where=square > 0)
 
 
 def _moments(t, p, s, sign):
