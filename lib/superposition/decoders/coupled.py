@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition import features
-from superposition.decoders.ladder import LEAST_NOISE, Evolution, extrinsic
+from superposition.decoders.ladder import LEAST_NOISE, Evolution
 from superposition.rug.bayes import bayes_decoder, bayes_loss
 from superposition.rug.rugs import Rug
 
@@ -88,17 +88,18 @@ def windows(blocks: int, width: int) -> list[tuple[int, int]]:
 
 def coupled_evolution(p: float, density: float, blocks: int, width: int, iterations: int) -> Evolution:
     """Loss of every block after every iteration, shape (blocks, iterations), as blocks become large."""
-    held = np.array([[start <= c < stop for c in range(blocks)] for start, stop in windows(blocks, width)])
-    length, tau, found = held.sum(axis=1), held * float(features.variance(p)), []
+    heard_in = np.arange(width)[:, None] + np.arange(blocks)  # the small rugs that hold a block, (width, blocks)
+    length, tau, found = np.bincount(heard_in.flat), np.full(heard_in.shape, float(features.variance(p))), []
     for _ in range(iterations):
-        noise = np.maximum(tau.sum(axis=1) / length * (length / density - 1), LEAST_NOISE**2)[:, None]
-        sigma = (held / noise).sum(axis=0) ** -0.5
+        error = np.bincount(heard_in.flat, tau.flat) / length
+        precision = 1 / np.maximum(error * (length / density - 1), LEAST_NOISE**2)[heard_in]
+        sigma = precision.sum(axis=0) ** -0.5
         v = _one_step(p)(sigma)
         if found and np.array_equal(v, found[-1][1]) and np.array_equal(sigma, found[-1][0]):
             found += [(sigma, v)] * (iterations - len(found))  # it has come to rest
             break
         found.append((sigma, v))
-        tau = np.where(held, extrinsic(np.where(held, v, 0), np.sqrt(noise)), 0)
+        tau = 1 / (1 / v - precision)
     return Evolution(*(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
 
 
