@@ -122,7 +122,7 @@ class Decoders(Chapter):
     p: Annotated[Real, Field(ge=0.005, le=0.3)] = 0.05
     r: Annotated[Real, Field(ge=0.05, le=0.5)] = 0.2
     ns: Annotated[Count, Field(ge=2**10, le=2**20)] = 2**16
-    samples: Annotated[Count, Field(ge=4, le=10**4)] = 16
+    samples: Annotated[Count, Field(ge=4, le=10**4)] = 8
     iterations: Annotated[Count, Field(ge=3, le=30)] = 6
     seed: Seed = 0
 
