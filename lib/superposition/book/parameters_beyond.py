@@ -154,5 +154,5 @@ class Ands(Chapter):
 
     m: Annotated[Count, Field(ge=16, le=96)] = 64
     p: Annotated[Real, Field(ge=0.005, le=0.05)] = 0.015
-    samples: Annotated[Count, Field(ge=50, le=2000)] = 400
+    samples: Annotated[Count, Field(ge=50, le=2000)] = 200
     seed: Seed = 0
