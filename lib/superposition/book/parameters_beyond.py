@@ -11,7 +11,7 @@ from superposition.inputs import Count, Even, Real, Seed, Steps, UpTo
 class Phases(Chapter):
     """Parameters of the page on the phases that training finds."""
 
-    ns: Annotated[Count, Field(ge=16, le=4096)] = 256
+    ns: Annotated[Count, Field(ge=16, le=4096)] = 128
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Annotated[tuple[Annotated[Real, Field(gt=0, lt=1)], ...], *AtLeastOne] = (0.2, 0.3, 0.5)
     steps: Steps = 500
