@@ -126,7 +126,7 @@ def pytest_terminal_summary(terminalreporter, config):
             if "@" in node:
                 groups[node.rpartition("@")[2]] += report.duration
     if config.getoption("--measure") and groups:
-        both = Counter(known_seconds() | groups)
+        both = Counter(known_seconds()) | groups  # the larger: `make test` runs a part of what `make test-more` does
         with SECONDS.open("w", newline="") as file:
             csv.writer(file, lineterminator="\n").writerows((name, f"{s:.1f}") for name, s in both.most_common())
     if seconds:
