@@ -31,7 +31,7 @@ class BestCodes(Chapter):
     p: Annotated[Real, Field(ge=1e-4, le=0.1)] = 0.05
     B: Annotated[Count, Field(ge=5, le=12)] = 10
     ratio: Annotated[Real, Field(ge=2, le=10**4)] = 100.0
-    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 50_000
+    samples: Annotated[Count, Field(ge=1000, le=10**7)] = 100_000
     seed: Seed = 0
 
 
