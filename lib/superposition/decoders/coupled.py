@@ -16,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition import features
-from superposition.decoders.ladder import LEAST_NOISE, Evolution
+from superposition.decoders.ladder import LEAST_NOISE, Evolution, extrinsic
 from superposition.rug.bayes import bayes_decoder, bayes_loss
 from superposition.rug.rugs import Rug
 
@@ -99,7 +99,7 @@ def coupled_evolution(p: float, density: float, blocks: int, width: int, iterati
             found += [(sigma, v)] * (iterations - len(found))  # it has come to rest
             break
         found.append((sigma, v))
-        tau = 1 / (1 / v - precision)
+        tau = extrinsic(v, precision**-0.5)
     return Evolution(*(np.stack(part, axis=-1) for part in zip(*found, strict=True)))
 
 

@@ -61,7 +61,10 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     x = features.sample(rug.ns, p, samples, seed=rng)
     y = rug.apply(x)  # dense, not sparse
     noise = float(np.std(y - x))
-    gained = lambda shifts: np.array([np.prod(_gain_and_overlap(x, y, shift)) for shift in shifts])  # noqa: E731
+
+    def gained(shifts):
+        return np.array([np.prod(_gain_and_overlap(x, y, shift)) for shift in shifts])
+
     grid = np.linspace(-5, 1, 61) * noise
     at = 6 * int(gained(grid[::6]).argmax())  # the loss has one valley: a coarse grid, and a fine one around its best
     near = grid[max(at - 6, 0) : at + 7]
