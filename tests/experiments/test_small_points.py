@@ -53,6 +53,7 @@ POINTS = {
         *each("start", "random", "antipodal", code="kept", later=2, steps=8),
     ],
     "dictionary-baselines": each("kind", "relu", "topk", "jumprelu"),
+    "dictionary-overlaps": each("directions", "antipodal", "random", "cone", nd=6, exponent=1.0),
     "rug-escape": [{"steps": 40, "batch": 64}],
     "dictionary-families": each("truth", "families", "unrelated"),
     "rug-ablations": [{"steps": 40}],
