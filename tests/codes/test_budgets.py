@@ -13,7 +13,7 @@ def few_ratios():
     with pytest.MonkeyPatch.context() as patch:
         few = (1.0, 3.0, 20.0)
         patch.setattr(budgets, "RATIOS", {"fan": few, "swept": few, "cone": (1.0, 2.0)})
-        patch.setattr(budgets, "SIZES", {"fan": 6, "swept": 6, "cone": 8})
+        patch.setattr(budgets, "SIZES", {"fan": 6, "swept": 6, "cone": 6})
         budgets.candidates.cache_clear()
         yield
         budgets.candidates.cache_clear()

@@ -95,14 +95,14 @@ def test_few_active_against_simulation():
     code, x = sharing.unequal_rug(p, share, seed=5), features.sample_each(p, 20_000, seed=6)
     features_first = np.ascontiguousarray(x.T)
     pre = (code.W / np.diag(code.W)[:, None]) @ features_first
-    found = 0.0
-    for own, y in zip(features_first[share < 1], pre[share < 1], strict=True):
+    found, some = 0.0, np.flatnonzero(share < 1)[::5]
+    for own, y in zip(features_first[some], pre[some], strict=True):
         # the best bias and gain of each output, by a search on half of the samples
         at = min((_best_gain(y[:10_000], own[:10_000], z), z) for z in np.linspace(-0.6, 0.1, 71))[1]
         found += _best_gain(y[10_000:], own[10_000:], at)
-    predicted = few_active_features.few_active_losses(p, share).sum()
+    predicted = few_active_features.few_active_losses(p, share)[some].sum()
     assert found == pytest.approx(predicted, rel=0.08)  # weights of one code of 400 features are no Gaussian law
-    assert sharing.rug_losses(p, share).sum() < 0.75 * found
+    assert sharing.rug_losses(p, share)[some].sum() < 0.75 * found
 
 
 def _best_gain(pre, x, z):
