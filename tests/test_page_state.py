@@ -29,8 +29,9 @@ def state(*code, **options):
         (HEAD.replace("rug import meanfield", "rug.meanfield import linear_loss"), BODY.replace("meanfield.", "")),
         (HEAD + "\nimport superposition.rug.meanfield", BODY.replace("meanfield.", "superposition.rug.meanfield.")),
         (HEAD + "  # and a comment", BODY),
+        (f"try:\n    import json\nexcept ModuleNotFoundError:\n    fetch('..')\n{HEAD}", BODY),
     ],
-    ids=["alias", "another door", "whole path", "comment"],
+    ids=["alias", "another door", "whole path", "comment", "where the library comes from"],
 )
 def test_another_name_for_the_same_leaves_the_outputs(code):
     assert state(*code) == state(HEAD, BODY)
