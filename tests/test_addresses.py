@@ -115,7 +115,7 @@ def test_a_page_that_is_opened_alone_fetches_the_library(chapter):
     cell = next(cell for cell in nbformat.read(chapter, 4).cells if "get_ipython" in cell.source)
     builtins = {"__import__": imported, "ModuleNotFoundError": ModuleNotFoundError}
     names = {"__builtins__": builtins, "get_ipython": lambda: shell}
-    exec(compile(ast.Module(ast.parse(cell.source).body[:1], []), cell.source, "exec"), names)
+    exec(compile(ast.Module(ast.parse(cell.source).body[:1], []), chapter.name, "exec"), names)
     source = f"superposition[train] @ git+{address}" if address else "..[train]"
     assert asked == [f"%pip install --quiet matplotlib '{source}'"], "CONTRIBUTING, An address, has the command"
     assert names["parameters"] == "there"

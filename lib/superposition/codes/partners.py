@@ -44,9 +44,9 @@ def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
 
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Best loss of a digon, ((a_1, -a_1 c), (-a_2 / c, a_2)), averaged over both features."""
-    p, c = np.asarray(p, float), np.asarray(c, float)
-    noise = np.sqrt(features.variance(p))
-    return (optimum(c * noise, c, p).loss + optimum(noise / c, 1 / c, p).loss) / 2
+    p, c = np.broadcast_arrays(np.asarray(p, float), np.asarray(c, float))
+    weight = np.stack([c, 1 / c])  # of either partner on the other
+    return optimum(weight * np.sqrt(features.variance(p)), weight, p).loss.sum(axis=0) / 2
 
 
 def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
