@@ -96,7 +96,8 @@ class _Resolved(ast.NodeTransformer):
     visit_ImportFrom = visit_Import
 
     def visit_Try(self, node):
-        return None if "ModuleNotFoundError" in ast.unparse(node.handlers) else self.generic_visit(node)
+        imports = all(isinstance(statement, (ast.Import, ast.ImportFrom)) for statement in node.body)
+        return None if imports else self.generic_visit(node)
 
     def visit_Attribute(self, node):
         return self._behind(node) or self.generic_visit(node)

@@ -45,8 +45,9 @@ def test_another_name_for_the_same_leaves_the_outputs(code):
         (HEAD, BODY.replace("rug-grid", "rug-seeds")),
         (HEAD, BODY + "\n'rug.eq5'"),
         (BODY, HEAD),
+        (HEAD, "try:\n    x = 1\nexcept ModuleNotFoundError:\n    fetch('..')\n" + BODY),
     ],
-    ids=["number", "function", "table", "claim", "order"],
+    ids=["number", "function", "table", "claim", "order", "what is tried"],
 )
 def test_what_changes_outputs_is_seen(code):
     assert state(*code) != state(HEAD, BODY)
