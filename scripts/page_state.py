@@ -13,7 +13,8 @@ import tomllib
 from functools import cache
 from pathlib import Path
 
-from superposition.runs import RUNS, fingerprint
+from defprint import fingerprint
+from superposition.runs import RUNS
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = ROOT / "book" / "data"

@@ -2,7 +2,7 @@
 
 import importlib
 
-from superposition.runs import fingerprint
+from defprint import fingerprint
 
 PACKAGE = {
     "__init__": "",

@@ -5,8 +5,8 @@ from copy import deepcopy
 from pathlib import Path
 
 import superposition
+from defprint import fingerprint, scopes
 from superposition import runs
-from superposition.runs import fingerprint, scopes
 
 HOME = Path(superposition.__file__).parent
 FUNCTIONS = sorted({run.function for run in runs.RUNS.values()})

@@ -1,11 +1,12 @@
 """Refusals are one short sentence, however long what was refused."""
 
 import pytest
+from defprint import fingerprint
 from superposition import receptive, runs
 from superposition.book import claims
 from superposition.experiments import noisy_networks
 from superposition.rug import rugs
-from superposition.runs import fingerprint, store
+from superposition.runs import store
 
 LONG = "x" * 5000
 

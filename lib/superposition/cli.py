@@ -48,8 +48,9 @@ def list_runs():
 def show(name):
     """Show what a run computes, where, and at what cost."""
     with _refusals():
+        from defprint import fingerprint
+
         from superposition import runs
-        from superposition.runs import fingerprint
 
         run = runs.find(name)
         code = f"library code: {fingerprint.of(run.function)}"

@@ -3,9 +3,10 @@
 import textwrap
 
 import pytest
+from defprint import fingerprint
 from fast_runs import FAST, collected, swept
 from little_package import PACKAGE, forget
-from superposition.runs import fingerprint, sweep
+from superposition.runs import sweep
 
 
 @pytest.fixture(scope="session")

@@ -16,9 +16,10 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 import threadpoolctl
+from defprint import fingerprint
 from fast_runs import FAST, ROOT
 from superposition import runs
-from superposition.runs import certify, cover, fingerprint, provenance, replay, tables
+from superposition.runs import certify, cover, provenance, replay, tables
 
 RUN = "rug-ladder-antipodal"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
@@ -191,7 +192,7 @@ def test_only_code_that_head_contains_is_run(repository):
     edit(repository, "assert p == p, open('ran', 'w')")
     git(repository, "commit", "--quiet", "--all", "--message", "elsewhere")
     elsewhere = git(repository, "rev-parse", "HEAD")
-    program = f"from superposition.runs import find, fingerprint; print(fingerprint.of(find('{RUN}').function))"
+    program = f"import defprint; from superposition.runs import find; print(defprint.of(find('{RUN}').function))"
     environment = {**os.environ, "PYTHONPATH": str(repository / "lib")}
     there = subprocess.run([sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=True)
     git(repository, "checkout", "--quiet", home)

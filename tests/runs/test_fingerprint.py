@@ -3,9 +3,9 @@
 import ast
 
 import pytest
+from defprint import fingerprint, scopes
 from little_package import PACKAGE
 from superposition import runs
-from superposition.runs import fingerprint, scopes
 
 SAME = {
     "docstring of a module": {"top": [('"""Doc."""\nimport', '"""Another text."""\nimport')]},

@@ -3,8 +3,9 @@
 import shutil
 
 import pytest
+from defprint import fingerprint
 from superposition import runs
-from superposition.runs import fingerprint, tables
+from superposition.runs import tables
 
 
 def before(text):

@@ -14,9 +14,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from defprint import fingerprint, scopes
 from rewritings import FUNCTIONS, HOME, PACKAGES, SAME, TEXTS, dotted, parsed
 from superposition import runs
-from superposition.runs import fingerprint, scopes, tables
+from superposition.runs import tables
 
 pytestmark = pytest.mark.thorough  # on a little package: test_fingerprint
 SAID = fingerprint._said.__wrapped__

@@ -4,11 +4,12 @@ import subprocess
 import sys
 
 import pytest
+from defprint import fingerprint
 from fast_runs import BROKEN, FAST, make, swept
 from pydantic import ValidationError
 from superposition import runs
 from superposition.experiments import autoencoders
-from superposition.runs import fingerprint, registry, store, tables
+from superposition.runs import registry, store, tables
 
 
 @pytest.mark.parametrize("run", runs.RUNS.values(), ids=lambda run: run.name)

@@ -6,9 +6,10 @@ from dataclasses import replace
 import fast_runs
 import numpy as np
 import pytest
+from defprint import fingerprint
 from fast_runs import FAST
 from superposition import runs
-from superposition.runs import agreement, fingerprint, spot, tables
+from superposition.runs import agreement, spot, tables
 
 COLUMNS = {"x": np.array([0.5, 2.0]), "seed": np.array([0, 1]), "value": np.array([np.sin(0.5), 3.0])}
 CODE = fingerprint.of(FAST.function)

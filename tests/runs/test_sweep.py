@@ -5,9 +5,10 @@ from contextlib import ExitStack
 from types import SimpleNamespace
 
 import pytest
+from defprint import fingerprint
 from fast_runs import BROKEN, FAST, collected, make, swept
 from superposition import runs
-from superposition.runs import executors, fingerprint, store, sweep, tables
+from superposition.runs import executors, store, sweep, tables
 
 
 def test_sweep_reports_progress_and_a_second_one_has_nothing_to_do(tmp_path, undisturbed):

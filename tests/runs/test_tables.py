@@ -13,9 +13,10 @@ import fast_runs
 import numpy as np
 import pytest
 import superposition
+from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
-from superposition.runs import fingerprint, tables
+from superposition.runs import tables
 
 
 def test_table_comes_back_and_knows_where_it_is_from(tmp_path):

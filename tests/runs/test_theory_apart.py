@@ -1,8 +1,9 @@
 """Theory is joined when a table is read: sharper theory makes few tables stale, and those for a reason."""
 
 import pytest
+from defprint import fingerprint
 from superposition import runs
-from superposition.runs import fingerprint, tables
+from superposition.runs import tables
 
 STORED = sorted(path.stem for path in tables.folder().glob("*.csv"))
 PART_OF_THE_MEASUREMENT = {

@@ -31,10 +31,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import numpy as np
+from defprint import fingerprint
 
 import superposition
 from superposition import checks
-from superposition.runs import agreement, cover, fingerprint, provenance, replay, tables
+from superposition.runs import agreement, cover, provenance, replay, tables
 from superposition.runs.agreement import Agreement
 from superposition.runs.point import Point, Run
 

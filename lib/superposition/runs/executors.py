@@ -17,8 +17,10 @@ from math import isfinite
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
+from defprint import fingerprint
+
 from superposition import checks
-from superposition.runs import fingerprint, provenance
+from superposition.runs import provenance
 from superposition.runs.point import Point, Run
 
 if TYPE_CHECKING:

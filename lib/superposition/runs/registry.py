@@ -19,10 +19,11 @@ from functools import cache
 from importlib import import_module
 from pathlib import Path
 
+from defprint import fingerprint
 from pydantic import BaseModel, ValidationError
 
 from superposition import checks
-from superposition.runs import fingerprint, store
+from superposition.runs import store
 from superposition.runs.point import Point, Run
 
 GRIDS = ("small", "full")

@@ -7,7 +7,7 @@ It is run as a file of its own, with the path of another tree: so it leans on no
 import json
 import sys
 import time
-from contextlib import nullcontext
+from contextlib import nullcontext, suppress
 from importlib import import_module
 
 import threadpoolctl
@@ -48,11 +48,10 @@ def _answer(name: str, fields: dict | None, threads: int, side: int = 0) -> dict
 
 
 def _fingerprint(function: str) -> str:
-    try:
-        from superposition.runs import fingerprint
-    except ImportError:  # of old, runs was a module
-        from superposition import digest as fingerprint
-    return fingerprint.of(function)
+    for module in ("superposition.runs.fingerprint", "superposition.digest"):  # where older libraries had it
+        with suppress(ImportError):
+            return import_module(module).of(function)
+    return import_module("defprint").of(function)
 
 
 if __name__ == "__main__":

@@ -11,8 +11,9 @@ from contextlib import nullcontext
 from functools import cache, partial
 
 import numpy as np
+from defprint import fingerprint
 
-from superposition.runs import agreement, executors, fingerprint, moved
+from superposition.runs import agreement, executors, moved
 from superposition.runs.point import Run
 
 QUICK = 1.0  # seconds that the point may have cost

@@ -16,8 +16,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from defprint import fingerprint
+
 from superposition import checks
-from superposition.runs import executors, fingerprint, provenance, registry, store
+from superposition.runs import executors, provenance, registry, store
 from superposition.runs.point import Point, Run
 
 Columns = frozenset[tuple[str, str]]  # see `registry.columns`

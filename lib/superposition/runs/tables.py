@@ -18,10 +18,11 @@ from importlib import resources
 from pathlib import Path
 
 import numpy as np
+from defprint import fingerprint
 from pydantic import BaseModel, Field, ValidationError
 
 from superposition import checks
-from superposition.runs import fingerprint, registry, spot, store
+from superposition.runs import registry, spot, store
 from superposition.runs.point import Columns, Point, Run
 
 SEAL = "provenance_sha256"  # its field that holds a checksum of all the others

@@ -10,8 +10,8 @@ import builtins
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
-from superposition.runs import refusals, scopes
-from superposition.runs.syntax import Node
+from defprint import refusals, scopes
+from defprint.syntax import Node
 
 _DEFINITIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
 _DISPLAYS = (ast.Dict, ast.List, ast.Set, ast.DictComp, ast.ListComp, ast.SetComp)

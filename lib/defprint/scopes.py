@@ -139,3 +139,11 @@ def parted(node: ast.expr) -> tuple[ast.expr, list[str]]:
     while isinstance(node, ast.Attribute):
         node, attributes = node.value, [node.attr, *attributes]
     return node, attributes
+
+
+def dotted(node: ast.expr, here: Module) -> str | None:
+    """The path of a name at the top of a module, with its attributes, called or not; None for Python's own."""
+    base, attributes = parted(node.func if isinstance(node, ast.Call) else node)
+    name = getattr(base, "id", "")
+    path = f"{here.name}.{name}" if name in here.own else here.imports.get(name)
+    return path and ".".join([path, *attributes])

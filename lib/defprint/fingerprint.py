@@ -27,9 +27,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from superposition import checks
-from superposition.runs import importing, scopes, syntax
-from superposition.runs.syntax import Node
+from defprint import importing, scopes, syntax
+from defprint.syntax import Node
+
+MARK = "defprint.transparent"
+UNCHECKED = "unchecked"  # the attribute by which a transparent decorator gives the function that it decorates
 
 
 def of(function: str) -> str:
@@ -87,7 +89,9 @@ def _check(module: str) -> None:
 
 @cache
 def _computes(node: Node) -> bool:
-    """Whether a definition, and all that it reaches, is made of functions and constants."""
+    """Whether a definition, and all that it reaches, is made of functions and constants; or is transparent."""
+    if _is_transparent(node):
+        return True
     statements = [part for module, name in _reached(node) for part in (_module(module).own[name] if module else [None])]
     return all(isinstance(part, ast.FunctionDef) or _is_constant(part) for part in statements)
 
@@ -115,7 +119,7 @@ def _start(function: str) -> Node:
     """The definition behind "module:name", wherever it comes from."""
     module, name = function.split(":")
     if _source(module) is None:
-        raise ValueError(f"function = {checks.shown(function)} does not exist: there is no such module")
+        raise ValueError(f"function = {function[:60]!r} does not exist: there is no such module")
     return _found(f"{module}.{name}", module.split(".")[0])[0]
 
 
@@ -140,6 +144,10 @@ def _said(module: str, name: str) -> tuple:
 
     def resolve(path: str) -> tuple:
         node, rest = (("", path), []) if "/" in path else _found(path, package)
+        if _is_transparent(node):
+            return syntax.TRANSPARENT, rest
+        if rest[:1] == [UNCHECKED] and _is_guarded(node):
+            rest = rest[1:]
         if node[0] == "" and "/" not in path:
             return ["external", node[1]], []
         if node[1] == "*":
@@ -151,6 +159,28 @@ def _said(module: str, name: str) -> tuple:
         return ["other", others.index(node)], rest
 
     return syntax.shape(here.own[name], here, resolve), others
+
+
+@cache
+def _is_transparent(node: Node) -> bool:
+    """Whether a definition is a decorator that is marked as transparent."""
+    return ("", MARK) in _decorators(node)
+
+
+@cache
+def _is_guarded(node: Node) -> bool:
+    """Whether a transparent decorator stands at a definition."""
+    return any(map(_is_transparent, _decorators(node)))
+
+
+def _decorators(node: Node) -> list[Node]:
+    """Where the decorators of a definition come from."""
+    module, name = node
+    if not module or name == "*":
+        return []
+    here = _module(module)
+    marks = (mark for part in here.own[name] for mark in getattr(part, "decorator_list", []))
+    return [_found(path, module.split(".")[0])[0] for mark in marks if (path := scopes.dotted(mark, here))]
 
 
 def _found(path: str, package: str) -> tuple[Node, list[str]]:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import ast
+import copy
 import itertools
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
-from superposition.runs import refusals, scopes
-from superposition.runs.scopes import Module
+from defprint import refusals, scopes
+from defprint.scopes import Module
 
 Node = tuple[str, str]  # a module and a name at its top; "" and the path of files
 
@@ -22,6 +23,7 @@ _WORDS = (
     *(ast.Constant, ast.Name, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.BinOp, ast.Add, ast.expr_context),
     *(ast.IfExp, ast.Compare, ast.Is, ast.IsNot),
 )  # of these an assignment may be that does nothing else
+TRANSPARENT = ["transparent"]  # what a decorator says that changes no value
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
@@ -143,7 +145,25 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: 
         read=frozenset(_read(body)) if scope.read is None else scope.read,
         doomed=frozenset(_doomed(body)) if scope.read is None else scope.doomed,
     )
-    return [*_plainly(node, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
+    seen = _without_transparent(node, scope)
+    return [*_plainly(seen, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
+
+
+def _without_transparent(node: ast.AST, scope: _Scope) -> ast.AST:
+    """A definition without the decorators that change no value, whose arguments do not count either."""
+    marks = getattr(node, "decorator_list", [])
+    kept = [mark for mark in marks if _decorates(mark, scope) != TRANSPARENT]
+    if len(kept) == len(marks):
+        return node
+    seen = copy.copy(node)
+    vars(seen)["decorator_list"] = kept
+    return seen
+
+
+def _decorates(mark: ast.expr, scope: _Scope) -> list | None:
+    """What a decorator stands for, called or not; None where it is no name."""
+    base, attributes = scopes.parted(mark.func if isinstance(mark, ast.Call) else mark)
+    return _meaning(base.id, attributes, scope, stores=False)[0] if isinstance(base, ast.Name) else None
 
 
 def _refuse_received_errors(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: _Scope) -> None:
