@@ -94,7 +94,7 @@ def variance(p: ArrayLike) -> np.ndarray:
     return p * (4 - 3 * p) / 12
 
 
-@checked(ranges.batch_fits, ns=ranges.whole(1), p=ranges.one_probability, batch=ranges.whole(0), seed=ranges.seed)
+@checked(ranges.places_fit, ns=ranges.whole(1), p=ranges.one_probability, batch=ranges.whole(0), seed=ranges.seed)
 def nonzeros(
     ns: int, p: float, batch: int, *, seed: int | np.random.Generator
 ) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:

@@ -94,12 +94,19 @@ def function(name: str, value: Any) -> Callable:
     return value
 
 
-def batch_fits(batch: int, ns: int = 1, p: Any = 0.0) -> None:
-    """Refuse a batch of feature vectors that is larger than memory."""
-    if batch * max(ns, np.size(p)) > MOST_NUMBERS:
+def batch_fits(batch: int, ns: int = 1, p: Any = 0.0, layout: str = "dense") -> None:
+    """Refuse a batch of feature vectors that is larger than memory; the sparse layout keeps what is on alone."""
+    features = max(ns, np.size(p))
+    kept = batch * features * (np.mean(p) if layout == "csr" else 1)
+    if kept > MOST_NUMBERS or batch * features > checks.LARGEST_WHOLE:
         raise ValueError(
-            f"batch = {batch} of {max(ns, np.size(p))} features is too large; allowed: {MOST_NUMBERS:g} in all"
+            f"batch = {batch} of {features} features is too large; allowed: {MOST_NUMBERS:g} numbers in all"
         )
+
+
+def places_fit(batch: int, ns: int, p: float) -> None:
+    """Refuse a batch of which what is on alone is larger than memory."""
+    batch_fits(batch, ns, p, "csr")
 
 
 def group_exists(groups: int, G: int, p: float, s: float, batch: int) -> None:
