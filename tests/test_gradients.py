@@ -8,11 +8,9 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import features, incidental
 from superposition.codes import conflict_search
-from superposition.incidental import company, noise_laws, noise_loss, step_noise, tail_moments
-from superposition.incidental import l1_loss as l1
-from superposition.incidental.untied_weights import train as train_untied
+from superposition.incidental import company, step_noise, tail_moments, train_untied
 from superposition.receptive import (
     added_fields,
     flat_field,
@@ -143,7 +141,10 @@ def noise_of_an_autoencoder():
 
 
 def tied_with_l1():
-    return lambda x: (l1.loss(x.reshape(4, 3), 0.3), l1.gradient(x.reshape(4, 3), 0.3).ravel()), W43.ravel()
+    return lambda x: (
+        incidental.loss(x.reshape(4, 3), 0.3),
+        incidental.gradient(x.reshape(4, 3), 0.3).ravel(),
+    ), W43.ravel()
 
 
 def in_company():
@@ -151,7 +152,7 @@ def in_company():
 
     def both(x):
         W = x.reshape(1, 4, 3)
-        return float(company.loss(W, 0.7, 0.3)[0]), 4 * company.gradient(W, 0.7, 0.3).ravel()
+        return float(incidental.company_loss(W, 0.7, 0.3)[0]), 4 * company._gradient(W, 0.7, 0.3).ravel()
 
     return both, W43.ravel()
 
@@ -162,7 +163,7 @@ def step_with_one_noise():
     def both(x):
         W = x.reshape(4, 3)
         error = np.maximum((W + noise) @ W.T, 0) - np.eye(4)
-        return np.sum(error**2), step_noise.gradients(W, noise).ravel()
+        return np.sum(error**2), step_noise._gradients(W, noise).ravel()
 
     return both, W43.ravel()
 
@@ -172,11 +173,11 @@ def force(index):
 
     def parts(W):
         benefit = np.sum((1 - np.sum(W**2, axis=1)) ** 2) / 4
-        return benefit, l1.loss(W, 0.4) / 4 - benefit - 0.1 * np.abs(W).sum(), 0.1 * np.abs(W).sum()
+        return benefit, incidental.loss(W, 0.4) / 4 - benefit - 0.1 * np.abs(W).sum(), 0.1 * np.abs(W).sum()
 
     def both(x):
         W = x.reshape(4, 3)
-        return parts(W)[index], -l1.forces(W, 0.1)[index].ravel()
+        return parts(W)[index], -incidental.forces(W, 0.1)[index].ravel()
 
     return both, W43.ravel()
 
@@ -184,7 +185,7 @@ def force(index):
 def tied_with_l1_in_torch():
     def both(x):
         W = x.reshape(4, 3)
-        return l1.loss(W, 0.3), many_features._gradient(torch.tensor(W), 0.3).numpy().ravel()
+        return incidental.loss(W, 0.3), many_features._gradient(torch.tensor(W), 0.3).numpy().ravel()
 
     return both, W43.ravel()
 
@@ -192,15 +193,15 @@ def tied_with_l1_in_torch():
 def expected_under_noise(law):
     def both(x):
         W = x.reshape(4, 3)
-        return noise_loss.expected_loss(W, law), noise_loss.expected_loss_grad(W, law).ravel()
+        return incidental.expected_loss(W, law), incidental.expected_loss_grad(W, law).ravel()
 
     return both, W43.ravel()
 
 
 def many_under_noise():
     def both(x):
-        W, law = x.reshape(2, 2, 3), noise_laws.bipolar(0.3)
-        return sum(noise_loss.expected_loss(one, law) for one in W), noise_loss.expected_loss_grads(W, law).ravel()
+        W, law = x.reshape(2, 2, 3), incidental.bipolar(0.3)
+        return sum(incidental.expected_loss(one, law) for one in W), incidental.expected_loss_grad_each(W, law).ravel()
 
     return both, W43.ravel()
 
@@ -370,18 +371,18 @@ CASES = {
     "l1_loss.forces, interference": (lambda: force(1), EXACT),
     "l1_loss.forces, regularization": (lambda: force(2), EXACT),
     "many_features._gradient": (tied_with_l1_in_torch, EXACT),
-    "noise_loss.expected_loss_grad, normal": (lambda: expected_under_noise(noise_laws.normal(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, uniform": (lambda: expected_under_noise(noise_laws.uniform(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(noise_laws.laplace(0.3)), EXACT),
-    "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(noise_laws.bipolar(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, normal": (lambda: expected_under_noise(incidental.normal(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, uniform": (lambda: expected_under_noise(incidental.uniform(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(incidental.laplace(0.3)), EXACT),
+    "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(incidental.bipolar(0.3)), EXACT),
     "noise_loss.expected_loss_grads": (many_under_noise, EXACT),
     "conflict_search.charged_cost": (lambda: conflicts(conflict_search.charged_cost), EXACT),
     "conflict_search.lemma_sum": (lambda: conflicts(conflict_search.lemma_sum), EXACT),
     "noisy_training._Step, ReLU": (lambda: step_under_noise(True), EXACT),
     "noisy_training._Step, linear": (lambda: step_under_noise(False), EXACT),
     "untied_weights.train": (step_of_untied_weights, EXACT),
-    "tails._characteristic_slope, laplace": (lambda: characteristic(noise_laws.laplace(0.3)), EXACT),
-    "tails._characteristic_slope, uniform": (lambda: characteristic(noise_laws.uniform(0.3)), EXACT),
+    "tails._characteristic_slope, laplace": (lambda: characteristic(incidental.laplace(0.3)), EXACT),
+    "tails._characteristic_slope, uniform": (lambda: characteristic(incidental.uniform(0.3)), EXACT),
     "thomson._overlap_energy": (lambda: energy(lambda W: thomson._overlap_energy(W, -0.2)), EXACT),
     "thomson._coulomb": (lambda: energy(thomson._coulomb), EXACT),
     "thomson.minimise, overlap": (lambda: places_of_vectors("overlap"), EXACT),

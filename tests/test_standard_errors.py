@@ -6,14 +6,14 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features
+from superposition import features, incidental
 from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
-from superposition.incidental import collision_constant, many_networks, noise_laws, noise_push
+from superposition.incidental import collision_constant
 from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
@@ -128,7 +128,7 @@ def rising(seed, height=1.0):
 
 def described(name, seed):
     weights = rising(seed)[:, :, None, None] * np.ones((2, 1)) * np.eye(1, 3)
-    found = noise_description.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
+    found = noise_description.description(noisy_training.NoisyTrajectory(np.arange(0, 101, 2), weights), 0.1)
     return found[name], found[f"{name}_se"]
 
 
@@ -139,7 +139,7 @@ def compared(seed):
 
 def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
-    settled = many_networks.start(60, 4, 6, seed=seed + REPEATS)
+    settled = incidental.random_networks(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
     patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
     patch.setattr(counts, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
@@ -164,7 +164,7 @@ def planar(seed):
 
 
 def pushed(seed):
-    mean, se = noise_push.mean_push(3, 1.0, noise_laws.uniform(0.3), rows=16, seed=seed)
+    mean, se = incidental.mean_row_push(3, 1.0, incidental.uniform(0.3), rows=16, seed=seed)
     return mean[()], se[()]
 
 

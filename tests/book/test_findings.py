@@ -7,10 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from superposition import codes, correlated, decoders, receptive, rug, toy
+from superposition import codes, correlated, decoders, incidental, receptive, rug, toy
 from superposition.book import ledger
 from superposition.decoders.shared_directions import digon_bayes_loss
-from superposition.incidental import sparsification_rate
 from superposition.toy import border, thomson
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -61,7 +60,7 @@ def border_of_the_pentagon():
 
 def slow_constant():
     """Return the number of weights left times the square of the time, at the time 100."""
-    law = sparsification_rate.continuum(np.linspace(0, 6, 121))
+    law = incidental.continuum(np.linspace(0, 6, 121))
     at = np.searchsorted(law.T, 100)
     return float(law.survivors[at] * law.T[at] ** 2)
 

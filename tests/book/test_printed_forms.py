@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
+from superposition import incidental
 from superposition.book import printed_forms
-from superposition.incidental import sparsification_rate
 from superposition.receptive import relu_flow
 from superposition.toy import loss
 
@@ -38,7 +38,7 @@ def test_fourth_moment_term_of_appendix_c():
 
 def test_chain_of_appendix_b():
     # lambda m'^2 / S times the mean deviation, without its square: nothing, whatever the weights
-    found = sparsification_rate.l1_decay([0.5, 0.25, 0.75], 1e-3)
+    found = incidental.l1_decay([0.5, 0.25, 0.75], 1e-3)
     assert found.printed == 0 and found.variance > 0
 
 

@@ -96,14 +96,16 @@ def kept_company(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, n, m, seed=seed), *company.rates(before, n), lambda_)
-    first = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, n, m, seed=seed), *incidental.company_rates(before, n), lambda_
+    )
+    first = incidental.count_polysemantic_each(W)
     rng = np.random.default_rng([seed, 1])
     W = W + np.float32(kick) * rng.standard_normal(W.shape, dtype=W.dtype)
-    W = company.flow(W, *company.rates(after, n), lambda_)
-    second = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(W, *incidental.company_rates(after, n), lambda_)
+    second = incidental.count_polysemantic_each(W)
     return {
         "settled": float(first.mean()),
         "settled_se": float(first.std() / networks**0.5),
@@ -124,10 +126,12 @@ def two_in_company(
     *, networks: int, n: int, m: int, lambda_: float, q: float, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """Two features out of n that meet nobody else: how often they come to share a neuron."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, 2, m, seed=seed), *company.two_of(q, n), lambda_)
-    shared = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, 2, m, seed=seed), *incidental.pair_company_rates(q, n), lambda_
+    )
+    shared = incidental.count_polysemantic_each(W)
     return {"shared": float(shared.mean()), "shared_se": float(shared.std() / networks**0.5)}
 
 
