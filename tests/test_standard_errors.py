@@ -23,7 +23,6 @@ from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
-from superposition.incidental import noisy_training  # noqa: E402
 from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
@@ -128,7 +127,7 @@ def rising(seed, height=1.0):
 
 def described(name, seed):
     weights = rising(seed)[:, :, None, None] * np.ones((2, 1)) * np.eye(1, 3)
-    found = noise_description.description(noisy_training.NoisyTrajectory(np.arange(0, 101, 2), weights), 0.1)
+    found = noise_description.description(incidental.NoisyTrajectory(np.arange(0, 101, 2), weights), 0.1)
     return found[name], found[f"{name}_se"]
 
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from superposition import incidental, runs
 from superposition.experiments import noise_description, noisy_networks
-from superposition.incidental.noisy_training import NoisyTrajectory
+from superposition.incidental import NoisyTrajectory
 
 SMALL = {
     "law_name": "bipolar", "sigma": 0.15, "n": 4, "m": 8, "eta": 0.02, "steps": 400, "lambda_": 0.0,

@@ -125,4 +125,7 @@ CALLS = [
 ]
 
 # Where a docstring promises nan
-NAN = {}
+NAN = {
+    "turning_depth": ("kappa6 = negative",),
+    "balanced_norm": ("lambda_ = fraction",),
+}

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy.optimize import brentq
 from superposition import incidental
-from superposition.incidental import noisy_training
 
 
 @pytest.mark.parametrize(("n", "m"), [(2, 1), (3, 2), (8, 16), (12, 11)])
@@ -46,7 +45,7 @@ def test_last_weight_is_the_stable_root():
 def test_training_ends_at_the_last_weight():
     start = np.zeros((2, 1, 4))
     start[:, 0, 0] = 0.9
-    found = noisy_training.train_with_noise(
+    found = incidental.train_with_noise(
         start, incidental.normal(0), eta=0.01, lambda_=[0.3, 1.6], steps=3000, record=[3000]
     ).W[0, :, 0]  # fmt: skip
     assert found[0, 0] == pytest.approx(incidental.last_weight(0.3), rel=1e-6)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from superposition import incidental
-from superposition.incidental import noise_laws, noisy_training
+from superposition.incidental import noise_laws
 
 LAWS = [
     incidental.bipolar(0.3), incidental.uniform(0.3), incidental.normal(0.3), incidental.laplace(0.3),
@@ -122,7 +122,7 @@ def test_a_step_of_training_is_a_step_along_the_gradient_on_average():
 
     W, law, eta = weights(3, 4, seed=6), incidental.laplace(0.3), 0.01
     start = np.repeat(W[None], 100_000, axis=0)
-    found = noisy_training.train_with_noise(start, law, eta=eta, steps=1, record=[1], noise="independent", seed=0).W[0]
+    found = incidental.train_with_noise(start, law, eta=eta, steps=1, record=[1], noise="independent", seed=0).W[0]
     se = found.std(axis=0) / np.sqrt(len(found))
     assert np.all(abs(found.mean(axis=0) - (W - eta * incidental.expected_loss_grad(W, law))) < 4.5 * se)
 

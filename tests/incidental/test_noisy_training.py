@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 import torch
 from superposition import incidental
-from superposition.incidental import bipolar, noisy_training
-from superposition.incidental.noisy_training import initial_instances, train_with_noise
+from superposition.incidental import bipolar, initial_instances, noisy_training, train_with_noise
 
 
 def autograd_step(W, xi, eta, lambda_=0.0, relu=True):

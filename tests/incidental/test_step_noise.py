@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from superposition import incidental
-from superposition.incidental import noisy_training, step_noise
+from superposition.incidental import step_noise
 
 LAW = incidental.bipolar(0.2)
 
@@ -20,7 +20,7 @@ def turned_simplex(n, m, seed):
 
 
 def test_gradients_are_those_of_a_step_and_of_the_expected_loss():
-    W = noisy_training.initial_instances(4, 6, 1, seed=1)[0]
+    W = incidental.initial_instances(4, 6, 1, seed=1)[0]
     mean = step_noise._gradients(W, every_noise(6)).mean(axis=0)
     np.testing.assert_allclose(mean, incidental.expected_loss_grad(W, LAW), atol=1e-14)
 
@@ -61,7 +61,7 @@ def test_the_share_of_the_push_that_is_free(n, m):
 
 def test_descent_to_a_level():
     law = incidental.bipolar(0.25)
-    W = incidental.descend_to_level(noisy_training.initial_instances(4, 8, 1, seed=0)[0], law, 0.35)
+    W = incidental.descend_to_level(incidental.initial_instances(4, 8, 1, seed=0)[0], law, 0.35)
     assert np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2) >= 0.35
     with pytest.raises(ValueError, match="level = 1.0 is not reached within 200 steps"):
         incidental.descend_to_level(W, law, 1, most=200)

@@ -41,9 +41,9 @@ def descended_and_trained(
     instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """Time to a mean fourth norm, by descent on the expected loss and by training from the same weights."""
-    from superposition.incidental import noisy_training
+    from superposition import incidental
 
-    start = noisy_training.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise = noisy_networks.law(law_name, sigma)
     until = checks.number("until", until, SETTLING + RECORDS * max(eta, descent_eta), open_high=True)
     times = np.linspace(SETTLING, until, RECORDS)
@@ -54,7 +54,7 @@ def descended_and_trained(
             progress(done, len(start))
     record = [0, *(round(t / eta) for t in times)]
     settings = dict(eta=eta, steps=record[-1], record=record, seed=seed + 1, device=device)
-    noisy = noisy_training.train_with_noise(start, noise, **settings).f.mean(axis=2)
+    noisy = incidental.train_with_noise(start, noise, **settings).f.mean(axis=2)
     return compared(np.array([0, *times]), np.transpose(quiet), noisy, level)
 
 
@@ -73,9 +73,8 @@ def step_border(
 ) -> dict[str, float]:  # fmt: skip
     """The learning rate at which the noise of the steps takes what the slope of the expected loss gives."""
     from superposition import incidental
-    from superposition.incidental import noisy_training
 
-    start = noisy_training.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise, parts = noisy_networks.law(law_name, sigma), []
     for done, W in enumerate(start, 1):
         parts.append(

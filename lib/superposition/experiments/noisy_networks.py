@@ -91,15 +91,12 @@ def trained_under_noise(
     relu: bool, instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train some instances and describe how sparse they became."""
-    from superposition import devices
-    from superposition.incidental import noisy_training
+    from superposition import devices, incidental
 
     steps = checks.whole("steps", steps, RECORDS)
-    start = noisy_training.initial_instances(
-        checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed
-    )
+    start = incidental.initial_instances(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
     record = [round(i * steps / RECORDS) for i in range(RECORDS + 1)]
-    found = noisy_training.train_with_noise(
+    found = incidental.train_with_noise(
         start, law(law_name, sigma), eta=eta, steps=steps, record=record, lambda_=lambda_, noise=noise, draws=draws,
         relu=relu, seed=seed + 1, device=device, progress=progress,
     )  # fmt: skip

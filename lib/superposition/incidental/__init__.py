@@ -68,6 +68,7 @@ from superposition.incidental.noise_push import (
     row_push_series,
     turning_depth,
 )
+from superposition.incidental.noisy_training import NoisyTrajectory, initial_instances, train_with_noise
 from superposition.incidental.one_feature import Trajectory, trajectory
 from superposition.incidental.sparsification_rate import (
     Continuum,
@@ -98,6 +99,7 @@ __all__ = [
     "ExpectedCollisions",
     "L1Decay",
     "Law",
+    "NoisyTrajectory",
     "StepMoments",
     "TailLaw",
     "Trajectory",
@@ -138,6 +140,7 @@ __all__ = [
     "gradient",
     "gradient_flow",
     "gradient_flow_each",
+    "initial_instances",
     "isotropic_pairs",
     "l1_decay",
     "laplace",
@@ -179,6 +182,7 @@ __all__ = [
     "tail_law",
     "threshold",
     "train_untied",
+    "train_with_noise",
     "trajectory",
     "turning_depth",
     "two_feature_constant",
