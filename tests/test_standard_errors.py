@@ -13,7 +13,6 @@ from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
-from superposition.incidental import collision_constant
 from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
@@ -140,7 +139,7 @@ def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
     settled = incidental.random_networks(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
-    patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
+    patch.setattr(incidental, "isotropic_pairs", lambda W: W[:, 0, 0] ** 2)  # without its integrals
     patch.setattr(counts, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
     found = counts.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
     return found[name], found[f"{name}_se"]

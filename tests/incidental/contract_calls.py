@@ -61,6 +61,7 @@ CALLS = [
     ),
     (incidental.random_networks, {"networks": 2, "n": 3, "m": 4, "seed": 0}),
     (incidental.gradient_flow_each, {"w0": W[None], "lambda_": 0.1, "t": 2.0, "step": 0.25}),
+    (incidental.Law, {"name": "normal", "sigma": 0.5, "points": (), "probabilities": ()}),
     (incidental.bipolar, {"sigma": 0.1}),
     (incidental.uniform, {"sigma": 0.1}),
     (incidental.normal, {"sigma": 0.1}),

@@ -101,3 +101,19 @@ def test_the_smallest_sixth_cumulant_is_the_law_on_three_points():
 
 def test_the_smallest_kurtosis_is_two_points():
     assert incidental.discrete(0.1, -2).points == incidental.bipolar(0.1).points == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cauchy", 0.1), "name = 'cauchy' is unknown"),
+        (("two", 0.1, (-1.0, 2.0), (0.5, 0.5)), "points = .* are not symmetric"),
+        (("two", 0.1, (-1.0, 1.0), (0.4, 0.6)), "points = .* are not symmetric"),
+        (("two", 0.1, (-1.0, 1.0), (0.4, 0.4)), "probabilities = .* are not"),
+        (("two", np.nan, (-1.0, 1.0), (0.5, 0.5)), "sigma = nan is out of range"),
+    ],
+)
+def test_a_law_of_ones_own_is_symmetric_and_has_probabilities(arguments, message):
+    assert incidental.Law("two", 0.1, (-1.0, 1.0), (0.5, 0.5)).excess_kurtosis == -2
+    with pytest.raises(ValueError, match=message):
+        incidental.Law(*arguments)

@@ -15,6 +15,7 @@ import numpy as np
 from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 from superposition.incidental.tail_moments import noise_sums
 
 if TYPE_CHECKING:
@@ -64,7 +65,7 @@ def noisy_step(w: ArrayLike, xi: ArrayLike, eta: float) -> Float[np.ndarray, "..
     return w - 2 * eta * error * (2 * w + xi)
 
 
-@checked(w=own.unit_row, law=own.law, eta=own.deviation)
+@checked(w=own.unit_row, law=one_law, eta=own.deviation)
 def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     """Moments of Appendix C.1 for a unit row w (m,), with three misprints corrected.
 
@@ -84,7 +85,7 @@ def step_moments(w: ArrayLike, law: Law, eta: float) -> StepMoments:
     return StepMoments(*map(float, (p2, p4, p2_noise, length2, 16 * eta**2 * (4 * p2 + p4))))
 
 
-@checked(w=own.unit_row, law=own.law, eta=own.deviation)
+@checked(w=own.unit_row, law=one_law, eta=own.deviation)
 def fourth_norm_drift(w: ArrayLike, law: Law, eta: float) -> float:
     """Expected change of the directional fourth norm ||w / |w| ||_4^4 of a unit row in one step, to order eta^2.
 
@@ -105,7 +106,7 @@ def fourth_norm_drift(w: ArrayLike, law: Law, eta: float) -> float:
     return float(8 * eta**2 * (law.variance**2 * spread + 2 * law.kappa4 * (f + 3 * f**2 - 4 * s6)))
 
 
-@checked(w=own.unit_row, law=own.law, eta=own.deviation)
+@checked(w=own.unit_row, law=one_law, eta=own.deviation)
 def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m"]:
     """Expected change (m,) of the direction w / |w| across a unit row w in one step, to order eta^2.
 
@@ -122,7 +123,7 @@ def direction_drift(w: ArrayLike, law: Law, eta: float) -> Float[np.ndarray, " m
     return -4 * eta**2 * law.kappa4 * (w**3 - np.sum(w**4) * w)
 
 
-@checked(w=own.unit_row, law=own.law, eta=own.deviation)
+@checked(w=own.unit_row, law=one_law, eta=own.deviation)
 def enumerated_drift(w: ArrayLike, law: Law, eta: float) -> tuple[float, Float[np.ndarray, " m"]]:
     """Expected change of the directional fourth norm and of the direction (m,), enumerated for a discrete law.
 

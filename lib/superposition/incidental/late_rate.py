@@ -55,7 +55,7 @@ def overlap_flow(W: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "k b n n"]
            [0., 1.]])
     """
     try:
-        V = np.linalg.cholesky(W @ W.swapaxes(1, 2))  # n columns suffice for m
+        V = np.linalg.cholesky(np.asarray(W) @ np.asarray(W).swapaxes(1, 2))  # n columns suffice for m
     except np.linalg.LinAlgError:
         raise ValueError("W has rows that depend on each other; allowed: independent rows") from None
     t, found = 0.0, []

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -37,6 +37,20 @@ class Law:
     sigma: float
     points: tuple = ()
     probabilities: tuple = ()
+
+    def __post_init__(self) -> None:
+        """Refuse distributions without a formula, and points that are not symmetric or have no probabilities."""
+        object.__setattr__(self, "sigma", own.deviation("sigma", self.sigma))
+        ranges.instance(tuple)("points", self.points)
+        ranges.instance(tuple)("probabilities", self.probabilities)
+        if not self.points:
+            checks.one_of("name", self.name, tuple(_MOMENTS))
+            return
+        points, chances = (ranges.array("k")(name, getattr(self, name)) for name in ("points", "probabilities"))
+        if points.shape != chances.shape or np.any(points != -points[::-1]) or np.any(chances != chances[::-1]):
+            raise ValueError(f"points = {checks.shown(self.points)} are not symmetric; allowed: +-x, equally probable")
+        if np.any(chances < 0) or abs(chances.sum() - 1) > 1e-9:
+            raise ValueError(f"probabilities = {checks.shown(chances)} are not; allowed: 0 or more, 1 in all")
 
     @checked(order=ranges.whole(0, 10))
     def moment(self, order: int) -> float:
@@ -96,6 +110,16 @@ class Law:
         return np.array(self.points)[np.searchsorted(thresholds, rng.random(shape), side="right")]
 
 
+def one_law(name: str, value: Any) -> Law:
+    """Law of the noise on each neuron, as `superposition.incidental.bipolar` and the functions beside it make it."""
+    return ranges.instance(Law)(name, value)
+
+
+def some_laws(name: str, value: Any) -> Law | list[Law]:
+    """Law of the noise, or a list of laws, one per network."""
+    return [one_law(name, one) for one in value] if isinstance(value, (list, tuple)) else one_law(name, value)
+
+
 @checked(sigma=own.deviation)
 def bipolar(sigma: float) -> Law:
     """Noise +sigma or -sigma, each with probability 1/2: excess kurtosis -2, the smallest possible (section 3.2).
@@ -105,7 +129,7 @@ def bipolar(sigma: float) -> Law:
     >>> bipolar(0.1).excess_kurtosis
     -2.0
     """
-    return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
+    return Law("bipolar", sigma, (-1.0, 1.0), (0.5, 0.5))
 
 
 @checked(sigma=own.deviation)
@@ -117,7 +141,7 @@ def uniform(sigma: float) -> Law:
     >>> round(uniform(0.1).excess_kurtosis, 12)
     -1.2
     """
-    return Law("uniform", _sigma(sigma))
+    return Law("uniform", sigma)
 
 
 @checked(sigma=own.deviation)
@@ -129,7 +153,7 @@ def normal(sigma: float) -> Law:
     >>> normal(0.1).kappa4
     0.0
     """
-    return Law("normal", _sigma(sigma))
+    return Law("normal", sigma)
 
 
 @checked(sigma=own.deviation)
@@ -141,7 +165,7 @@ def laplace(sigma: float) -> Law:
     >>> round(laplace(0.1).excess_kurtosis, 12)
     3.0
     """
-    return Law("laplace", _sigma(sigma))
+    return Law("laplace", sigma)
 
 
 @checked(sigma=own.deviation, kurtosis=ranges.number(-2, 1e49))
@@ -157,15 +181,24 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     >>> law.points, round(law.excess_kurtosis, 12)
     ((-2.0, 0.0, 2.0), 1.0)
     """
-    kurtosis = checks.number("kurtosis", kurtosis, -2, open_high=True)
     if kurtosis == -2:
-        return Law("discrete", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
+        return Law("discrete", sigma, (-1.0, 1.0), (0.5, 0.5))
     outer = math.sqrt(kurtosis + 3)
     tail = 0.5 / (kurtosis + 3)
-    return Law("discrete", _sigma(sigma), (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
+    return Law("discrete", sigma, (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
 
 
-@checked(kurtosis=ranges.number(-2, 1e49, open_low=True), kappa6=ranges.number(-26.25, 1e100), sigma=own.deviation)
+def cumulants_exist(kurtosis: float, kappa6: float) -> None:
+    """Refuse cumulants that belong to no symmetric distribution."""
+    checks.number("kappa6", kappa6, kurtosis**2 - 9 * kurtosis - 6, 1e100)
+
+
+@checked(
+    cumulants_exist,
+    kurtosis=ranges.number(-2, 1e49, open_low=True),
+    kappa6=ranges.number(-26.25, 1e100),
+    sigma=own.deviation,
+)
 def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
     """Noise on four points, +-a and +-b, with any possible excess kurtosis and sixth cumulant.
 
@@ -189,18 +222,12 @@ def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
     >>> round(law.excess_kurtosis, 12), round(law.sixth_cumulant, 12)
     (-1.0, 28.0)
     """
-    k = checks.number("kurtosis", kurtosis, -2, 1e49, open_low=True)
-    kappa6 = checks.number("kappa6", kappa6, k**2 - 9 * k - 6, 1e100)
-    second, third = k + 3, kappa6 + 15 * k + 15
+    second, third = kurtosis + 3, kappa6 + 15 * kurtosis + 15
     total = (third - second) / (second - 1)  # sum of the two values of Y; their product is total - second
     high = total / 2 + math.sqrt(max(total**2 / 4 - total + second, 0))
     low = max(total - second, 0) / high
     inner, outer, share = math.sqrt(low), math.sqrt(high), (1 - low) / (high - low) / 2
-    return Law("four points", _sigma(sigma), (-outer, -inner, inner, outer), (share, 0.5 - share, 0.5 - share, share))
-
-
-def _sigma(sigma):
-    return checks.number("sigma", sigma, 0, open_high=True)
+    return Law("four points", sigma, (-outer, -inner, inner, outer), (share, 0.5 - share, 0.5 - share, share))
 
 
 # Of the laws with sigma = 1: moments of even order, characteristic function, draws.

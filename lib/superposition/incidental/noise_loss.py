@@ -14,6 +14,7 @@ import numpy as np
 from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 from superposition.incidental.tail_moments import noise_sums, relu_moments, tails
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from superposition.incidental.noise_laws import Law
 
 
-@checked(W=ranges.array("n m"), law=own.law)
+@checked(W=ranges.array("n m"), law=one_law)
 def expected_loss(W: ArrayLike, law: Law) -> float:
     """Expected loss of tied weights (n, m), summed over the n inputs and the n outputs.
 
@@ -59,7 +60,7 @@ def expected_loss(W: ArrayLike, law: Law) -> float:
     return float(total)
 
 
-@checked(W=ranges.array("n m"), law=own.law)
+@checked(W=ranges.array("n m"), law=one_law)
 def expected_loss_grad(W: ArrayLike, law: Law) -> Float[np.ndarray, "n m"]:
     """Gradient (n, m) of `expected_loss` in W: on average, a step of noisy descent is a step along it.
 
@@ -94,7 +95,7 @@ def sums_fit(W: np.ndarray, law: Law) -> None:
         raise ValueError(f"W of shape {W.shape} needs {count} numbers; allowed: up to {own.MOST}")
 
 
-@checked(sums_fit, W=ranges.array("instances n m"), law=own.law)
+@checked(sums_fit, W=ranges.array("instances n m"), law=one_law)
 def expected_loss_grad_each(W: ArrayLike, law: Law) -> Float[np.ndarray, "instances n m"]:
     """`expected_loss_grad` of many weights (instances, n, m) at once, under a discrete law and with few neurons.
 
@@ -118,7 +119,7 @@ def expected_loss_grad_each(W: ArrayLike, law: Law) -> Float[np.ndarray, "instan
     return (mean + mean.mT) @ W + errors.sum(axis=1) @ (2 * chances[:, None] * noises)
 
 
-@checked(W=own.rows("n m"), law=own.law)
+@checked(W=own.rows("n m"), law=one_law)
 def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
     """Rate d/d(eta t) of the mean over rows of ||W_i / |W_i| ||_4^4 in descent on the expected loss.
 
@@ -141,7 +142,7 @@ def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
     own.descent_settles,
     own.recorded,
     W=ranges.array("n m"),
-    law=own.law,
+    law=one_law,
     eta=own.rate,
     steps=ranges.whole(0, 10**7),
     record=ranges.wholes(0),
@@ -175,7 +176,7 @@ def descend_expected_loss(
     for step in range(1, max(wanted, default=0) + 1):
         W -= eta * expected_loss_grad.unchecked(W, law)
         if step in wanted:
-            kept.append(W.copy())
+            kept.append(W.copy())  # pyrefly: ignore[missing-attribute]: an array, as above
         if progress is not None and step % 100 == 0:
             progress(step, steps)
     return np.array(kept)

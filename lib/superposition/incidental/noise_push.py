@@ -22,6 +22,7 @@ import numpy as np
 from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 from superposition.incidental.tail_moments import along
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ def mixture_exists(u: np.ndarray, variances: np.ndarray, shares: np.ndarray) -> 
         raise ValueError(f"u has {len(u)} weights, {len(shares) ** len(u)} combinations; allowed: up to {2**20}")
 
 
-@checked(u=own.rows("m"), b=ranges.real(), law=own.law)
+@checked(u=own.rows("m"), b=ranges.real(), law=one_law)
 def row_push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
     """Rate df/d(eta t) at which one shut output changes the fourth norm of its row u (m,), exactly.
 
@@ -65,7 +66,7 @@ def row_push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
     return -8 * along(-law.sigma * b.ravel(), u, u**3 - np.sum(u**4) * u, law).reshape(b.shape)
 
 
-@checked(u=own.rows("m"), b=ranges.real(), law=own.law)
+@checked(u=own.rows("m"), b=ranges.real(), law=one_law)
 def row_push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "3 ..."]:
     """The first three terms (3, ...) of `row_push` for a dense row, of orders k, kappa6 / m and k^2 / m over m^2.
 
@@ -91,7 +92,7 @@ def row_push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "
     ])  # fmt: skip
 
 
-@checked(own.fits, m=own.features, b=ranges.real(), law=own.law, rows=ranges.whole(2), seed=ranges.seed)
+@checked(own.fits, m=own.features, b=ranges.real(), law=one_law, rows=ranges.whole(2), seed=ranges.seed)
 def mean_row_push(m: int, b: ArrayLike, law: Law, *, rows: int = 32, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Mean of `row_push` over random directions, where rows start, and its standard error.
 

@@ -17,14 +17,15 @@ import numpy as np
 from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import ranges as own
-from superposition.incidental.noise_laws import Law
+from superposition.incidental.noise_laws import Law, some_laws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    import torch
     from jaxtyping import Float
     from numpy.typing import ArrayLike
+
+    from superposition.devices import torch
 
 
 BLOCK = 2**18  # noise values drawn at once
@@ -84,7 +85,7 @@ def initial_instances(n: int, m: int, instances: int, *, seed: int) -> Float[np.
     instances_fit,
     own.recorded,
     W=ranges.array("instances n m"),
-    laws=own.laws,
+    laws=some_laws,
     eta=_rates,
     steps=ranges.whole(0, 10**7),
     record=ranges.wholes(0),

@@ -122,18 +122,6 @@ def overlaps(name: str, value: Any) -> np.ndarray:
     return found
 
 
-def law(name: str, value: Any) -> Any:
-    """Law of the noise on each neuron, as `superposition.incidental.bipolar` and the functions beside it make it."""
-    from superposition.incidental.noise_laws import Law
-
-    return ranges.instance(Law)(name, value)
-
-
-def laws(name: str, value: Any) -> Any:
-    """Law of the noise, or a list of laws, one per network."""
-    return [law(name, one) for one in value] if isinstance(value, (list, tuple)) else law(name, value)
-
-
 def device(name: str, value: Any) -> str:
     """Where training runs: "auto", "cpu", "cuda" or "cuda:N"."""
     from superposition.devices import resolve_device

@@ -19,6 +19,7 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import noise_loss
 from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 from superposition.incidental.tail_moments import tails
 
 if TYPE_CHECKING:
@@ -88,7 +89,7 @@ def free_share(n: int, m: int) -> float:
     return (n - 1) * (m - n / 2) / (n * (m - 1))
 
 
-@checked(W=own.rows("n m"), law=own.law)
+@checked(W=own.rows("n m"), law=one_law)
 def free_and_common_push(W: ArrayLike, law: Law) -> tuple[float, float]:
     """Rate of the mean f / S^2 by the shut outputs of unit rows (n, m): each row free, and common rotations only.
 
@@ -111,7 +112,7 @@ def free_and_common_push(W: ArrayLike, law: Law) -> tuple[float, float]:
     return float(np.sum(rise * force) / n), float(np.sum(rise * (u @ _rotations(u, force))) / n)
 
 
-@checked(scatter_fits, W=own.rows("n m"), law=own.law, draws=ranges.whole(2), seed=ranges.seed)
+@checked(scatter_fits, W=own.rows("n m"), law=one_law, draws=ranges.whole(2), seed=ranges.seed)
 def slope_and_drift(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[float, float]:
     """Slope of the mean f / S^2 of weights (n, m) per eta t, and its fall by scatter per eta^2 and step.
 
@@ -130,7 +131,7 @@ def slope_and_drift(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[f
 @checked(
     own.descent_settles,
     W=own.rows("n m"),
-    law=own.law,
+    law=one_law,
     level=ranges.number(0, 1),
     eta=_rate,
     most=ranges.whole(1, 10**6),

@@ -19,7 +19,7 @@ from scipy.special import erfc
 
 from superposition import ranges
 from superposition.checked import checked
-from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -73,7 +73,7 @@ def along(c: ArrayLike, w: ArrayLike, v: ArrayLike, law: Law) -> Float[np.ndarra
     return (own * (at * P0 + P1) + at * Q0 + Q1) @ p_first[falling]
 
 
-@checked(c=ranges.array("thresholds"), w=ranges.array("m"), law=own.law)
+@checked(c=ranges.array("thresholds"), w=ranges.array("m"), law=one_law)
 def relu_moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresholds"]:
     """Moments E[(c + w·xi)^q 1{c + w·xi > 0}], q = 0, 1, 2, at thresholds c, for weights w (m,) of independent noises.
 
@@ -101,7 +101,7 @@ def relu_moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 t
     return gaussian_moments(c, s) + h / np.pi * change
 
 
-@checked(law=own.law, m=ranges.whole(1, 64))
+@checked(law=one_law, m=ranges.whole(1, 64))
 def noise_sums(law: Law, m: int) -> tuple[Float[np.ndarray, "count m"], Float[np.ndarray, " count"]]:
     """All values (count, m) of m independent noises of a discrete law in units of sigma, with their probabilities.
 
