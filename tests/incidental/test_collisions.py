@@ -78,7 +78,7 @@ def test_malign_limits():
 
 
 def test_two_encodings_of_the_flow_obey_malign_and_benign():
-    """One neuron, two features, lambda and benefit subtracted: what is left is interference."""
+    """One neuron, two features, lambda and benefit subtracted: only interference remains."""
     for sign in (1, -1):
         W = np.array([[0.8], [0.5 * sign]])
         step = incidental.gradient_flow(W, 1e-6, [1e-4])[0] - W

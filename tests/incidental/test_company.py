@@ -1,4 +1,4 @@
-"""Company: the gradient, the settled pair, and what parts it."""
+"""Company: the gradient, the settled pair, and the weight that parts it."""
 
 import numpy as np
 import pytest

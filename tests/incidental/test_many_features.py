@@ -98,7 +98,7 @@ def test_descent_with_small_steps_is_the_flow():
     np.testing.assert_allclose(found, incidental.gradient_flow(w0, 0.01, [4.0], step=0.002)[0], atol=2e-3)
 
 
-def test_divergence_is_said():
+def test_divergence_raises():
     with pytest.raises(FloatingPointError, match="training diverged .method=sgd"):
         incidental.descend_encodings(3 * np.ones((2, 3)), 0.1, method="sgd", steps=50, lr=1.0)
 

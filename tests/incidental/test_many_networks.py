@@ -1,4 +1,4 @@
-"""The flow of many networks: to the bit what each does alone, and that of one network of the older code."""
+"""The flow of many networks: to the bit that of each alone, and that of one network by the other module."""
 
 import numpy as np
 import pytest

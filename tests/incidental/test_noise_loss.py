@@ -155,7 +155,7 @@ def test_descent_is_steps_along_the_gradient_and_lowers_the_loss():
     assert seen == [(100, 200), (200, 200)]
 
 
-def test_slope_of_the_fourth_norm_is_what_a_small_step_does():
+def test_slope_of_the_fourth_norm_is_that_of_a_small_step():
     W, law = weights(4, 6, seed=10), incidental.bipolar(0.2)
     after = incidental.descend_expected_loss(W, law, eta=1e-6, steps=1, record=[1])[0]
 

@@ -91,7 +91,7 @@ def test_ties_zeros_and_single_weights(w0):
     top = np.abs(w0) == np.max(np.abs(w0))
     count = int(top.sum()) if np.any(w0) else 0
     assert found.survivors[1] == count
-    assert (found.single == 0) == (count == 0 or np.count_nonzero(w0) == count)  # nobody else has to die
+    assert (found.single == 0) == (count == 0 or np.count_nonzero(w0) == count)  # no other weight has to die
     np.testing.assert_allclose(found.weights(0.0), w0, atol=1e-15)
     w = np.abs(found.weights(2000.0))
     if count:

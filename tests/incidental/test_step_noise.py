@@ -1,4 +1,4 @@
-"""The scatter of noisy steps: gradients, rotations, the drift by brute force, and what a simplex is free to do."""
+"""The scatter of noisy steps: gradients, rotations, the drift by brute force, and the free motions of a simplex."""
 
 import itertools
 

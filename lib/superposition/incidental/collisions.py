@@ -1,4 +1,4 @@
-"""Collisions of features in neurons: how many to expect, how to count them, and what they do.
+"""Collisions of features in neurons: their expected number, their count, and their effect.
 
 A neuron is polysemantic when two features use it. W has shape (n, m): n features, m neurons.
 Source: Incidental Polysemanticity, sections 1 and 2.1.
@@ -41,7 +41,7 @@ class ExpectedCollisions:
 
 @checked(n=ranges.whole(1), m=ranges.whole(1))
 def expected(n: int, m: int) -> ExpectedCollisions:
-    """Count what chance alone gives.
+    """Return the numbers of collisions that chance alone gives.
 
     Fewer neurons than features give a warning. Source: sections 1 and 2.1; the last two fields are ours.
 
@@ -147,8 +147,8 @@ def duplicate_polysemantic(
     """
     # Source: Incidental Polysemanticity, section 5. The second copies stand at the end. With tied weights both copies
     # take 1/sqrt(2); the text halves the outgoing weights only. Where `matched`, all weights of a copy move the same
-    # way, and those of the other copy the opposite way: what favours a copy for positive weights disfavours it for
-    # negative ones.
+    # way, and those of the other copy the opposite way: the noise that favours a copy for positive weights disfavours
+    # it for negative ones.
     uses = _uses(W, threshold)
     shared = np.flatnonzero(uses.sum(axis=0) >= 2)
     rng, W = np.random.default_rng(seed), np.array(W, dtype=np.float64)

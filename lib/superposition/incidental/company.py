@@ -21,15 +21,15 @@ if TYPE_CHECKING:
 
 EARLY = 20.0  # until then the weights move fast, and the step is half as long
 STEP = 0.2
-AT_REST = 1e-6  # speed of the fastest weight; what is exactly 0 stays so
+AT_REST = 1e-6  # speed of the fastest weight; a weight that is exactly 0 stays 0
 
 _rate = ranges.number(0, 1000)
 
 
 def company_settles(W: np.ndarray, alone: float, both: float) -> None:
     """Refuse networks whose weights would not settle at the first steps of the flow, of STEP / 2."""
-    gram = np.abs(np.asarray(W, float) @ np.asarray(W, float).swapaxes(1, 2))
-    rate = (alone + both * (W.shape[1] - 1)) * float(gram.sum(axis=2).max())
+    overlaps = np.maximum(np.asarray(W, float) @ np.asarray(W, float).swapaxes(1, 2), 0)
+    rate = (alone + both * (W.shape[1] - 1)) * float(overlaps.sum(axis=2).max())
     if rate > 4 / STEP:
         raise ValueError(f"W has weights that move at rates up to {rate:g}; allowed: up to {4 / STEP:g}")
 
@@ -131,7 +131,7 @@ def _gradient(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, "b n
 
 
 def _errors(W, both, heard=False):
-    """ReLU(W W' x) - x for every feature (b, n, n) and ordered pair (b, n, n, n); where heard, 0 for shut outputs."""
+    """ReLU(W W' x) - x for every feature (b, n, n) and ordered pair (b, n, n, n); with `heard`, 0 for shut outputs."""
     gram = W @ W.swapaxes(1, 2)
     own = np.eye(W.shape[1], dtype=W.dtype)
     single = np.maximum(gram, 0) - own

@@ -99,7 +99,8 @@ def fourth_norm_drift(w: ArrayLike, law: Law, eta: float) -> float:
     11.0688
     """
     # Ours: 8 eta^2 sigma^4 [3 - (m + 2) f] + 16 eta^2 kappa4 [f + 3 f^2 - 4 s6], under the assumptions of Appendix C:
-    # diffusion on the sphere, and what the kurtosis adds. The raw norm ||w||_4^4 changes mostly through the length.
+    # diffusion on the sphere, and the contribution of the kurtosis. The raw norm ||w||_4^4 changes mostly through the
+    # length.
     w = np.asarray(w, float)
     f, s6 = np.sum(w**4), np.sum(w**6)
     spread = 3 - (len(w) + 2) * f

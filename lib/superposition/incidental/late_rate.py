@@ -128,7 +128,7 @@ def mean_field_overlaps(g: float) -> tuple[float, float]:
     >>> [round(found, 4) for found in mean_field_overlaps(1.0)]
     [0.0851, 1.6179]
     """
-    # Each pair is moved by a common force h(t): an overlap that started at z stands at z + H while negative, with
+    # Each pair is moved by a common force h(t): an overlap that started at z is z + H while negative, with
     # H' = h. With a and b the means of the positive and of the negative part: a' = -2 a + h Phi(H), h = 2 g a (b - a),
     # b = phi(H) - H Phi(-H).
     from scipy.integrate import solve_ivp

@@ -1,8 +1,8 @@
 """Gradient flow of thousands of small networks at once, to count how many neurons they come to share.
 
 W has shape (b, n, m): b networks, n features, m neurons; the flow is that of
-`superposition.incidental.gradient_flow`, by the same proximal steps. Each network has its own step and goes
-its own way: what becomes of it does not depend, to the last bit, on which others are in the batch.
+`superposition.incidental.gradient_flow`, by the same proximal steps. Each network has its own step, and its
+result does not depend, to the last bit, on the others in the batch.
 Source: Incidental Polysemanticity, sections 2 and 2.1.
 """
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-LOOK = 20  # steps between looks for columns of zeros and for networks at rest
+LOOK = 20  # steps between two searches for columns of zeros and for networks at rest
 SETTLED = 1e-4  # remaining speed of the weights of a network at rest
 CHUNK = 2**20  # weights that are moved at once: they stay in the cache
 

@@ -2,7 +2,7 @@
 
 Row u, of length 1, writes an output that should stay at 0: its input is -b sigma + u . xi, with
 overlap -b sigma and noise xi of standard deviation sigma on each neuron. Its expected loss is
-E ReLU(-b sigma + u . xi)^2. Descent turns u at fixed overlaps; here is what that does to the
+E ReLU(-b sigma + u . xi)^2. Descent turns u at fixed overlaps; this module has the effect on the
 fourth norm f = sum u_k^4. With s_q = sum |u_k|^q, kappa_2r the cumulants of xi and p the density
 of u . xi,
 

@@ -116,7 +116,7 @@ class _Gaps:
         self.tied = int(self.sorted.searchsorted(0.0, side="right"))
 
     def sums(self, d: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
+        """Number, sum and sum of squares of the remaining weights when the cut is d below the largest."""
         p = self.sorted.searchsorted(d)
         block, rest = np.divmod(p, BLOCK)
         place = np.minimum((p - rest)[..., None] + IN_BLOCK, len(self.sorted) - 1)

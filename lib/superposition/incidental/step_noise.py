@@ -1,4 +1,4 @@
-"""What the noise of the steps does to sparsity: it drifts the rows apart, along the motions that are free.
+"""The effect of the noise of the steps on sparsity: it drifts the rows apart, along the free motions.
 
 A step of size eta moves W along -G, the gradient at the noise of this step. Its mean is the slope of the expected loss.
 Its scatter changes the fourth norm of directions at second order. Lengths and overlaps are held by the loss; free are

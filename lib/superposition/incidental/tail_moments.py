@@ -1,4 +1,4 @@
-"""Tail moments of a weighted sum of independent noises, exactly: what the expected loss is made of.
+"""Tail moments of a weighted sum of independent noises, exactly: the terms of the expected loss.
 
 For u = sum_k w_k xi_k and a threshold c the moments are T_q = E[(c + u)^q 1{c + u > 0}], q = 0, 1,
 2, and the mixed ones E[xi_k (c + u)^q 1{c + u > 0}], q = 0, 1. Gaussian noise has a closed form. A
