@@ -149,7 +149,7 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: 
     return [*_plainly(seen, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
 
 
-def _without_transparent(node: ast.AST, scope: _Scope) -> ast.AST:
+def _without_transparent(node: Any, scope: _Scope) -> Any:
     """A definition without the decorators that change no value, whose arguments do not count either."""
     marks = getattr(node, "decorator_list", [])
     kept = [mark for mark in marks if _decorates(mark, scope) != TRANSPARENT]
@@ -178,6 +178,7 @@ def _class(node: ast.ClassDef, scope: _Scope) -> list:
     above = [base.id for base in node.bases if isinstance(base, ast.Name)]
     if stops := [name for name in above if name in _STOPS]:
         refusals.refuse(scope.module.name, node.lineno, f"a kind of {stops[0]}", "a generator")
+    node = _without_transparent(node, scope)
     typed = any(_types_fields(_shape(part, scope)) for part in (*node.bases, *node.decorator_list))
     inner = replace(scope, of_class=frozenset(scopes.bound(node.body, scope.module)), typed=typed)
     return [*_plainly(node, scope, "name", "body"), _called(node, scope), _shape(node.body, inner)]

@@ -38,7 +38,7 @@ class Checked(Protocol[P, T_co]):
 
 @transparent
 def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Callable[P, T_co]], Checked[P, T_co]]:
-    """Decorate a function so that it refuses arguments outside of their ranges.
+    """Decorate a function, or a class by its constructor, so that it refuses arguments outside of their ranges.
 
     An argument that is as the library has it (a float, an array in float64) is passed on as it is, one in other clothes
     (a list, a whole number for a real one) in that form. A None that is the default is not checked.
@@ -68,6 +68,9 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     """
 
     def decorate(function):
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)
+            return function
         parameters = inspect.signature(function).parameters
         if unknown := ranges.keys() - parameters.keys():
             raise TypeError(f"{function.__qualname__} has no parameter {min(unknown)}")

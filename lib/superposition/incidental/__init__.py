@@ -7,6 +7,8 @@ converts.
 Source: Incidental Polysemanticity (Lecomte et al.).
 """
 
+from importlib import import_module
+
 from superposition.incidental.attractors import CRITICAL_LAMBDA, freezing_sigma, last_weight, simplex
 from superposition.incidental.collision_constant import (
     isotropic_pairs,
@@ -68,7 +70,6 @@ from superposition.incidental.noise_push import (
     row_push_series,
     turning_depth,
 )
-from superposition.incidental.noisy_training import NoisyTrajectory, initial_instances, train_with_noise
 from superposition.incidental.one_feature import Trajectory, trajectory
 from superposition.incidental.sparsification_rate import (
     Continuum,
@@ -92,7 +93,7 @@ from superposition.incidental.step_noise import descend_to_level, free_and_commo
 from superposition.incidental.tail_moments import noise_sums, relu_moments
 from superposition.incidental.untied_weights import train_untied, untied_alignment
 
-__all__ = [
+__all__ = [  # noqa: F822 - some come on demand
     "CRITICAL_LAMBDA",
     "Continuum",
     "DEATH_LINE",
@@ -190,3 +191,13 @@ __all__ = [
     "uniform",
     "untied_alignment",
 ]
+
+_NEED_TORCH = {"noisy_training": ("NoisyTrajectory", "initial_instances", "train_with_noise")}
+
+
+def __getattr__(name):
+    """Import what needs torch when it is first asked for."""
+    for module, names in _NEED_TORCH.items():
+        if name in names:
+            return getattr(import_module(f"superposition.incidental.{module}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

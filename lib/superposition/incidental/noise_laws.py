@@ -20,6 +20,19 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+def symmetric_law(name: str, points: tuple, probabilities: tuple) -> None:
+    """Refuse distributions without a formula, and points that are not symmetric or have no probabilities."""
+    if not points:
+        checks.one_of("name", name, tuple(_MOMENTS))
+        return
+    places, chances = ranges.array("k")("points", points), ranges.array("k")("probabilities", probabilities)
+    if places.shape != chances.shape or np.any(places != -places[::-1]) or np.any(chances != chances[::-1]):
+        raise ValueError(f"points = {checks.shown(points)} are not symmetric; allowed: +-x, equally probable")
+    if np.any(chances < 0) or abs(chances.sum() - 1) > 1e-9:
+        raise ValueError(f"probabilities = {checks.shown(chances)} are not; allowed: 0 or more, 1 in all")
+
+
+@checked(symmetric_law, sigma=own.deviation, points=ranges.instance(tuple), probabilities=ranges.instance(tuple))
 @dataclass(frozen=True)
 class Law:
     """The law of the noise xi on one neuron: `bipolar`, `uniform`, `normal`, `laplace`, `discrete` or `four_point`.
@@ -37,20 +50,6 @@ class Law:
     sigma: float
     points: tuple = ()
     probabilities: tuple = ()
-
-    def __post_init__(self) -> None:
-        """Refuse distributions without a formula, and points that are not symmetric or have no probabilities."""
-        object.__setattr__(self, "sigma", own.deviation("sigma", self.sigma))
-        ranges.instance(tuple)("points", self.points)
-        ranges.instance(tuple)("probabilities", self.probabilities)
-        if not self.points:
-            checks.one_of("name", self.name, tuple(_MOMENTS))
-            return
-        points, chances = (ranges.array("k")(name, getattr(self, name)) for name in ("points", "probabilities"))
-        if points.shape != chances.shape or np.any(points != -points[::-1]) or np.any(chances != chances[::-1]):
-            raise ValueError(f"points = {checks.shown(self.points)} are not symmetric; allowed: +-x, equally probable")
-        if np.any(chances < 0) or abs(chances.sum() - 1) > 1e-9:
-            raise ValueError(f"probabilities = {checks.shown(chances)} are not; allowed: 0 or more, 1 in all")
 
     @checked(order=ranges.whole(0, 10))
     def moment(self, order: int) -> float:
@@ -129,7 +128,7 @@ def bipolar(sigma: float) -> Law:
     >>> bipolar(0.1).excess_kurtosis
     -2.0
     """
-    return Law("bipolar", sigma, (-1.0, 1.0), (0.5, 0.5))
+    return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
 
 
 @checked(sigma=own.deviation)
@@ -141,7 +140,7 @@ def uniform(sigma: float) -> Law:
     >>> round(uniform(0.1).excess_kurtosis, 12)
     -1.2
     """
-    return Law("uniform", sigma)
+    return Law("uniform", _sigma(sigma))
 
 
 @checked(sigma=own.deviation)
@@ -153,7 +152,7 @@ def normal(sigma: float) -> Law:
     >>> normal(0.1).kappa4
     0.0
     """
-    return Law("normal", sigma)
+    return Law("normal", _sigma(sigma))
 
 
 @checked(sigma=own.deviation)
@@ -165,7 +164,7 @@ def laplace(sigma: float) -> Law:
     >>> round(laplace(0.1).excess_kurtosis, 12)
     3.0
     """
-    return Law("laplace", sigma)
+    return Law("laplace", _sigma(sigma))
 
 
 @checked(sigma=own.deviation, kurtosis=ranges.number(-2, 1e49))
@@ -181,24 +180,15 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     >>> law.points, round(law.excess_kurtosis, 12)
     ((-2.0, 0.0, 2.0), 1.0)
     """
+    kurtosis = checks.number("kurtosis", kurtosis, -2, open_high=True)
     if kurtosis == -2:
-        return Law("discrete", sigma, (-1.0, 1.0), (0.5, 0.5))
+        return Law("discrete", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
     outer = math.sqrt(kurtosis + 3)
     tail = 0.5 / (kurtosis + 3)
-    return Law("discrete", sigma, (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
+    return Law("discrete", _sigma(sigma), (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
 
 
-def cumulants_exist(kurtosis: float, kappa6: float) -> None:
-    """Refuse cumulants that belong to no symmetric distribution."""
-    checks.number("kappa6", kappa6, kurtosis**2 - 9 * kurtosis - 6, 1e100)
-
-
-@checked(
-    cumulants_exist,
-    kurtosis=ranges.number(-2, 1e49, open_low=True),
-    kappa6=ranges.number(-26.25, 1e100),
-    sigma=own.deviation,
-)
+@checked(kurtosis=ranges.number(-2, 1e49, open_low=True), kappa6=ranges.number(-26.25, 1e100), sigma=own.deviation)
 def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
     """Noise on four points, +-a and +-b, with any possible excess kurtosis and sixth cumulant.
 
@@ -222,12 +212,18 @@ def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
     >>> round(law.excess_kurtosis, 12), round(law.sixth_cumulant, 12)
     (-1.0, 28.0)
     """
-    second, third = kurtosis + 3, kappa6 + 15 * kurtosis + 15
+    k = checks.number("kurtosis", kurtosis, -2, 1e49, open_low=True)
+    kappa6 = checks.number("kappa6", kappa6, k**2 - 9 * k - 6, 1e100)
+    second, third = k + 3, kappa6 + 15 * k + 15
     total = (third - second) / (second - 1)  # sum of the two values of Y; their product is total - second
     high = total / 2 + math.sqrt(max(total**2 / 4 - total + second, 0))
     low = max(total - second, 0) / high
     inner, outer, share = math.sqrt(low), math.sqrt(high), (1 - low) / (high - low) / 2
-    return Law("four points", sigma, (-outer, -inner, inner, outer), (share, 0.5 - share, 0.5 - share, share))
+    return Law("four points", _sigma(sigma), (-outer, -inner, inner, outer), (share, 0.5 - share, 0.5 - share, share))
+
+
+def _sigma(sigma):
+    return checks.number("sigma", sigma, 0, open_high=True)
 
 
 # Of the laws with sigma = 1: moments of even order, characteristic function, draws.

@@ -16,6 +16,7 @@ import numpy as np
 
 from superposition import ranges
 from superposition.checked import checked
+from superposition.devices import resolve_device, torch
 from superposition.incidental import ranges as own
 from superposition.incidental.noise_laws import Law, some_laws
 
@@ -24,8 +25,6 @@ if TYPE_CHECKING:
 
     from jaxtyping import Float
     from numpy.typing import ArrayLike
-
-    from superposition.devices import torch
 
 
 BLOCK = 2**18  # noise values drawn at once
@@ -97,6 +96,7 @@ def initial_instances(n: int, m: int, instances: int, *, seed: int) -> Float[np.
     device=own.device,
     progress=ranges.function,
 )
+@torch.no_grad()
 def train_with_noise(
     W: ArrayLike, laws: Law | Sequence[Law], *, eta: ArrayLike, steps: int, record: Sequence[int], lambda_: ArrayLike =
     0.0, relu: bool = True, noise: str = "shared", draws: int = 1, seed: int = 0, device: str = "auto", progress:
@@ -129,8 +129,6 @@ def train_with_noise(
     # step averages the gradients of `draws` of them. `progress(done, total)` is called now and then. Source: section
     # 3.1 and Figures 4 to 6; gradient written out: dL/dW = G^T H + G W with H = W + Xi, O = H W^T and G = 2 (ReLU(O) -
     # I) 1[O > 0].
-    from superposition.devices import resolve_device, torch
-
     on = resolve_device(device)
     W, record = np.array(W, float), sorted(set(record))
     instances, n, m = W.shape
@@ -154,8 +152,6 @@ class _Step:
     """One step of gradient descent on all instances, in place, in buffers allocated once."""
 
     def __init__(self, W, factor, shrink, draws, relu):
-        from superposition.devices import torch
-
         instances, n, m = W.shape
         self.W, self.factor, self.draws, self.relu = W, factor, draws, relu
         self.shrink = shrink if bool((shrink != 0).any()) else None
@@ -166,8 +162,6 @@ class _Step:
 
     def __call__(self, xi):
         """Take the noise of this step, shape (instances, draws, 1 or n, m)."""
-        from superposition.devices import torch
-
         W, G = self.W, self.G
         torch.add(W.unsqueeze(1), xi, out=self.H)
         H = self.H.flatten(1, 2)
@@ -207,8 +201,6 @@ class _Noise:
 
     def block(self, steps: int) -> torch.Tensor:
         """Noise of some steps, shape (steps, instances, draws, 1 or n, m)."""
-        from superposition.devices import torch
-
         if len(self.groups) == 1:
             law, _, rng = self.groups[0]
             xi = law.sample((steps, len(self.sigma), *self.shape), rng)
@@ -238,6 +230,4 @@ def _laws(laws, instances):
 
 
 def _per_instance(value, instances, device):
-    from superposition.devices import torch
-
     return torch.from_numpy(np.broadcast_to(np.asarray(value, float), instances).copy()).to(device).view(-1, 1, 1)
