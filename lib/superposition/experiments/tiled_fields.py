@@ -34,25 +34,25 @@ def added_field(
     *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """Search for a field that improves the best tiling, and for two fields that do; read both on other vectors."""
-    from superposition.receptive import added_fields, measures, tilings
+    from superposition import receptive
 
     streams = [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
     known, fresh = (
-        tilings.sample_waves(n, xi1, xi2, gain, size, seed=s)
+        receptive.sample_waves(n, xi1, xi2, gain, size, seed=s)
         for size, s in zip((samples, 4 * samples), streams, strict=True)
     )
-    tile = tilings.best_tile(known, tiled=True)
-    added, least = added_fields.steepest(tile, known, waves=5, starts=3, seed=seed)
-    pair, pair_loss = added_fields.best_pair(tile, known, starts=1, seed=seed)
-    alone = added_fields.network_loss(tile.field[None], fresh)[0]
+    tile = receptive.best_tile(known, tiled=True)
+    added, least = receptive.steepest_field(tile, known, waves=5, starts=3, seed=seed)
+    pair, pair_loss = receptive.best_field_pair(tile, known, starts=1, seed=seed)
+    alone = receptive.tiled_network_loss(tile.field[None], fresh)[0]
     return {
-        "tile_ipr": float(n * measures.ipr(tile.field)),
+        "tile_ipr": float(n * receptive.ipr(tile.field)),
         "searched": least,
-        "slope": added_fields.slope(added, tile, fresh) - added_fields.slope(tile.field, tile, fresh),
-        "added_ipr": float(n * measures.ipr(added)),
-        "added_wave": float(measures.power(added)[1]),
+        "slope": receptive.added_slope(added, tile, fresh) - receptive.added_slope(tile.field, tile, fresh),
+        "added_ipr": float(n * receptive.ipr(added)),
+        "added_wave": float(receptive.power_spectrum(added)[1]),
         "pair_searched": pair_loss - tile.loss,
-        "pair": added_fields.network_loss(pair, fresh)[0] - alone,
+        "pair": receptive.tiled_network_loss(pair, fresh)[0] - alone,
     }
 
 
@@ -82,15 +82,15 @@ def border(
     *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """Slopes of the loss of the best tiling as broad fields join it; the steepest is chosen and read on two samples."""
-    from superposition.receptive import added_fields, measures, tilings
+    from superposition import receptive
 
     streams = np.random.SeedSequence(seed).generate_state(2)
-    halves = [tilings.sample_waves(n, xi1, xi2, gain, samples, seed=int(s)) for s in streams]
-    tiles = [tilings.best_tile(data, tiled=True, widths=(3.0,)) for data in halves]
-    read = [[added_fields.slope(w, *half) for w in broad(n, SHARES)] for half in zip(tiles, halves, strict=True)]
+    halves = [receptive.sample_waves(n, xi1, xi2, gain, samples, seed=int(s)) for s in streams]
+    tiles = [receptive.best_tile(data, tiled=True, widths=(3.0,)) for data in halves]
+    read = [[receptive.added_slope(w, *half) for w in broad(n, SHARES)] for half in zip(tiles, halves, strict=True)]
     slopes, chosen = np.array(read), np.argmin(read, axis=1)
     return {
-        "tile_ipr": float(np.mean([n * measures.ipr(tile.field) for tile in tiles])),
+        "tile_ipr": float(np.mean([n * receptive.ipr(tile.field) for tile in tiles])),
         "flat": float(slopes[:, 0].mean()),
         "wave": float(slopes[:, -1].mean()),
         "searched": float(slopes.min(axis=1).mean()),
@@ -110,11 +110,11 @@ def joined(
     device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train a network that starts as the best tiling and a weak pair of broad fields, and watch the pair."""
+    from superposition import receptive
     from superposition.experiments.predicted_fields import LOOKS, copies, stages
-    from superposition.receptive import measures, tilings
 
-    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    tile = tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+    data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    tile = receptive.best_tile(data, tiled=True, widths=(3.0,)).field
 
     def size(fields):
         """Root mean square of the pre-activations."""
@@ -128,8 +128,8 @@ def joined(
     early, later = (looks[list(LOOKS).index(name)][0, -2:] for name in ("fifteenth", "fifth"))
     return {
         "growth": float(np.mean(size(later)) / np.mean(size(early)) - 1),
-        "pair_ipr": float(np.mean(n * measures.ipr(looks[-1][0, -2:]))),
-        "tile_ipr": float(n * measures.ipr(tile)),
+        "pair_ipr": float(np.mean(n * receptive.ipr(looks[-1][0, -2:]))),
+        "tile_ipr": float(n * receptive.ipr(tile)),
     }
 
 
@@ -138,18 +138,18 @@ def swapped(
     device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train from random weights and from copies of the best tile, and compare with the tiling."""
+    from superposition import receptive
     from superposition.experiments.predicted_fields import copies, sampled_loss, settle
-    from superposition.receptive import measures, tilings, training
 
-    tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True).field
+    tile = receptive.best_tile(receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True).field
     own = np.stack([(-1) ** k * np.roll(tile, k * n // K) for k in range(K)])
-    starts = {"random": training.initial_weights(1, K, n, seed=seed)[0], "tiled": own}
+    starts = {"random": receptive.initial_weights(1, K, n, seed=seed)[0], "tiled": own}
     how = {"steps": steps, "lr": lr * K, "batch": batch, "seed": seed, "device": device}
     ends = {name: settle(W[None], n, xi1, xi2, gain, **how)[0] for name, W in starts.items()}
     found = {}
     for name, W in {"tile": tile[None], **ends}.items():
-        found[f"{name}_ipr"] = float(np.median(n * measures.ipr(W)))
-        found[f"{name}_frequency"] = float(np.median(measures.mean_frequency(W)))
+        found[f"{name}_ipr"] = float(np.median(n * receptive.ipr(W)))
+        found[f"{name}_frequency"] = float(np.median(receptive.mean_frequency(W)))
         network = copies(tile) if name == "tile" else W
         found[f"{name}_loss"] = sampled_loss(network, xi1, xi2, gain, samples, seed + 10**6)
     return found

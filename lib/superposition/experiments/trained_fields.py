@@ -68,14 +68,12 @@ def batches(
     law: str, n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data or of its Gaussian clone."""
-    from superposition.receptive import training
-    from superposition.receptive.nlgp import nlgp_covariance
-    from superposition.receptive.ring import lengths
+    from superposition import receptive
 
     if checks.one_of("law", law, LAWS) == "nlgp":
-        return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
-    clone = [nlgp_covariance(n, xi, gain) for xi in lengths(n, xi1, xi2)]
-    return training.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
+        return receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    clone = [receptive.nlgp_covariance(n, xi, gain) for xi in receptive.correlation_lengths(n, xi1, xi2)]
+    return receptive.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
 
 
 def localization(
@@ -83,11 +81,11 @@ def localization(
     seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and measure how localized every receptive field is."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr)
+    found = receptive.train_fields(W, data, steps=steps, lr=lr)
     return {**describe(found.W), "loss": float(found.loss.mean())}
 
 
@@ -96,11 +94,11 @@ def bias_sign(
     lr: float, batch: int, seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train networks with erf or sigmoid neurons whose hidden biases start on one side."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
+    found = receptive.train_fields(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
     return {
         **describe(found.W),
         "loss": float(found.loss.mean()),
@@ -115,14 +113,14 @@ def sign_flips(
     keep_every: int, seed: int, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and count how often their gates change."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
+    found = receptive.train_fields(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
     fresh = batches("nlgp", n, xi1, xi2, gain, 10_000, seed=seed + 1_000_000)
     x1, x0 = (x.numpy().astype(np.float64) for x in next(fresh))
-    step, final = training.flips(found.kept, np.concatenate([x1, x0]))
+    step, final = receptive.gate_flips(found.kept, np.concatenate([x1, x0]))
     tenth = max(1, len(step) // 10)
     cosine = np.sum(W * found.W, axis=-1) / np.linalg.norm(W, axis=-1) / np.linalg.norm(found.W, axis=-1)
     return {
@@ -153,16 +151,16 @@ def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[s
 
 def describe(W: np.ndarray) -> dict[str, float | str]:
     """How localized the fields are, over all neurons of all networks."""
-    from superposition.receptive import measures
+    from superposition import receptive
 
     n = W.shape[-1]
-    values = n * measures.ipr(W).ravel()
+    values = n * receptive.ipr(W).ravel()
     return {
         "median": float(np.median(values)),
         "lowest": float(values.min()),
         "highest": float(values.max()),
-        "width": float(np.median(measures.half_energy_width(W))),
-        "frequency": float(np.median(measures.mean_frequency(W))),
+        "width": float(np.median(receptive.half_energy_width(W))),
+        "frequency": float(np.median(receptive.mean_frequency(W))),
         "values": " ".join(f"{value:.2f}" for value in values),
     }
 

@@ -42,7 +42,7 @@ def length(name: str, value: Any) -> float:
 
 
 def kernel(name: str, value: Any) -> str:
-    """"periodic" or "wrapped", see `gaussian_covariance`."""
+    """Either "periodic" or "wrapped", see `gaussian_covariance`."""
     return checks.one_of(name, value, KERNELS)
 
 
@@ -58,7 +58,7 @@ def gains(name: str, value: Any) -> np.ndarray:
     return array
 
 
-def gain(name: str, value: Any) -> float:
+def one_gain(name: str, value: Any) -> float:
     """Gain, from 1e-6 to 1e6."""
     return checks.number(name, gains(name, value))
 
@@ -165,6 +165,35 @@ def nonzero_fields(name: str, value: Any) -> np.ndarray:
     return w
 
 
+def two_vectors(name: str, value: Any) -> np.ndarray:
+    """Vectors of shape (N, n), at least two."""
+    x = sample(name, value)
+    if len(x) < 2:
+        raise ValueError(f"{name} has shape {x.shape}; allowed: two vectors or more")
+    return x
+
+
+def as_given(axes: str) -> Callable[[str, Any], np.ndarray]:
+    """Make the range of arrays with these axes of which floats of any precision stay as they are."""
+
+    def taken(name, value):
+        is_given = type(value) is np.ndarray and value.dtype.kind == "f" and value.ndim == len(axes.split())
+        return value if is_given and value.size else checks.array(name, value, axes)
+
+    taken.__doc__ = f"Floats of shape ({axes.replace(' ', ', ')})."
+    return taken
+
+
+def variances(name: str, value: Any) -> np.ndarray:
+    """Variances, one or an array, from 1e-100 to 1e100."""
+    return checks.real(name, value, 1 / LARGEST, LARGEST)
+
+
+def variance(name: str, value: Any) -> float:
+    """Variance, from 1e-100 to 1e100."""
+    return checks.number(name, variances(name, value))
+
+
 def widths(name: str, value: Any) -> tuple[float, ...]:
     """Widths in pixels, above 0, at least one."""
     return tuple(checks.array(name, checks.real(name, value, 1e-3, 1e6), "k"))
@@ -235,6 +264,31 @@ def two_lengths(n: int, xi1: float, xi2: float) -> None:
 def sample_fits(n: int, samples: int) -> None:
     """Refuse a sample that needs more than two gigabytes."""
     checks.whole("samples", samples, 1, MOST_NUMBERS // n)
+
+
+def side_lengths(side: int, xi1: float, xi2: float) -> None:
+    """Refuse correlation lengths that are too long for the side of a torus."""
+    two_lengths(side, xi1, xi2)
+
+
+def field_lengths(w: np.ndarray, xi1: float, xi2: float) -> None:
+    """Refuse correlation lengths that are too long for the ring of a field."""
+    two_lengths(pixels("length of w", len(w)), xi1, xi2)
+
+
+def covariance_sample_fits(covariance: np.ndarray, samples: int) -> None:
+    """Refuse a sample that needs more than two gigabytes."""
+    sample_fits(len(covariance), samples)
+
+
+def batch_fits(n: int, batch: int) -> None:
+    """Refuse a batch that needs more than two gigabytes."""
+    checks.whole("batch", batch, 1, MOST_NUMBERS // n)
+
+
+def covariance_batch_fits(C1: np.ndarray, batch: int) -> None:
+    """Refuse a batch that needs more than two gigabytes."""
+    batch_fits(len(C1), batch)
 
 
 def on_the_ring(n: int, i: int) -> None:
