@@ -48,7 +48,8 @@ def test_fourier_basis_diagonalizes():
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: receptive.gaussian_covariance(40, 0), r"xi = 0 is out of range; allowed: \(0, 4000\]"),
+        (lambda: receptive.gaussian_covariance(40, 0), r"xi = 0 is out of range; allowed: \(0, inf\]"),
+        (lambda: receptive.gaussian_covariance(40, 5000), r"xi = 5000 is out of range; allowed: \(0, 4000\]"),
         (lambda: receptive.gaussian_covariance(40, -2), "xi = -2 is out of range"),
         (lambda: receptive.gaussian_covariance(1, 1), "n = 1 is out of range; allowed: whole numbers from 2"),
         (

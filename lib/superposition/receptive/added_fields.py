@@ -40,10 +40,6 @@ def added_slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
 
     It is E[(yhat - Y) |<w, x>|] / 2 over that root: 0 for the tile's own field on the sample of the tile.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours.

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
 
 def _sample_is_gated(gates, x, y):
-    if not len(gates) == len(x) == y.size or y.ndim != 1:
-        shapes = f"{gates.shape}, {x.shape} and {y.shape}"
+    if len(gates) != len(x) or np.shape(y) != (len(x),):
+        shapes = f"{gates.shape}, {x.shape} and {np.shape(y)}"
         raise ValueError(f"gates, x and y have shapes {shapes}; allowed: (N, K), (N, n) and (N,)")
     checks.whole("number of weights, K n,", gates.shape[1] * x.shape[1], 1, MOST_PIXELS)
 
@@ -45,8 +45,9 @@ def _weights_fit(A, b, w):
 def _refuse_other_moments(A, b, shape):
     """Refuse moments that are not those of K gates and n pixels, or not symmetric."""
     size = shape[0] * shape[1]
-    if A.shape != (size, size) or b.size != size:
-        raise ValueError(f"A and b have shapes {A.shape} and {b.shape}; allowed: ({size}, {size}) and {shape}")
+    if np.shape(A) != (size, size) or np.size(b) != size:
+        shapes = f"{np.shape(A)} and {np.shape(b)}"
+        raise ValueError(f"A and b have shapes {shapes}; allowed: ({size}, {size}) and {shape}")
     if not np.allclose(A, A.T, rtol=1e-9, atol=1e-12 * np.abs(A).max()):
         raise ValueError("A is not symmetric; allowed: symmetric matrices")
 
@@ -152,10 +153,6 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
 def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Weights (K, n) of least norm that minimise the loss, K A^+ b.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
     Notes
     -----
     Source: the notes on localization, eq. 51 and section 4.1.2, which lack the factor K. Use `gdln_solution` instead
@@ -172,10 +169,6 @@ def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
 @checked(_moments_fit, A=moments, b=gated_means)
 def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
     """Smallest E(yhat - Y)^2 with these gates, 1/2 - b' A^+ b.
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -206,10 +199,6 @@ def gated_loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5)
     target : float
         E[Y^2]; 1/2 for two equally likely labels 0 and 1.
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: the notes on localization, eq. 53; eq. 3 has half of it.
@@ -228,10 +217,6 @@ def gated_loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5)
 @checked(b=gated_means)
 def initial_speed(b: ArrayLike) -> float:
     """How fast E(yhat - Y)^2 falls at time 0 from zero weights: 2 |b|^2 / K^2, whatever the eigenvalues of A.
-
-    Returns
-    -------
-    float
 
     Notes
     -----

@@ -41,8 +41,8 @@ def _classes_fit(one, zero):
 
 
 def _data_fit(w0, x, y, batch):
-    if w0.shape[2] != x.shape[1] or y.shape not in ((len(x),), (len(x), len(w0))):
-        shapes = f"{w0.shape}, {x.shape} and {y.shape}"
+    if w0.shape[2] != x.shape[1] or np.shape(y) not in ((len(x),), (len(x), len(w0))):
+        shapes = f"{w0.shape}, {x.shape} and {np.shape(y)}"
         raise ValueError(f"w0, x and y have shapes {shapes}; allowed: (R, K, n), (N, n) and (N,) or (N, R)")
     checks.whole("batch", batch, 1, len(x))
 
@@ -112,10 +112,6 @@ def mirrored_sample(
 def leaky_slope(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slopes of leaky ReLU neurons for `train_gated`: 1 where the pre-activation is above 0, else ``slope``.
 
-    Returns
-    -------
-    callable
-
     Notes
     -----
     Source: the notes on localization, eq. 37, and the headings of section 6.
@@ -142,10 +138,6 @@ def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, 
     x : array_like, shape (B, n)
         Inputs, which do not matter here.
 
-    Returns
-    -------
-    numpy.ndarray, shape (B, R, K)
-
     Notes
     -----
     Source: the notes on localization, the headings of section 6.
@@ -163,10 +155,6 @@ def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, 
 @checked(directions=ranges.array("K n", -1e30, 1e30))
 def half_space_slopes(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slopes, for `train_gated`, of neurons with fixed gates, open where directions[k] . x > 0, as in all networks.
-
-    Returns
-    -------
-    callable
 
     Notes
     -----
@@ -227,10 +215,6 @@ def train_gated(
     progress : callable
         Called with steps done and all steps, every 100 steps.
 
-    Returns
-    -------
-    numpy.ndarray, shape (R, K, n)
-
     Raises
     ------
     FloatingPointError
@@ -286,10 +270,6 @@ def gated_outputs(
     w: ArrayLike, x: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, readout: float | None = None
 ) -> Float[np.ndarray, "N R"]:
     """Predictions (N, R) of networks (R, K, n) for inputs (N, n); slopes and readout as in `train_gated`.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, R)
 
     Notes
     -----

@@ -67,10 +67,6 @@ def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.n
         deviation 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on, at most n. "opposite
         pairs": random ones, each with its negative, for even K.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
     Notes
     -----
     Source: the notes on localization, section 4.1.2; the families are ours.
@@ -100,10 +96,6 @@ def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.n
 def gate_centres(n: int, K: int) -> Int[np.ndarray, " K"]:
     """Pixels (K,) of K evenly spaced gates on a ring, starting at 0.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K,)
-
     Notes
     -----
     Source: ours.
@@ -119,10 +111,6 @@ def gate_centres(n: int, K: int) -> Int[np.ndarray, " K"]:
 @checked(one_ring("directions", "x"), directions=neurons, x=sample)
 def opened_gates(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
     """Which half-space gates are open for which inputs, a . x > 0, of shape (N, K); a zero direction never is.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, K)
 
     Notes
     -----
@@ -141,10 +129,6 @@ def opened_gates(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]
 @checked(one_ring("directions", "C"), _moment_fits, directions=neurons, C=covariance)
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
     """E[1(a_k·x > 0) 1(a_l·x > 0) x x'] in blocks, for Gaussian x and all pairs of half-space gates.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K n, K n)
 
     Notes
     -----

@@ -82,10 +82,6 @@ def hermite_growth(
 def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> Float[np.ndarray, " half"]:
     """Growth rates (n // 2,) of waves on the flat field, to first order in every odd Hermite coefficient.
 
-    Returns
-    -------
-    numpy.ndarray, shape (n // 2,)
-
     Notes
     -----
     Source: completes the notes on localization, section 6.1; the formula is ours. Use `hermite_growth` instead where

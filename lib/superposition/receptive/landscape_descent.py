@@ -24,10 +24,6 @@ def _starts_fit(starts, task):
 def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
     """The field (n,), of norm 1, with the largest `field_score` that L-BFGS finds from several starts (m, n).
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: completes the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
@@ -108,10 +104,6 @@ def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:
     ----------
     start : {"random", "tiled"}
         Which of the two.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----

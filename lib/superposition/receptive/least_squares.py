@@ -50,10 +50,6 @@ if TYPE_CHECKING:
 def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     """E[1(z_i > 0) erf(gain z_j)] = (1/pi) arcsin(sqrt(q) r) for z_i and z_j of correlation r.
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: the notes on localization, eq. 36, 62, 63, 64, 65 and 66. Eq. 65 and 66 print 2/sqrt(pi) for 1/pi.
@@ -135,10 +131,6 @@ def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "
     T : array_like, shape (..., n)
         E[sign(a·x) x | Y = 1], as `signed_mean` measures it.
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., n)
-
     Notes
     -----
     Source: the notes on localization, eq. 51. Use `limiting_weights` instead for several gates, or other covariances.
@@ -157,10 +149,6 @@ def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "
 )
 def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Limiting loss E(yhat - Y)^2 of any half-space gate, of shape (...), with T and covariances as in `ols_field`.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----
@@ -190,10 +178,6 @@ def relu_neuron_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -
     T : array_like, shape (..., n)
         E[sign(w·x) x | Y = 1].
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: ours. Use `gaussian_loss` instead for Gaussian data and any number of neurons.
@@ -210,10 +194,6 @@ def relu_neuron_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -
 @checked(one_ring("a", "x"), a=neurons, x=two_vectors)
 def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
     """T(a) = E[sign(a·x) x] over a sample (N, n) of class Y = 1, for gates (K, n), with its standard error.
-
-    Returns
-    -------
-    mean, se : numpy.ndarray, shape (K, n)
 
     Notes
     -----
@@ -232,10 +212,6 @@ def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], F
 @checked(one_ring("a", "x"), a=neurons, x=sample)
 def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     """T(a) (K, n) over a sample (N, n) and all its turns round the ring, for a translation-invariant law.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
 
     Notes
     -----
@@ -314,10 +290,6 @@ def gate_race(
 @checked(one_ring("w", "template"), w=nonzero_fields, template=field)
 def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     """Largest |cos|, of shape (...), between fields (..., n) and all shifts of a template (n,) on the ring.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----

@@ -73,10 +73,6 @@ def draw_marginal(
     strength : float
         From -5 to 5; above 0 where it multiplies z or is an exponent, up to 2 for "shrink".
 
-    Returns
-    -------
-    numpy.ndarray, shape (samples, n)
-
     Notes
     -----
     Source: ours, for the empty section 6.1 of the notes on localization. Use `nlgp_sample` instead for "erf".
@@ -103,10 +99,6 @@ def hermite_ratio(law: str, strength: float) -> float:
     """Third over first Hermite coefficient of a marginal of `draw_marginal`, E[f(z)(z^3 - 3z)] / 6 E[f(z) z].
 
     It is 0 for elliptical laws.
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -141,10 +133,6 @@ def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int 
     ----------
     rounds : int
         At most so many; fewer where a round changes the field by less than 1e-8 of its norm.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
 
     Notes
     -----

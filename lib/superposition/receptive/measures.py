@@ -23,10 +23,6 @@ if TYPE_CHECKING:
 def ipr(w: ArrayLike) -> np.ndarray:
     """Inverse participation ratio, sum w^4 / (sum w^2)^2, of shape (...).
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: ours; the notes on localization give no measure. Times n it is 1 for a flat field, 1.5 for a wave, about 3
@@ -47,10 +43,6 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
     """Length in pixels, of shape (...), of the shortest arc of the ring with half of sum w^2.
 
     It is from 1 to ceil(n / 2), which a flat field has.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----
@@ -73,10 +65,6 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
 def peak(w: ArrayLike) -> np.ndarray:
     """Pixel of the largest |w|, of shape (...).
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: ours.
@@ -92,10 +80,6 @@ def peak(w: ArrayLike) -> np.ndarray:
 @checked(broadcast("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----
@@ -114,10 +98,6 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
 def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
     """Whether two fields peak at the same place, to ``within`` pixels, of shape (...).
 
-    Returns
-    -------
-    numpy.ndarray
-
     Notes
     -----
     Source: ours. By chance it is true with probability (2 within + 1) / n.
@@ -133,10 +113,6 @@ def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
 @checked(w=fields)
 def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     """Share of sum w^2 at each frequency, cosine and sine together, of shape (..., n // 2 + 1).
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., n // 2 + 1)
 
     Notes
     -----
@@ -157,10 +133,6 @@ def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
 @checked(w=fields)
 def mean_frequency(w: ArrayLike) -> np.ndarray:
     """Mean frequency, of shape (...), weighted with `power_spectrum`: 0 (flat) to n // 2 (alternating signs).
-
-    Returns
-    -------
-    numpy.ndarray
 
     Notes
     -----

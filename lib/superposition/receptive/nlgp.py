@@ -99,10 +99,6 @@ def nlgp_sample(
 ) -> Float[np.ndarray, "samples n"]:
     """Draw from the NLGP: x = erf(gain z) / Z, with variance 1 in every pixel.
 
-    Returns
-    -------
-    numpy.ndarray, shape (samples, n)
-
     Raises
     ------
     NotACovariance

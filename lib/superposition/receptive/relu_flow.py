@@ -71,10 +71,6 @@ def _one_network(W, later):
 def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     """E[1(<w, x> > 0) x] = C w / sqrt(2 pi w'Cw), of shape (n,), for x ~ N(0, C).
 
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-
     Notes
     -----
     Source: the notes on localization, eq. 6, 7, 8, 9, 10, 11 and 12.
@@ -167,10 +163,6 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
     C0, C1 : array_like, shape (n, n)
         Covariances of the data with label 0 and 1.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
     Notes
     -----
     Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both lack, by eq. 12 and
@@ -207,10 +199,6 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     C0, C1 : array_like, shape (n, n)
         Covariances of the data with label 0 and 1.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: eq. 3 of the notes on localization for the network of eq. 2, with the first-order arc-cosine kernel for
@@ -244,10 +232,6 @@ def single_neuron_flow(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: Array
 
     Every Fourier coefficient is u_k(t) = u_k(0) exp((lam1_k A(t) - (lam0_k + lam1_k) t) / 4) with one function A for
     all of them, dA/dt = sqrt(2/pi) / |u|_1 and |u|_1^2 = sum lam1_k u_k^2.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m, n)
 
     Notes
     -----
@@ -290,10 +274,6 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " frequenci
     """Energy (n // 2 + 1,) of the steady states of one neuron, (2/pi) lam1 / (lam0 + lam1)^2, by frequency.
 
     Each state has a single frequency, whose cosine and sine share sum w^2 in any proportion.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n // 2 + 1,)
 
     Notes
     -----
@@ -350,10 +330,6 @@ def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> F
     ----------
     W, later : array_like, shape (K, n)
         Weights at the two times.
-
-    Returns
-    -------
-    numpy.ndarray, shape (K,)
 
     Notes
     -----

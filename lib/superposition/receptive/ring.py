@@ -53,10 +53,6 @@ class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentenc
 def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
     """First row of a kernel on the ring, whether it is a covariance or not.
 
-    Returns
-    -------
-    numpy.ndarray, shape (n,)
-
     Notes
     -----
     Source: the notes on localization, below eq. 61. Use `gaussian_covariance` instead where it has to be a covariance.
@@ -149,10 +145,6 @@ def gaussian_sample(
     covariance: ArrayLike, samples: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "samples n"]:
     """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
-
-    Returns
-    -------
-    numpy.ndarray, shape (samples, n)
 
     Raises
     ------

@@ -84,10 +84,6 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     pixels : sequence of int
         One pixel or more, from 0 to n - 1; repetitions do not matter.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: as `pulse_support`.

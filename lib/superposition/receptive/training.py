@@ -87,10 +87,6 @@ def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: 
     n : int
         Pixels.
 
-    Returns
-    -------
-    numpy.ndarray, shape (S, K, n)
-
     Notes
     -----
     Source: the notes on localization, section 1.
