@@ -40,8 +40,6 @@ def added_slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
 
     It is E[(yhat - Y) |<w, x>|] / 2 over that root: 0 for the tile's own field on the sample of the tile.
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -52,22 +50,19 @@ def added_slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
     >>> bool(abs(added_slope(tile.field, tile, data)) < 1e-6)
     True
     """
-    # It is E[(yhat - Y) |<w, x>|] / 2 over that root: 0 for the tile's own field on the sample of the tile.
     return _slope(np.asarray(w, dtype=np.float64), _with_crowds(tile, data), data)[0]
 
 
 @checked(
-    _tile_fits,
-    tile=ranges.instance(Tile),
-    data=ranges.instance(Waves),
-    waves=ranges.whole(1, 1000),
-    starts=ranges.whole(0, 1000),
-    seed=ranges.seed,
-)
+    _tile_fits, tile=ranges.instance(Tile), data=ranges.instance(Waves), waves=ranges.whole(1, 1000),
+    starts=ranges.whole(0, 1000), seed=ranges.seed
+)  # fmt: skip
 def steepest_field(
     tile: Tile, data: Waves, *, waves: int = 6, starts: int = 8, seed: int = 0
 ) -> tuple[np.ndarray, float]:
     """The field (n,) whose addition to a tiling lowers the loss of this sample most steeply, and its `added_slope`.
+
+    Source: ours. Read the slope on another sample: on its own any search finds some noise to fit.
 
     Parameters
     ----------
@@ -79,10 +74,6 @@ def steepest_field(
     field : numpy.ndarray, shape (n,)
     slope : float
 
-    Notes
-    -----
-    Source: ours. Read the slope on another sample: on its own any search finds some noise to fit.
-
     Examples
     --------
     >>> from superposition import receptive
@@ -91,7 +82,6 @@ def steepest_field(
     >>> field.shape
     (12,)
     """
-    # The search starts from so many waves of the lowest frequencies and from so many random fields.
     from scipy.optimize import minimize  # slow to import
 
     rng = np.random.default_rng(seed)
@@ -107,14 +97,12 @@ def steepest_field(
 def tiled_network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
     """Loss E(yhat - Y)^2 / 2 of a network in which every field of W (J, n) tiles the ring, and its gradient.
 
+    Source: ours. Use `first_order_loss` instead for neurons at places of their own.
+
     Returns
     -------
     value : float
     gradient : numpy.ndarray, shape (J, n)
-
-    Notes
-    -----
-    Source: ours. Use `first_order_loss` instead for neurons at places of their own.
 
     Examples
     --------
@@ -144,6 +132,8 @@ def tiled_network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
 def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) -> tuple[np.ndarray, float]:
     """Two fields (2, n), free to be anything, whose copies make the best network, and its loss on this sample.
 
+    Source: ours. Use `steepest_field` instead to ask whether any field helps at all.
+
     Parameters
     ----------
     starts : int
@@ -154,10 +144,6 @@ def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) 
     fields : numpy.ndarray, shape (2, n)
     loss : float
 
-    Notes
-    -----
-    Source: ours. Use `steepest_field` instead to ask whether any field helps at all.
-
     Examples
     --------
     >>> from superposition import receptive
@@ -166,7 +152,6 @@ def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) 
     >>> best_field_pair(tile, data, starts=0)[1] <= tile.loss + 1e-9
     True
     """
-    # The search starts from the tile beside a weak wave of frequency 1 and from random fields.
     from scipy.optimize import minimize  # slow to import
 
     rng, n = np.random.default_rng(seed), data.n
@@ -188,14 +173,12 @@ def behind_copies(w: np.ndarray, data: Waves) -> tuple[np.ndarray, np.ndarray]:
 
     Least squares for a field v behind these gates is A v / 2 = b.
 
+    Source: ours.
+
     Returns
     -------
     A : numpy.ndarray, shape (n, n)
     b : numpy.ndarray, shape (n,)
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------

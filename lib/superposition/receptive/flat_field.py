@@ -18,7 +18,8 @@ from superposition.receptive.nlgp import nlgp_covariance, normalization
 from superposition.receptive.ranges import (
     frequency_fits,
     kernel,
-    length,
+    length0,
+    length1,
     one_gain,
     pixels,
     three_pixels,
@@ -32,17 +33,15 @@ LARGEST = 3.0  # beyond, few vectors with a tiny slope carry the average
 VALID = 0.3  # largest q to which the first order is trusted: measured 3 % to 7 % off in the gain at .2 to .3
 
 
-@checked(two_lengths, n=pixels, xi1=length, xi2=length, kernel=kernel)
+@checked(two_lengths, n=pixels, xi1=length1, xi2=length0, kernel=kernel)
 def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> float:
     """Gain above which the flat receptive field of one neuron is unstable, to first order in q.
 
     The growth rate of frequency k is lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r =
     lam0 / lam1 of the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
 
-    Parameters
-    ----------
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, above 0 and up to 100 n.
+    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
+    `measured_critical_gain` instead on small rings.
 
     Returns
     -------
@@ -51,23 +50,11 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
         replace it oscillate. NaN where q would have to be above 0.3, as on small rings: the first order says nothing
         there.
 
-    Raises
-    ------
-    NotACovariance
-        If the kernel is not a covariance.
-
-    Notes
-    -----
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
-    `measured_critical_gain` instead on small rings.
-
     Examples
     --------
     >>> print(f"{critical_gain(40, 2.0, 1.0):.4f}")
     0.1685
     """
-    # The growth rate of frequency k is lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r =
-    # lam0 / lam1 of the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
     lam1 = eigenvalues(gaussian_covariance(n, xi1, kernel))
     lam0 = eigenvalues(gaussian_covariance(n, xi2, kernel))
     if xi1 <= xi2:
@@ -82,17 +69,9 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
 
 
 @checked(
-    two_lengths,
-    frequency_fits,
-    n=three_pixels,
-    xi1=length,
-    xi2=length,
-    gain=one_gain,
-    frequency=ranges.whole(1),
-    samples=vectors,
-    seed=ranges.whole(0),
-    kernel=kernel,
-)
+    two_lengths, frequency_fits, n=three_pixels, xi1=length1, xi2=length0, gain=one_gain, frequency=ranges.whole(1),
+    samples=vectors, seed=ranges.whole(0), kernel=kernel
+)  # fmt: skip
 def flat_growth(
     n: int, xi1: float, xi2: float, gain: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel:
     str = "periodic",
@@ -103,10 +82,10 @@ def flat_growth(
     so the delta function in the rate becomes an average without any smoothing. Gaussian data, where rate and averages
     are known, serve as control variate.
 
+    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours.
+
     Parameters
     ----------
-    xi1, xi2 : float
-        Correlation lengths of the data with label 1 and 0, in pixels, above 0 and up to 100 n.
     frequency : int
         Frequency of the wave, from 1 to n // 2.
     samples : int
@@ -125,12 +104,6 @@ def flat_growth(
     ------
     FewVectors
         If few vectors carry the average, as at large gain; more of them help. It is a ValueError.
-    NotACovariance
-        If the kernel is not a covariance.
-
-    Notes
-    -----
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours.
 
     Examples
     --------
@@ -143,21 +116,17 @@ def flat_growth(
 
 
 @checked(
-    two_lengths,
-    frequency_fits,
-    n=three_pixels,
-    xi1=length,
-    xi2=length,
-    frequency=ranges.whole(1),
-    samples=vectors,
-    seed=ranges.whole(0),
-    kernel=kernel,
-)
+    two_lengths, frequency_fits, n=three_pixels, xi1=length1, xi2=length0, frequency=ranges.whole(1),
+    samples=vectors, seed=ranges.whole(0), kernel=kernel
+)  # fmt: skip
 def measured_critical_gain(
     n: int, xi1: float, xi2: float, frequency: int = 1, *, samples: int = 100_000, seed: int = 0, kernel: str =
     "periodic",
 ) -> tuple[float, float]:  # fmt: skip
     """Gain at which `flat_growth` changes sign.
+
+    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
+    `critical_gain` instead for the formula of first order.
 
     Parameters
     ----------
@@ -176,15 +145,8 @@ def measured_critical_gain(
 
     Raises
     ------
-    NotACovariance
-        If the kernel is not a covariance.
     ValueError
         If an argument is outside of its range, or the wave already grows at gain 0.001.
-
-    Notes
-    -----
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
-    `critical_gain` instead for the formula of first order.
 
     Examples
     --------

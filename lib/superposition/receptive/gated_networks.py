@@ -58,17 +58,15 @@ def gated_moments(
 ) -> tuple[Float[np.ndarray, "Kn Kn"], Float[np.ndarray, "K n"]]:
     """Moments A and b over gates (N, K), open where above 0, inputs (N, n) and labels (N,).
 
+    Source: the notes on localization, eq. 42, 43, 45, 46 and 52. Use `gaussian_second_moment` instead for Gaussian
+    inputs.
+
     Returns
     -------
     A : numpy.ndarray, shape (K n, K n)
         E[g_k g_l x x'].
     b : numpy.ndarray, shape (K, n)
         E[g_k Y x].
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 42, 43, 45, 46 and 52. Use `gaussian_second_moment` instead for Gaussian
-    inputs.
 
     Examples
     --------
@@ -100,6 +98,11 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     The flow is ``K dw/dt = b - A w / K``, so ``w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b`` with
     ``phi(z) = (1 - exp(-z))/z``. That needs no inverse of A; directions that A does not see keep their initial value.
 
+    Source: the notes on localization. The network is eq. 39 with the weights of eq. 40 as rows. Its flow is eq. 41, in
+    blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor 1/K of the mean readout that they
+    lack. The solution is eq. 47, eq. 48 and eq. 49, with that factor and without the constant e^C, which is complex for
+    half of the modes.
+
     Parameters
     ----------
     A : array_like, shape (K n, K n)
@@ -121,13 +124,6 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
         If an argument is outside of its range, A is not symmetric positive semi-definite, or b lies outside the range
         of A and a time is infinite.
 
-    Notes
-    -----
-    Source: the notes on localization. The network is eq. 39 with the weights of eq. 40 as rows. Its flow is eq. 41, in
-    blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor 1/K of the mean readout that they
-    lack. The solution is eq. 47, eq. 48 and eq. 49, with that factor and without the constant e^C, which is complex for
-    half of the modes.
-
     Examples
     --------
     >>> A, b = np.diag([1.0, 0.1]), [[0.5, 0.5]]  # one gate, two pixels
@@ -135,8 +131,6 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     array([[0.316, 0.476],
            [0.5  , 5.   ]])
     """
-    # The flow is K dw/dt = b - A w / K, so w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b with phi(z) = (1 -
-    # exp(-z))/z: no inverse of A, and directions that A does not see keep their initial value (eq. 47, 48 and 49).
     w0, times = np.asarray(w0, float), np.asarray(t, float)
     A, b = _symmetric(A), np.ravel(np.asarray(b, float))
     K = len(w0)
@@ -153,8 +147,6 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
 def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Weights (K, n) of least norm that minimise the loss, K A^+ b.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 51 and section 4.1.2, which lack the factor K. Use `gdln_solution` instead
     for other initial weights.
 
@@ -170,8 +162,6 @@ def limiting_weights(A: ArrayLike, b: ArrayLike) -> Float[np.ndarray, "K n"]:
 def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
     """Smallest E(yhat - Y)^2 with these gates, 1/2 - b' A^+ b.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 53, 54, 55, 56, 57 and 58.
 
     Examples
@@ -185,23 +175,18 @@ def limiting_loss(A: ArrayLike, b: ArrayLike) -> float:
 
 
 @checked(
-    _weights_fit,
-    A=moments,
-    b=moments,
-    w=ranges.array("... K n", -STEEPEST, STEEPEST),
-    target=ranges.number(-LARGEST, LARGEST),
-)
+    _weights_fit, A=moments, b=moments, w=ranges.array("... K n", -STEEPEST, STEEPEST),
+    target=ranges.number(-LARGEST, LARGEST)
+)  # fmt: skip
 def gated_loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5) -> np.ndarray:
     """Loss E(yhat - Y)^2, of shape (...), of weights (..., K, n).
+
+    Source: the notes on localization, eq. 53; eq. 3 has half of it.
 
     Parameters
     ----------
     target : float
         E[Y^2]; 1/2 for two equally likely labels 0 and 1.
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 53; eq. 3 has half of it.
 
     Examples
     --------
@@ -218,8 +203,6 @@ def gated_loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5)
 def initial_speed(b: ArrayLike) -> float:
     """How fast E(yhat - Y)^2 falls at time 0 from zero weights: 2 |b|^2 / K^2, whatever the eigenvalues of A.
 
-    Notes
-    -----
     Source: ours; the notes on localization, section 4.1.2, look at eigenvalues.
 
     Examples

@@ -19,7 +19,8 @@ from superposition.receptive.nlgp import nlgp_sample
 from superposition.receptive.ranges import (
     STEEPEST,
     as_given,
-    length,
+    length0,
+    length1,
     one_gain,
     one_ring,
     pixels,
@@ -48,12 +49,15 @@ def _data_fit(w0, x, y, batch):
 
 
 @checked(
-    two_lengths, sample_fits, n=pixels, xi1=length, xi2=length, gain=one_gain, samples=ranges.samples, seed=ranges.seed
-)
+    two_lengths, sample_fits, n=pixels, xi1=length1, xi2=length0, gain=one_gain, samples=ranges.samples,
+    seed=ranges.seed
+)  # fmt: skip
 def labelled_sample(
     n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
     """Shuffled NLGP inputs, each with its mirror image, and their labels 0 and 1, equally many.
+
+    Source: the notes on localization, section 1. Use `mirrored_sample` instead for inputs of any other law.
 
     Parameters
     ----------
@@ -64,10 +68,6 @@ def labelled_sample(
     -------
     x : numpy.ndarray, shape (4 samples, n)
     y : numpy.ndarray, shape (4 samples,)
-
-    Notes
-    -----
-    Source: the notes on localization, section 1. Use `mirrored_sample` instead for inputs of any other law.
 
     Examples
     --------
@@ -86,14 +86,12 @@ def mirrored_sample(
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
     """Inputs (N, n) of the classes Y = 1 and Y = 0 and their mirror images, shuffled, with their labels.
 
+    Source: ours. Use `labelled_sample` instead for the NLGP.
+
     Returns
     -------
     x : numpy.ndarray, shape (4 N, n)
     y : numpy.ndarray, shape (4 N,)
-
-    Notes
-    -----
-    Source: ours. Use `labelled_sample` instead for the NLGP.
 
     Examples
     --------
@@ -112,8 +110,6 @@ def mirrored_sample(
 def leaky_slope(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slopes of leaky ReLU neurons for `train_gated`: 1 where the pre-activation is above 0, else ``slope``.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 37, and the headings of section 6.
 
     Examples
@@ -131,16 +127,14 @@ RELU = leaky_slope(0)
 def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
     """Slopes (B, R, K), for `train_gated`, of ReLU neurons of which the last of each network is linear.
 
+    Source: the notes on localization, the headings of section 6.
+
     Parameters
     ----------
     h : array_like, shape (B, R, K)
         Pre-activations.
     x : array_like, shape (B, n)
         Inputs, which do not matter here.
-
-    Notes
-    -----
-    Source: the notes on localization, the headings of section 6.
 
     Examples
     --------
@@ -156,8 +150,6 @@ def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, 
 def half_space_slopes(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
     """Slopes, for `train_gated`, of neurons with fixed gates, open where directions[k] . x > 0, as in all networks.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 39.
 
     Examples
@@ -170,26 +162,19 @@ def half_space_slopes(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray
 
 
 @checked(
-    _data_fit,
-    w0=ranges.array("R K n", -1e30, 1e30),
-    x=ranges.array("N n", -1e30, 1e30),
-    y=ranges.real(-1e30, 1e30),
-    slopes=ranges.function,
-    steps=ranges.steps,
-    lr=ranges.rate,
-    batch=ranges.whole(1),
-    readout=ranges.number(),
-    turn=ranges.flag,
-    seed=ranges.seed,
-    record=ranges.function,
-    progress=ranges.function,
-)
+    _data_fit, w0=ranges.array("R K n", -1e30, 1e30), x=ranges.array("N n", -1e30, 1e30), y=ranges.real(-1e30,
+    1e30), slopes=ranges.function, steps=ranges.steps, lr=ranges.rate, batch=ranges.whole(1),
+    readout=ranges.number(), turn=ranges.flag, seed=ranges.seed, record=ranges.function, progress=ranges.function
+)  # fmt: skip
 def train_gated(
     w0: ArrayLike, x: ArrayLike, y: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, steps: int,
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
     Callable[[int, np.ndarray], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
     """Train R networks yhat = readout sum_k slope_k (w_k·x) side by side by gradient descent on E(yhat - Y)^2 / 2.
+
+    Source: the notes on localization, eq. 2, 3 and 39. Use `train_fields` instead for biases, other activations and
+    endless data; use `gdln_solution` instead for fixed gates, where the flow is known.
 
     Parameters
     ----------
@@ -220,23 +205,12 @@ def train_gated(
     FloatingPointError
         If the weights grow without bound.
 
-    Notes
-    -----
-    Source: the notes on localization, eq. 2, 3 and 39. Use `train_fields` instead for biases, other activations and
-    endless data; use `gdln_solution` instead for fixed gates, where the flow is known.
-
     Examples
     --------
     >>> x, y = labelled_sample(12, 1.0, 0.5, 3.0, 100, seed=0)
     >>> train_gated(np.ones((1, 2, 12)), x, y, leaky_slope(0.0), steps=5, lr=0.1, batch=50).shape
     (1, 2, 12)
     """
-    # The loss is that of eq. 3, with gates of the network's own eq. 2, with fixed ones eq. 39. The learning rate falls
-    # linearly to zero from half-way on, so that the noise of the batches dies out. Batches are slices of x (N, n),
-    # which must be shuffled; y is (N,), or (N, R) for labels of each network's own. ``slopes(h, x)`` takes
-    # pre-activations (B, R, K). ``readout`` is 1/K if not given. ``turn`` turns each batch round the ring by a random
-    # number of pixels: where no label depends on the place, that makes the sample as translation-invariant as the law.
-    # ``record(step, w)`` is called before each step and after the last, ``progress(done, total)`` every 100 steps.
     w, x, y = (np.array(value, np.float32) for value in (w0, x, y))
     _, K, n = w.shape
     readout = 1 / K if readout is None else readout
@@ -260,19 +234,14 @@ def train_gated(
 
 
 @checked(
-    one_ring("w", "x"),
-    w=ranges.array("R K n", -STEEPEST, STEEPEST),
-    x=sample,
-    slopes=ranges.function,
-    readout=ranges.number(),
-)
+    one_ring("w", "x"), w=ranges.array("R K n", -STEEPEST, STEEPEST), x=sample, slopes=ranges.function,
+    readout=ranges.number()
+)  # fmt: skip
 def gated_outputs(
     w: ArrayLike, x: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, readout: float | None = None
 ) -> Float[np.ndarray, "N R"]:
     """Predictions (N, R) of networks (R, K, n) for inputs (N, n); slopes and readout as in `train_gated`.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 2 and 39.
 
     Examples

@@ -59,6 +59,8 @@ def _pixels_fit(pixels, latent):
 def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarray, "K n"]:
     """Directions a_k (K, n) of K half-space gates of a family.
 
+    Source: the notes on localization, section 4.1.2; the families are ours.
+
     Parameters
     ----------
     family : str
@@ -67,20 +69,12 @@ def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.n
         deviation 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on, at most n. "opposite
         pairs": random ones, each with its negative, for even K.
 
-    Notes
-    -----
-    Source: the notes on localization, section 4.1.2; the families are ours.
-
     Examples
     --------
     >>> gate_directions("small bumps", 4, 2)
     array([[1., 0., 0., 0.],
            [0., 0., 1., 0.]])
     """
-    # "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps": Gaussian bumps with
-    # standard deviation 2 pixels. "Mexican hats": the negative second derivative of such a bump with standard deviation
-    # 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on. "opposite pairs": random ones,
-    # each with its negative, for even K.
     if family == "waves":
         return _waves(n, K)
     if family == "opposite pairs":
@@ -96,8 +90,6 @@ def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.n
 def gate_centres(n: int, K: int) -> Int[np.ndarray, " K"]:
     """Pixels (K,) of K evenly spaced gates on a ring, starting at 0.
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -112,8 +104,6 @@ def gate_centres(n: int, K: int) -> Int[np.ndarray, " K"]:
 def opened_gates(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
     """Which half-space gates are open for which inputs, a . x > 0, of shape (N, K); a zero direction never is.
 
-    Notes
-    -----
     Source: the notes on localization, section 4.
 
     Examples
@@ -130,8 +120,6 @@ def opened_gates(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
     """E[1(a_k·x > 0) 1(a_l·x > 0) x x'] in blocks, for Gaussian x and all pairs of half-space gates.
 
-    Notes
-    -----
     Source: the notes on localization, section 4.1.1, a TODO there; the formula is ours. Use `gated_moments` instead for
     any sample.
 
@@ -161,6 +149,8 @@ def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndar
 def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "Kn Kn"]:
     """E[1(x_i > 0) 1(x_k > 0) x x'] in blocks, for x = erf(gain z) / Z and single-pixel gates i and k.
 
+    Source: the notes on localization, section 4.1.1, a TODO there; the formula is ours.
+
     Parameters
     ----------
     pixels : sequence of int
@@ -173,10 +163,6 @@ def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: flo
     Returns
     -------
     numpy.ndarray, shape (K n, K n)
-
-    Notes
-    -----
-    Source: the notes on localization, section 4.1.1, a TODO there; the formula is ours.
 
     Examples
     --------

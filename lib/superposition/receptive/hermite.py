@@ -13,7 +13,15 @@ from numpy.polynomial.polynomial import polyder
 
 from superposition import ranges
 from superposition.checked import checked
-from superposition.receptive.ranges import frequency_fits, hermite_ratios, length, three_pixels, two_lengths, vectors
+from superposition.receptive.ranges import (
+    frequency_fits,
+    hermite_ratios,
+    length0,
+    length1,
+    three_pixels,
+    two_lengths,
+    vectors,
+)
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 from superposition.receptive.wave_growth import Law, growth
 
@@ -22,16 +30,9 @@ if TYPE_CHECKING:
 
 
 @checked(
-    two_lengths,
-    frequency_fits,
-    n=three_pixels,
-    xi1=length,
-    xi2=length,
-    ratios=hermite_ratios(0.05),
-    frequency=ranges.whole(1),
-    samples=vectors,
-    seed=ranges.whole(0),
-)
+    two_lengths, frequency_fits, n=three_pixels, xi1=length1, xi2=length0, ratios=hermite_ratios(0.05),
+    frequency=ranges.whole(1), samples=vectors, seed=ranges.whole(0)
+)  # fmt: skip
 def hermite_growth(
     n: int,
     xi1: float,
@@ -46,6 +47,8 @@ def hermite_growth(
 
     The pixel is x = He_1(z) + sum_m ratios[m] He_m(z), divided by its standard deviation.
 
+    Source: ours. Use `hermite_rates` instead for the first order in closed form.
+
     Parameters
     ----------
     ratios : dict
@@ -56,17 +59,12 @@ def hermite_growth(
     rate, se : float
         In units of 1 / tau, and its standard error.
 
-    Notes
-    -----
-    Source: ours. Use `hermite_rates` instead for the first order in closed form.
-
     Examples
     --------
     >>> rate, se = hermite_growth(40, 2, 1, {3: -0.02}, samples=500)
     >>> bool(rate > -1 and se > 0)
     True
     """
-    # Ratios from -0.05 to 0.05: beyond, the series need not rise where the data are.
     orders, weights = _hermite(ratios)
     C1, C0 = (gaussian_covariance(n, xi) for xi in (xi1, xi2))
     powers = [m for m in orders if weights[m]]
@@ -78,12 +76,10 @@ def hermite_growth(
     return growth(C1, eigenvalues(S), law, frequency, samples, seed)
 
 
-@checked(two_lengths, n=three_pixels, xi1=length, xi2=length, ratios=hermite_ratios(0.2))
+@checked(two_lengths, n=three_pixels, xi1=length1, xi2=length0, ratios=hermite_ratios(0.2))
 def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> Float[np.ndarray, " half"]:
     """Growth rates (n // 2,) of waves on the flat field, to first order in every odd Hermite coefficient.
 
-    Notes
-    -----
     Source: completes the notes on localization, section 6.1; the formula is ours. Use `hermite_growth` instead where
     the coefficients are not small.
 

@@ -23,7 +23,8 @@ from superposition.receptive.ranges import (
     field,
     field_lengths,
     kernel,
-    length,
+    length0,
+    length1,
     one_gain,
     pixels,
     rows_of_fields,
@@ -66,17 +67,15 @@ def _loss_fits(W, task):
     checks.array("W", W, ("K", len(task.C1)))
 
 
-@checked(two_lengths, n=pixels, xi1=length, xi2=length, gain=one_gain, kernel=kernel)
+@checked(two_lengths, n=pixels, xi1=length1, xi2=length0, gain=one_gain, kernel=kernel)
 def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
     """The NLGP on a ring of n pixels, in the moments that the first order needs.
+
+    Source: ours. Use `torus_task` instead in two directions.
 
     Returns
     -------
     Task
-
-    Notes
-    -----
-    Source: ours. Use `torus_task` instead in two directions.
 
     Examples
     --------
@@ -87,17 +86,15 @@ def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "period
     return _squashed(r1, r0, gain)
 
 
-@checked(side_lengths, side=ranges.whole(2, 100), xi1=length, xi2=length, gain=one_gain, kernel=kernel)
+@checked(side_lengths, side=ranges.whole(2, 100), xi1=length1, xi2=length0, gain=one_gain, kernel=kernel)
 def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
     """The NLGP on a torus of side^2 pixels, row by row: correlations of z are products of two rings'.
+
+    Source: ours.
 
     Returns
     -------
     Task
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------
@@ -108,26 +105,19 @@ def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "pe
     return _squashed(np.kron(r1, r1), np.kron(r0, r0), gain)
 
 
-@checked(field_lengths, w=field, xi1=length, xi2=length, gain=one_gain)
+@checked(field_lengths, w=field, xi1=length1, xi2=length0, gain=one_gain)
 def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
     """Score of one field on the NLGP, R = (E_1|<w, x>|)^2 / (w'(C0 + C1)w / 2), whose maximum is the best ReLU neuron.
 
     The least loss E(yhat - Y)^2 / 2 along the direction of w is 1/4 - R / 16.
 
+    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
+    `field_score` instead for many fields on the same data.
+
     Returns
     -------
     score : float
     gradient : numpy.ndarray, shape (n,)
-
-    Raises
-    ------
-    NotACovariance
-        If a correlation length gives no covariance.
-
-    Notes
-    -----
-    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
-    `field_score` instead for many fields on the same data.
 
     Examples
     --------
@@ -144,14 +134,12 @@ def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 def field_score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     """Score of one field (n,), as `one_neuron_score` has it, on any `Task`, and its gradient.
 
+    Source: ours.
+
     Returns
     -------
     score : float
     gradient : numpy.ndarray, shape (n,)
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------
@@ -159,7 +147,6 @@ def field_score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     >>> print(f"{score:.3f}")
     0.853
     """
-    # The least loss E(yhat - Y)^2 / 2 of a ReLU neuron along the direction of w is 1/4 - R / 16.
     w = np.asarray(w, dtype=np.float64)
     Cw, Sw, m = task.C1 @ w, (task.C1 + task.C0) @ w, task.r1 @ w
     rho, both, quartic = w @ Cw, w @ Sw / 2, w @ m**3
@@ -173,6 +160,9 @@ def field_score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
 def first_order_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     """Loss E(yhat - Y)^2 / 2 of yhat = (1/K) sum_k ReLU(<w_k, x>), to first order in the fourth cumulant.
 
+    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
+    `gaussian_loss` instead for Gaussian data, `tiled_network_loss` at large gain.
+
     Parameters
     ----------
     W : array_like, shape (K, n)
@@ -182,11 +172,6 @@ def first_order_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     -------
     loss : float
     gradient : numpy.ndarray, shape (K, n)
-
-    Notes
-    -----
-    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
-    `gaussian_loss` instead for Gaussian data, `tiled_network_loss` at large gain.
 
     Examples
     --------

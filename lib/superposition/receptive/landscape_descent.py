@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.receptive.landscape import Task, data_task, field_score, first_order_loss, nlgp_task
-from superposition.receptive.ranges import length, one_gain, rows_of_fields, three_pixels, two_lengths
+from superposition.receptive.ranges import length0, length1, one_gain, rows_of_fields, three_pixels, two_lengths
 
 STARTS = ("random", "tiled")
 
@@ -24,8 +24,6 @@ def _starts_fit(starts, task):
 def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
     """The field (n,), of norm 1, with the largest `field_score` that L-BFGS finds from several starts (m, n).
 
-    Notes
-    -----
     Source: completes the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
 
     Examples
@@ -48,20 +46,16 @@ def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
 
 
 @checked(
-    two_lengths,
-    n=three_pixels,
-    xi1=length,
-    xi2=length,
-    gain=one_gain,
-    K=ranges.whole(1, 4096),
-    start=ranges.one_of(*STARTS),
-    steps=ranges.steps,
-    seed=ranges.whole(0),
-)
+    two_lengths, n=three_pixels, xi1=length1, xi2=length0, gain=one_gain, K=ranges.whole(1, 4096),
+    start=ranges.one_of(*STARTS), steps=ranges.steps, seed=ranges.whole(0)
+)  # fmt: skip
 def predicted_fields(
     n: int, xi1: float, xi2: float, gain: float, K: int, *, start: str = "random", steps: int = 2000, seed: int = 0
 ) -> np.ndarray:
     """Receptive fields of K ReLU neurons, predicted: a minimum of `first_order_loss`.
+
+    Source: completes the notes on localization, section 3.2; the formulas are ours. Use `best_tile` instead for many
+    neurons at gains from 1 on.
 
     Parameters
     ----------
@@ -77,16 +71,6 @@ def predicted_fields(
     -------
     numpy.ndarray, shape (K, n)
 
-    Raises
-    ------
-    NotACovariance
-        If a correlation length gives no covariance.
-
-    Notes
-    -----
-    Source: completes the notes on localization, section 3.2; the formulas are ours. Use `best_tile` instead for many
-    neurons at gains from 1 on.
-
     Examples
     --------
     >>> from superposition import receptive
@@ -100,14 +84,12 @@ def predicted_fields(
 def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:
     """Xavier normal weights (K, n), or bumps evenly spread over the ring, of width 2 pixels and random sign.
 
+    Source: ours. Use `initial_weights` instead for several networks.
+
     Parameters
     ----------
     start : {"random", "tiled"}
         Which of the two.
-
-    Notes
-    -----
-    Source: ours. Use `initial_weights` instead for several networks.
 
     Examples
     --------

@@ -25,6 +25,8 @@ from superposition.receptive.ranges import (
     covariance,
     field,
     length,
+    length0,
+    length1,
     neurons,
     nonzero_fields,
     on_the_ring,
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
 def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
     """E[1(z_i > 0) erf(gain z_j)] = (1/pi) arcsin(sqrt(q) r) for z_i and z_j of correlation r.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 36, 62, 63, 64, 65 and 66. Eq. 65 and 66 print 2/sqrt(pi) for 1/pi.
 
     Examples
@@ -68,20 +68,13 @@ def half_line_mean(gain: float, r: ArrayLike) -> np.ndarray:
 def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Input-output covariance ``E[1(x_i > 0) Y x]`` of the gate of pixel i (Figure 4).
 
-    Parameters
-    ----------
-    xi : float
-        Correlation length of class Y = 1, in pixels, above 0 and up to 100 n.
+    Source: the notes on localization. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where z_i > 0 makes it
+    eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
 
     Returns
     -------
     numpy.ndarray, shape (n,)
         Entries of at most 1/4.
-
-    Notes
-    -----
-    Source: the notes on localization. It is eq. 42 for this gate, eq. 59, and so eq. 60; x_i > 0 where z_i > 0 makes it
-    eq. 61, and the result is eq. 67, with 1/(2 pi Z) for the printed 1/(sqrt(pi) Z).
 
     Examples
     --------
@@ -92,24 +85,17 @@ def small_bump_covariance(n: int, xi: float, gain: float, i: int) -> Float[np.nd
     return half_line_mean(gain, r) / (2 * normalization(gain))
 
 
-@checked(two_lengths, on_the_ring, n=three_pixels, xi1=length, xi2=length, gain=one_gain, i=pixel)
+@checked(two_lengths, on_the_ring, n=three_pixels, xi1=length1, xi2=length0, gain=one_gain, i=pixel)
 def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Float[np.ndarray, " n"]:
     """Receptive field that a network with the gate of pixel i converges to, K = 1.
+
+    Source: the notes on localization, section 4.2, "TODO: finish!"; the formula is ours. Use `ols_field` instead for
+    other gates.
 
     Returns
     -------
     numpy.ndarray, shape (n,)
         ``(2/(pi Z)) (C0 + C1)^{-1} arcsin(sqrt(q) r_i)``.
-
-    Raises
-    ------
-    NotACovariance
-        If a correlation length gives no covariance.
-
-    Notes
-    -----
-    Source: the notes on localization, section 4.2, "TODO: finish!"; the formula is ours. Use `ols_field` instead for
-    other gates.
 
     Examples
     --------
@@ -126,14 +112,12 @@ def small_bump_field(n: int, xi1: float, xi2: float, gain: float, i: int) -> Flo
 def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "... n"]:
     """Field (..., n) of any half-space gate, (C0 + C1)^{-1} T, for circulant covariances.
 
+    Source: the notes on localization, eq. 51. Use `limiting_weights` instead for several gates, or other covariances.
+
     Parameters
     ----------
     T : array_like, shape (..., n)
         E[sign(a·x) x | Y = 1], as `signed_mean` measures it.
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 51. Use `limiting_weights` instead for several gates, or other covariances.
 
     Examples
     --------
@@ -150,8 +134,6 @@ def ols_field(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "
 def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """Limiting loss E(yhat - Y)^2 of any half-space gate, of shape (...), with T and covariances as in `ols_field`.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 56.
 
     Examples
@@ -163,24 +145,18 @@ def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
 
 
 @checked(
-    one_ring("w", "T", "C0", "C1"),
-    broadcast("w", "T"),
-    w=ranges.array("... n", -LARGEST, LARGEST),
-    T=ranges.array("... n", -LARGEST, LARGEST),
-    C0=covariance,
-    C1=covariance,
-)
+    one_ring("w", "T", "C0", "C1"), broadcast("w", "T"), w=ranges.array("... n", -LARGEST, LARGEST),
+    T=ranges.array("... n", -LARGEST, LARGEST), C0=covariance, C1=covariance
+)  # fmt: skip
 def relu_neuron_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
     """E(yhat - Y)^2 of one ReLU neuron, 1/2 - w.T/2 + w'(C0 + C1)w/4, for x and -x equally likely, of shape (...).
+
+    Source: ours. Use `gaussian_loss` instead for Gaussian data and any number of neurons.
 
     Parameters
     ----------
     T : array_like, shape (..., n)
         E[sign(w·x) x | Y = 1].
-
-    Notes
-    -----
-    Source: ours. Use `gaussian_loss` instead for Gaussian data and any number of neurons.
 
     Examples
     --------
@@ -195,8 +171,6 @@ def relu_neuron_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -
 def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "K n"]]:
     """T(a) = E[sign(a·x) x] over a sample (N, n) of class Y = 1, for gates (K, n), with its standard error.
 
-    Notes
-    -----
     Source: ours. Use `turned_signed_mean` instead for a translation-invariant law: it uses all turns of the sample.
 
     Examples
@@ -213,8 +187,6 @@ def signed_mean(a: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "K n"], F
 def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     """T(a) (K, n) over a sample (N, n) and all its turns round the ring, for a translation-invariant law.
 
-    Notes
-    -----
     Source: ours. Use `signed_mean` instead for any other law, and for a standard error.
 
     Examples
@@ -232,14 +204,9 @@ def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
 
 
 @checked(
-    one_ring("starts", "x", "C0", "C1"),
-    starts=neurons,
-    x=sample,
-    C0=circulant_matrix,
-    C1=circulant_matrix,
-    rounds=ranges.whole(1, 10**6),
-    progress=ranges.function,
-)
+    one_ring("starts", "x", "C0", "C1"), starts=neurons, x=sample, C0=circulant_matrix, C1=circulant_matrix,
+    rounds=ranges.whole(1, 10**6), progress=ranges.function
+)  # fmt: skip
 def gate_race(
     starts: ArrayLike,
     x: ArrayLike,
@@ -254,15 +221,13 @@ def gate_race(
     The loss cannot rise: w.T(a) <= E|w.x| with equality at a = w. A gate that repeats itself is a stationary point of
     the ReLU neuron, so this climbs the landscape of that neuron.
 
+    Source: ours.
+
     Returns
     -------
     fields : numpy.ndarray, shape (K, n)
     losses : numpy.ndarray, shape (rounds, K)
         Fewer rounds where no loss changes by 1e-12.
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------
@@ -273,8 +238,6 @@ def gate_race(
     >>> bool((np.diff(losses[:, 0]) <= 0).all())
     True
     """
-    # The loss cannot rise: w.T(a) <= E|w.x| with equality at a = w. A gate that repeats itself is a stationary point of
-    # the ReLU neuron, so this climbs the landscape of that neuron.
     fields, losses = np.atleast_2d(np.asarray(starts, float)), []
     for done in range(rounds):
         T = _signed_mean(fields, x)
@@ -291,8 +254,6 @@ def gate_race(
 def best_shift_cosine(w: ArrayLike, template: ArrayLike) -> np.ndarray:
     """Largest |cos|, of shape (...), between fields (..., n) and all shifts of a template (n,) on the ring.
 
-    Notes
-    -----
     Source: ours.
 
     Examples

@@ -21,7 +21,16 @@ import numpy as np
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_covariance, normalization
-from superposition.receptive.ranges import length, one_gain, one_length, pixels, sample_fits, two_lengths
+from superposition.receptive.ranges import (
+    length,
+    length0,
+    length1,
+    one_gain,
+    one_length,
+    pixels,
+    sample_fits,
+    two_lengths,
+)
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample, kernel_row
 
 if TYPE_CHECKING:
@@ -49,20 +58,15 @@ def _strength_fits(law, strength):
 
 
 @checked(
-    one_length,
-    sample_fits,
-    _strength_fits,
-    law=ranges.one_of(*LAWS, ELLIPTICAL),
-    strength=ranges.number(-5, 5),
-    n=pixels,
-    xi=length,
-    samples=ranges.samples,
-    seed=ranges.seed,
-)
+    one_length, sample_fits, _strength_fits, law=ranges.one_of(*LAWS, ELLIPTICAL), strength=ranges.number(-5, 5),
+    n=pixels, xi=length, samples=ranges.samples, seed=ranges.seed
+)  # fmt: skip
 def draw_marginal(
     law: str, strength: float, n: int, xi: float, samples: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "samples n"]:
     """Draw inputs (samples, n) whose marginals have a given law, divided by the root mean square of all entries.
+
+    Source: ours, for the empty section 6.1 of the notes on localization. Use `nlgp_sample` instead for "erf".
 
     Parameters
     ----------
@@ -73,19 +77,11 @@ def draw_marginal(
     strength : float
         From -5 to 5; above 0 where it multiplies z or is an exponent, up to 2 for "shrink".
 
-    Notes
-    -----
-    Source: ours, for the empty section 6.1 of the notes on localization. Use `nlgp_sample` instead for "erf".
-
     Examples
     --------
     >>> draw_marginal("tanh", 1.0, 40, 2.0, 100, seed=0).shape
     (100, 40)
     """
-    # "erf", "tanh", "sine" and "sinh" of strength z; "power", sign(z) |z|^strength; "shrink", z moved towards 0 by
-    # strength; "cubic", z + strength (z^3 - 3 z); or "elliptical", the whole vector z times (|z|/sqrt(n))^(-strength),
-    # so that 1 is the uniform law on an ellipsoid. The strength is from -5 to 5; above 0 where it multiplies z or is an
-    # exponent.
     z = gaussian_sample(gaussian_covariance(n, xi), samples, seed=seed)
     if law == ELLIPTICAL:
         x = z * np.sqrt(np.mean(z**2, axis=1, keepdims=True)) ** -strength
@@ -100,8 +96,6 @@ def hermite_ratio(law: str, strength: float) -> float:
 
     It is 0 for elliptical laws.
 
-    Notes
-    -----
     Source: ours, for the empty section 6.1 of the notes on localization.
 
     Examples
@@ -125,19 +119,17 @@ def _amplifier(a: ArrayLike, gain: float) -> np.ndarray:
     return _erf(np.multiply.outer(a / np.sqrt(2 * (1 - a**2)), x)) @ (weight * x) / weight.sum()
 
 
-@checked(two_lengths, n=ranges.whole(3, 512), xi1=length, xi2=length, gain=one_gain, rounds=ranges.whole(1, 10**6))
+@checked(two_lengths, n=ranges.whole(3, 512), xi1=length1, xi2=length0, gain=one_gain, rounds=ranges.whole(1, 10**6))
 def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int = 4000) -> Float[np.ndarray, " n"]:
     """Steady field (n,) of one neuron under the published theory, from a bump of the width of label 1.
+
+    Source: Lufkin, Saxe and Grant (2024), who take the pre-activation for Gaussian, given a pixel; the fixed point is
+    ours. Use `best_field` or `best_tile` instead for theories that agree with training.
 
     Parameters
     ----------
     rounds : int
         At most so many; fewer where a round changes the field by less than 1e-8 of its norm.
-
-    Notes
-    -----
-    Source: Lufkin, Saxe and Grant (2024), who take the pre-activation for Gaussian, given a pixel; the fixed point is
-    ours. Use `best_field` or `best_tile` instead for theories that agree with training.
 
     Examples
     --------

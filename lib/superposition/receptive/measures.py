@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 def ipr(w: ArrayLike) -> np.ndarray:
     """Inverse participation ratio, sum w^4 / (sum w^2)^2, of shape (...).
 
-    Notes
-    -----
     Source: ours; the notes on localization give no measure. Times n it is 1 for a flat field, 1.5 for a wave, about 3
     for a Gaussian random vector and n for a single pixel. Use `half_energy_width` instead for a width in pixels.
 
@@ -33,7 +31,6 @@ def ipr(w: ArrayLike) -> np.ndarray:
     >>> print(ipr([0.5, 0.5, 0.5, 0.5]))
     0.25
     """
-    # Times n it is 1 for a flat field, 1.5 for a wave, about 3 for a Gaussian random vector, and n for a single pixel.
     square = _fields(w) ** 2
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
 
@@ -44,8 +41,6 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
 
     It is from 1 to ceil(n / 2), which a flat field has.
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -65,8 +60,6 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
 def peak(w: ArrayLike) -> np.ndarray:
     """Pixel of the largest |w|, of shape (...).
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -81,8 +74,6 @@ def peak(w: ArrayLike) -> np.ndarray:
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -98,8 +89,6 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
 def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
     """Whether two fields peak at the same place, to ``within`` pixels, of shape (...).
 
-    Notes
-    -----
     Source: ours. By chance it is true with probability (2 within + 1) / n.
 
     Examples
@@ -114,8 +103,6 @@ def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
 def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     """Share of sum w^2 at each frequency, cosine and sine together, of shape (..., n // 2 + 1).
 
-    Notes
-    -----
     Source: ours.
 
     Examples
@@ -134,8 +121,6 @@ def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
 def mean_frequency(w: ArrayLike) -> np.ndarray:
     """Mean frequency, of shape (...), weighted with `power_spectrum`: 0 (flat) to n // 2 (alternating signs).
 
-    Notes
-    -----
     Source: ours.
 
     Examples

@@ -24,14 +24,12 @@ if TYPE_CHECKING:
 def normalization(gain: ArrayLike) -> np.ndarray:
     """Standard deviation Z of erf(gain z) for a standard normal z.
 
+    Source: the notes on localization, below eq. 61, where Z(g) is not given.
+
     Returns
     -------
     numpy.ndarray
         Z = sqrt((2 / pi) arcsin q) with q of `saturation`; dividing by it makes the variance 1.
-
-    Notes
-    -----
-    Source: the notes on localization, below eq. 61, where Z(g) is not given.
 
     Examples
     --------
@@ -45,14 +43,12 @@ def normalization(gain: ArrayLike) -> np.ndarray:
 def saturation(gain: ArrayLike) -> np.ndarray:
     """How far the gain pushes a pixel into the flat part of erf: q = 2 gain^2 / (1 + 2 gain^2).
 
+    Source: the notes on localization, section 1; the formula is ours.
+
     Returns
     -------
     numpy.ndarray
         q, in (0, 1): 0 is Gaussian, 1 is a pixel of two values.
-
-    Notes
-    -----
-    Source: the notes on localization, section 1; the formula is ours.
 
     Examples
     --------
@@ -67,20 +63,13 @@ def saturation(gain: ArrayLike) -> np.ndarray:
 def nlgp_covariance(n: int, xi: float, gain: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the NLGP, arcsin(q r) / arcsin(q) with r that of the Gaussian process.
 
+    Source: the notes on localization, section 1, which names the NLGP and does not define it; the closed form is the
+    arcsine law of the error function. Use `gaussian_covariance` instead for the limit of small gain.
+
     Returns
     -------
     numpy.ndarray, shape (n, n)
         A circulant matrix with unit diagonal.
-
-    Raises
-    ------
-    NotACovariance
-        If z has no such covariance.
-
-    Notes
-    -----
-    Source: the notes on localization, section 1, which names the NLGP and does not define it; the closed form is the
-    arcsine law of the error function. Use `gaussian_covariance` instead for the limit of small gain.
 
     Examples
     --------
@@ -99,13 +88,6 @@ def nlgp_sample(
 ) -> Float[np.ndarray, "samples n"]:
     """Draw from the NLGP: x = erf(gain z) / Z, with variance 1 in every pixel.
 
-    Raises
-    ------
-    NotACovariance
-        If z has no such covariance.
-
-    Notes
-    -----
     Source: the notes on localization, section 1 and below eq. 61. Use `gaussian_sample` instead for the limit of small
     gain.
 

@@ -41,6 +41,16 @@ def length(name: str, value: Any) -> float:
     return checks.number(name, value, 0, np.inf, open_low=True)  # the end depends on n
 
 
+def length1(name: str, value: Any) -> float:
+    """Correlation length of the data with label 1, in pixels, above 0 and up to 100 n."""
+    return length(name, value)
+
+
+def length0(name: str, value: Any) -> float:
+    """Correlation length of the data with label 0, in pixels, above 0 and up to 100 n."""
+    return length(name, value)
+
+
 def kernel(name: str, value: Any) -> str:
     """Either "periodic" or "wrapped", see `gaussian_covariance`."""
     return checks.one_of(name, value, KERNELS)

@@ -71,8 +71,6 @@ def _one_network(W, later):
 def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     """E[1(<w, x> > 0) x] = C w / sqrt(2 pi w'Cw), of shape (n,), for x ~ N(0, C).
 
-    Notes
-    -----
     Source: the notes on localization, eq. 6, 7, 8, 9, 10, 11 and 12.
 
     Examples
@@ -91,6 +89,8 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
 def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Alpha and beta of E[1(u > 0, v > 0) v x] = alpha C w_1 + beta C w_k for Gaussian x.
 
+    Source: the notes on localization, eq. 13, 14, 15, 16, 17 and 18; corrects eq. 17 and 18.
+
     Parameters
     ----------
     rho_11, rho_kk : array_like
@@ -101,10 +101,6 @@ def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLi
     Returns
     -------
     alpha, beta : numpy.ndarray
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 13, 14, 15, 16, 17 and 18; corrects eq. 17 and 18.
 
     Examples
     --------
@@ -125,6 +121,8 @@ def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLi
 def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[float, float]:
     """The coefficients of eq. 17 as the text prints them, with 1 / gamma, kept as a control: they are wrong.
 
+    Source: the notes on localization, eq. 17. Use `two_neuron_coefficients` instead.
+
     Parameters
     ----------
     gamma : float
@@ -133,10 +131,6 @@ def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[fl
     Returns
     -------
     alpha, beta : float
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 17. Use `two_neuron_coefficients` instead.
 
     Examples
     --------
@@ -156,18 +150,14 @@ def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[fl
 def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "K n"]:
     """Gradient flow tau dW/dt = -dL/dW of a ReLU network on Gaussian data, for any number of neurons.
 
+    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both lack, by eq. 12 and
+    the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is the loss that it descends. Use
+    `single_neuron_flow` instead for the path of one neuron.
+
     Parameters
     ----------
     W : array_like, shape (K, n)
         Weights, one neuron a row. Every neuron needs some variance in both classes.
-    C0, C1 : array_like, shape (n, n)
-        Covariances of the data with label 0 and 1.
-
-    Notes
-    -----
-    Source: completes eq. 4 and eq. 5 of the notes on localization, with the factor 1/K that both lack, by eq. 12 and
-    the corrected eq. 18. For K = 1 it is eq. 19 and eq. 20. `gaussian_loss` is the loss that it descends. Use
-    `single_neuron_flow` instead for the path of one neuron.
 
     Examples
     --------
@@ -192,17 +182,13 @@ def gaussian_flow(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarra
 def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
     """Loss E(yhat - Y)^2 / 2 of a ReLU network on Gaussian data.
 
+    Source: eq. 3 of the notes on localization for the network of eq. 2, with the first-order arc-cosine kernel for
+    E[ReLU(u) ReLU(v)]. Use `first_order_loss` instead on the NLGP.
+
     Parameters
     ----------
     W : array_like, shape (K, n)
         Weights, one neuron a row. Every neuron needs some variance in both classes.
-    C0, C1 : array_like, shape (n, n)
-        Covariances of the data with label 0 and 1.
-
-    Notes
-    -----
-    Source: eq. 3 of the notes on localization for the network of eq. 2, with the first-order arc-cosine kernel for
-    E[ReLU(u) ReLU(v)]. Use `first_order_loss` instead on the NLGP.
 
     Examples
     --------
@@ -221,20 +207,15 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
 
 
 @checked(
-    one_ring("w0", "C0", "C1"),
-    w0=ranges.array("n", -STEEPEST, STEEPEST),
-    C0=circulant_matrix,
-    C1=circulant_matrix,
-    times=_rising_times,
-)
+    one_ring("w0", "C0", "C1"), w0=ranges.array("n", -STEEPEST, STEEPEST), C0=circulant_matrix, C1=circulant_matrix,
+    times=_rising_times
+)  # fmt: skip
 def single_neuron_flow(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "m n"]:
     """Weights (m, n) of one ReLU neuron on Gaussian data at increasing times: n coupled equations become a scalar one.
 
     Every Fourier coefficient is u_k(t) = u_k(0) exp((lam1_k A(t) - (lam0_k + lam1_k) t) / 4) with one function A for
     all of them, dA/dt = sqrt(2/pi) / |u|_1 and |u|_1^2 = sum lam1_k u_k^2.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 20 and its Fourier form, eq. 21, of which they say that it cannot be solved
     exactly. Use `gaussian_flow` instead for several neurons.
 
@@ -245,9 +226,6 @@ def single_neuron_flow(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: Array
     >>> single_neuron_flow(np.eye(1, 10)[0], C0, C1, [0.0, 1.0])[:, 0].round(3)
     array([1.   , 0.765])
     """
-    # Every Fourier coefficient is u_k(t) = u_k(0) exp((lam1_k A(t) - (lam0_k + lam1_k) t) / 4) with one function A for
-    # all of them, dA/dt = sqrt(2/pi) / |u|_1 and |u|_1^2 = sum lam1_k u_k^2: eq. 20 and its Fourier form, eq. 21, of
-    # which the notes say that it cannot be solved exactly.
     from scipy.integrate import solve_ivp
 
     times, w0 = np.asarray(times, float), np.asarray(w0, float)
@@ -275,8 +253,6 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " frequenci
 
     Each state has a single frequency, whose cosine and sine share sum w^2 in any proportion.
 
-    Notes
-    -----
     Source: the notes on localization, eq. 22, 23, 24, 25, 26, 27, 28, 29, 30 and 31; corrects eq. 25 to 31, where the
     norm |u_1|_Lambda1 = sqrt(sum lam1_k u_k^2) has lost its square root.
 
@@ -297,15 +273,13 @@ def steady_energy(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, " frequenci
 def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "frequencies frequencies"]:
     """Rates at which a steady state of one neuron is left, lam1_k (r_m - r_k) / 4 with r = lam0 / lam1.
 
+    Source: completes the paragraph "Finding u_1" of the notes on localization; the formula is ours.
+
     Returns
     -------
     numpy.ndarray, shape (n // 2 + 1, n // 2 + 1)
         Entry (m, k): growth rate of frequency k in the steady state of frequency m, in units of 1 / tau. A state is
         stable if its row has no positive entry.
-
-    Notes
-    -----
-    Source: completes the paragraph "Finding u_1" of the notes on localization; the formula is ours.
 
     Examples
     --------
@@ -313,8 +287,6 @@ def transverse_rates(C0: ArrayLike, C1: ArrayLike) -> Float[np.ndarray, "frequen
     array([[0., 0.],
            [0., 0.]])
     """
-    # Entry (m, k): growth rate of frequency k in the steady state of frequency m, in units of 1 / tau. A state is
-    # stable if its row has no positive entry. Completes the paragraph "Finding u_1".
     lam0, lam1 = eigenvalues(C0), eigenvalues(C1)
     ratio = lam0 / lam1
     return lam1 * (ratio[:, None] - ratio) / 4
@@ -326,21 +298,18 @@ def flip_rate(W: ArrayLike, later: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> F
 
     It is the mean over the classes of arccos(correlation of the two pre-activations) / pi.
 
+    Source: closed form of eq. 38 of the notes on localization. Use `gate_flips` instead to count on a sample.
+
     Parameters
     ----------
     W, later : array_like, shape (K, n)
         Weights at the two times.
-
-    Notes
-    -----
-    Source: closed form of eq. 38 of the notes on localization. Use `gate_flips` instead to count on a sample.
 
     Examples
     --------
     >>> flip_rate([1.0, 0.0], [0.0, 1.0], np.eye(2), np.eye(2))
     array([0.5])
     """
-    # It is the mean over the classes of arccos(correlation of the two pre-activations) / pi.
     W, later = np.atleast_2d(np.asarray(W, float)), np.atleast_2d(np.asarray(later, float))
     K = len(W)
     both = [_correlations(_forms(np.concatenate([W, later]), np.asarray(C, float))) for C in (C0, C1)]

@@ -22,6 +22,8 @@ from superposition.receptive.ranges import (
     even_pixels,
     kernel,
     length,
+    length0,
+    length1,
     one_length,
     pixels,
     row,
@@ -53,8 +55,6 @@ class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentenc
 def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
     """First row of a kernel on the ring, whether it is a covariance or not.
 
-    Notes
-    -----
     Source: the notes on localization, below eq. 61. Use `gaussian_covariance` instead where it has to be a covariance.
 
     Examples
@@ -70,17 +70,15 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
     return row / row[0]
 
 
-@checked(n=pixels, xi1=length, xi2=length)
+@checked(n=pixels, xi1=length1, xi2=length0)
 def correlation_lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
     """Correlation lengths of both classes, each refused under its own name where it is too long for the ring.
+
+    Source: ours.
 
     Returns
     -------
     tuple of float
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------
@@ -95,6 +93,8 @@ def correlation_lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
 @checked(one_length, n=pixels, xi=length, kernel=kernel)
 def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
     """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
+
+    Source: the notes on localization, below eq. 61. Use `nlgp_covariance` instead at any other gain.
 
     Parameters
     ----------
@@ -112,10 +112,6 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
     ------
     NotACovariance
         If the periodic kernel has an eigenvalue below -1e-12. It is a ValueError.
-
-    Notes
-    -----
-    Source: the notes on localization, below eq. 61. Use `nlgp_covariance` instead at any other gain.
 
     Examples
     --------
@@ -146,14 +142,12 @@ def gaussian_sample(
 ) -> Float[np.ndarray, "samples n"]:
     """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
 
+    Source: the notes on localization, section 1. Use `nlgp_sample` instead for any other gain.
+
     Raises
     ------
     NotACovariance
         If an eigenvalue is below -1e-12 times the largest entry.
-
-    Notes
-    -----
-    Source: the notes on localization, section 1. Use `nlgp_sample` instead for any other gain.
 
     Examples
     --------
@@ -179,6 +173,8 @@ def stationary_sample(
 def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     """The symmetric circulant matrix with a given first row.
 
+    Source: the notes on localization, eq. 32.
+
     Parameters
     ----------
     row : array_like, shape (n,)
@@ -187,10 +183,6 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     Returns
     -------
     numpy.ndarray, shape (n, n)
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 32.
 
     Examples
     --------
@@ -206,14 +198,12 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
 def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
     """Eigenvalues of a symmetric circulant matrix, by frequency.
 
+    Source: the notes on localization, eq. 32; the eigenvectors are those of eq. 33 and eq. 34.
+
     Returns
     -------
     numpy.ndarray, shape (n // 2 + 1,)
         Entry k belongs to the cosine and the sine of frequency k.
-
-    Notes
-    -----
-    Source: the notes on localization, eq. 32; the eigenvectors are those of eq. 33 and eq. 34.
 
     Examples
     --------
@@ -227,6 +217,8 @@ def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
 def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     """Symmetric square root of a circulant covariance.
 
+    Source: the notes on localization, section 1; the eigenvalues are those of eq. 32.
+
     Returns
     -------
     numpy.ndarray, shape (n, n)
@@ -236,10 +228,6 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
     ------
     NotACovariance
         If an eigenvalue is below -1e-12 times the largest entry.
-
-    Notes
-    -----
-    Source: the notes on localization, section 1; the eigenvalues are those of eq. 32.
 
     Examples
     --------
@@ -256,25 +244,21 @@ def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
 def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
     """Real orthogonal Fourier basis, columns sorted by frequency.
 
+    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35 (Re v_j = Re v_(n-j), so
+    half of them are enough) and Figure 2. The text takes real and imaginary parts of unit vectors as they are; all but
+    the first and the last column then lack a factor sqrt(2).
+
     Returns
     -------
     numpy.ndarray, shape (n, n)
         The constant column, then a cosine and a sine column for each frequency from 1 to n / 2 - 1, then the column of
         alternating signs.
 
-    Notes
-    -----
-    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35 (Re v_j = Re v_(n-j), so
-    half of them are enough) and Figure 2. The text takes real and imaginary parts of unit vectors as they are; all but
-    the first and the last column then lack a factor sqrt(2).
-
     Examples
     --------
     >>> fourier_basis(4).round(3)[1] + 0.0
     array([ 0.5  ,  0.   ,  0.707, -0.5  ])
     """
-    # Eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector) and eq. 35 (Re v_j = Re v_(n-j), so half of them are enough); the
-    # text takes parts of unit vectors as they are, and all but the first and the last column lack a factor sqrt(2).
     angle = 2 * np.pi * np.outer(np.arange(n), np.arange(1, n // 2)) / n
     pairs = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(n, -1) * np.sqrt(2)
     alternating = 1.0 - 2.0 * (np.arange(n) % 2)

@@ -37,6 +37,9 @@ def _pixels_fit(n, pixels):
 def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float[np.ndarray, "m n"]:
     """Every vector of the data set; all have the same probability.
 
+    Source: the notes on localization, section 1, which name this data set and do not define it; the definition follows
+    the public code of its authors.
+
     Parameters
     ----------
     lengths : sequence of int
@@ -49,11 +52,6 @@ def pulse_support(n: int, lengths: Sequence[int], version: str = "raw") -> Float
     -------
     numpy.ndarray, shape (m, n)
         m is n for each length, and twice that where a complement or a sign is drawn.
-
-    Notes
-    -----
-    Source: the notes on localization, section 1, which name this data set and do not define it; the definition follows
-    the public code of its authors.
 
     Examples
     --------
@@ -77,6 +75,8 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     the sum over gaps of max(gap + length - n, 0) / n. For two pixels at distance d and length below n / 2 it is
     max(length - d, 0) / n.
 
+    Source: as `pulse_support`.
+
     Parameters
     ----------
     lengths : sequence of int
@@ -84,18 +84,11 @@ def pulse_moment(n: int, lengths: Sequence[int], pixels: Sequence[int]) -> float
     pixels : sequence of int
         One pixel or more, from 0 to n - 1; repetitions do not matter.
 
-    Notes
-    -----
-    Source: as `pulse_support`.
-
     Examples
     --------
     >>> pulse_moment(10, [3], [0, 2])  # (length - distance) / n
     0.1
     """
-    # The pulse covers them all if and only if its complement lies in one of the gaps between them, so the probability
-    # is the sum over gaps of max(gap + length - n, 0) / n: max(length - d, 0) / n for two pixels and length below n /
-    # 2.
     places = np.array(sorted(set(pixels)))
     gaps = np.diff(np.append(places, places[0] + n))
     return float(np.maximum(gaps[:, None] + np.asarray(lengths) - n, 0).sum(axis=0).mean() / n)

@@ -24,7 +24,8 @@ from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_covariance, normalization
 from superposition.receptive.ranges import (
     field,
-    length,
+    length0,
+    length1,
     one_gain,
     sample_fits,
     three_pixels,
@@ -88,17 +89,14 @@ def _label_fits(w, label, n):
 
 
 @checked(
-    two_lengths,
-    sample_fits,
-    n=three_pixels,
-    xi1=length,
-    xi2=length,
-    gain=one_gain,
-    samples=vectors,
-    seed=ranges.whole(0),
-)
+    two_lengths, sample_fits, n=three_pixels, xi1=length1, xi2=length0, gain=one_gain, samples=vectors,
+    seed=ranges.whole(0)
+)  # fmt: skip
 def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int = 0) -> Waves:
     """Draw NLGP data of both labels, in the form that `best_tile` and the functions of `Waves` take.
+
+    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
+    `nlgp_sample` instead for the vectors themselves.
 
     Parameters
     ----------
@@ -108,16 +106,6 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
     Returns
     -------
     Waves
-
-    Raises
-    ------
-    NotACovariance
-        If a correlation length gives no covariance.
-
-    Notes
-    -----
-    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
-    `nlgp_sample` instead for the vectors themselves.
 
     Examples
     --------
@@ -135,6 +123,9 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
     """The best field of a single neuron, or the best one whose copies of either sign tile the ring.
 
+    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
+    `best_biased_tile` instead for neurons with a bias, `best_field` for the first order in the gain.
+
     Parameters
     ----------
     tiled : bool
@@ -146,11 +137,6 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     -------
     Tile
 
-    Notes
-    -----
-    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
-    `best_biased_tile` instead for neurons with a bias, `best_field` for the first order in the gain.
-
     Examples
     --------
     >>> data = sample_waves(40, 2, 1, 3, 500, seed=0)
@@ -158,7 +144,6 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     >>> bool(abs(one.field[2] / one.field[0]) < abs(many.field[2] / many.field[0]))  # many: wider
     True
     """
-    # The search starts from Gaussian bumps of the given widths, in pixels, and the best end counts.
     from scipy.optimize import minimize  # slow to import
 
     d = np.arange(data.n // 2 + 1)
@@ -171,15 +156,13 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
 
 
 @checked(
-    _start_fits,
-    start=field,
-    ratio=ranges.number(-100, 100),
-    data=ranges.instance(Waves),
-    hidden=ranges.flag,
-    output=ranges.flag,
-)
+    _start_fits, start=field, ratio=ranges.number(-100, 100), data=ranges.instance(Waves), hidden=ranges.flag,
+    output=ranges.flag
+)  # fmt: skip
 def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bool, output: bool) -> BiasedTile:
     """The tiling, near copies of a field (n,), that is best with a hidden bias and perhaps one of the output.
+
+    Source: ours. Use `best_tile` instead without biases.
 
     Parameters
     ----------
@@ -196,10 +179,6 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
     ------
     ValueError
         If an argument is outside of its range, or no neuron is ever on at the start.
-
-    Notes
-    -----
-    Source: ours. Use `best_tile` instead without biases.
 
     Examples
     --------
@@ -231,13 +210,11 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
 def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
     """Sizes and signs of the pre-activations of copies of a field (n,) at all places, on the vectors of a label.
 
+    Source: ours.
+
     Returns
     -------
     Crowd
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------
@@ -252,6 +229,8 @@ def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
 def mean_crowd_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[float, np.ndarray]:
     """Mean of M, the mean of |u_s| over all places, on a label, and its gradient in the field (n,).
 
+    Source: ours.
+
     Parameters
     ----------
     of : Crowd
@@ -261,10 +240,6 @@ def mean_crowd_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[flo
     -------
     value : float
     gradient : numpy.ndarray, shape (n,)
-
-    Notes
-    -----
-    Source: ours.
 
     Examples
     --------

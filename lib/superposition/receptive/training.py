@@ -26,7 +26,8 @@ from superposition.receptive.ranges import (
     covariance_batch_fits,
     device,
     kernel,
-    length,
+    length0,
+    length1,
     one_gain,
     one_ring,
     pixels,
@@ -66,17 +67,15 @@ def _weights_fit(initials, K, n):
 
 
 @checked(
-    _weights_fit,
-    initials=ranges.whole(1, 10**6),
-    K=ranges.whole(1, 10**6),
-    n=ranges.whole(1, MOST_PIXELS),
-    scale=ranges.number(),
-    seed=ranges.whole(0),
-)
+    _weights_fit, initials=ranges.whole(1, 10**6), K=ranges.whole(1, 10**6), n=ranges.whole(1, MOST_PIXELS),
+    scale=ranges.number(), seed=ranges.whole(0)
+)  # fmt: skip
 def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: int = 0) -> Float[np.ndarray, "S K n"]:
     """Xavier normal weights (S, K, n), of standard deviation scale sqrt(2 / (K + n)).
 
     Every network draws from a stream of its own, so more networks leave the first ones as they are.
+
+    Source: the notes on localization, section 1.
 
     Parameters
     ----------
@@ -87,46 +86,31 @@ def initial_weights(initials: int, K: int, n: int, *, scale: float = 1.0, seed: 
     n : int
         Pixels.
 
-    Notes
-    -----
-    Source: the notes on localization, section 1.
-
     Examples
     --------
     >>> initial_weights(2, 3, 40).shape
     (2, 3, 40)
     """
-    # Every network draws from a stream of its own, so more networks leave the first ones as they are.
     scale = scale * np.sqrt(2 / (K + n))
     streams = np.random.SeedSequence(seed).spawn(initials)
     return scale * np.stack([np.random.default_rng(stream).standard_normal((K, n)) for stream in streams])
 
 
 @checked(
-    two_lengths,
-    batch_fits,
-    n=pixels,
-    xi1=length,
-    xi2=length,
-    gain=one_gain,
-    batch=ranges.whole(1),
-    seed=ranges.whole(0),
-    kernel=kernel,
-    device=device,
-)
+    two_lengths, batch_fits, n=pixels, xi1=length1, xi2=length0, gain=one_gain, batch=ranges.whole(1),
+    seed=ranges.whole(0), kernel=kernel, device=device
+)  # fmt: skip
 def nlgp_batches(
     n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, kernel: str = "periodic", device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data: the vectors with label 1 and those with label 0, each (batch / 2, n) in float32.
 
+    Source: the notes on localization, section 1. Use `gaussian_batches` instead for the clone, `labelled_sample` for
+    `train_gated`.
+
     Yields
     ------
     tuple of torch.Tensor
-
-    Notes
-    -----
-    Source: the notes on localization, section 1. Use `gaussian_batches` instead for the clone, `labelled_sample` for
-    `train_gated`.
 
     Examples
     --------
@@ -143,27 +127,20 @@ def nlgp_batches(
 
 
 @checked(
-    one_ring("C1", "C0"),
-    covariance_batch_fits,
-    C1=circulant_matrix,
-    C0=circulant_matrix,
-    batch=ranges.whole(1),
-    seed=ranges.whole(0),
-    device=device,
-)
+    one_ring("C1", "C0"), covariance_batch_fits, C1=circulant_matrix, C0=circulant_matrix, batch=ranges.whole(1),
+    seed=ranges.whole(0), device=device
+)  # fmt: skip
 def gaussian_batches(
     C1: ArrayLike, C0: ArrayLike, batch: int, *, seed: int, device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of Gaussian data with circulant covariances; with the covariances of the NLGP they are its clone.
 
+    Source: ours. Use `nlgp_batches` instead for the NLGP.
+
     Yields
     ------
     tuple of torch.Tensor
         The vectors with label 1 and those with label 0, each (batch / 2, n) in float32.
-
-    Notes
-    -----
-    Source: ours. Use `nlgp_batches` instead for the NLGP.
 
     Examples
     --------
@@ -184,6 +161,8 @@ def gaussian_batches(
 def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """The same data at every step: gradient descent on a whole finite data set, each label with total weight 1/2.
 
+    Source: ours. Use `nlgp_batches` instead for fresh data at every step.
+
     Parameters
     ----------
     x1, x0 : array_like, shape (N, n) and (M, n)
@@ -192,10 +171,6 @@ def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Itera
     Yields
     ------
     tuple of torch.Tensor
-
-    Notes
-    -----
-    Source: ours. Use `nlgp_batches` instead for fresh data at every step.
 
     Examples
     --------
@@ -212,16 +187,10 @@ def fixed_batches(x1: ArrayLike, x0: ArrayLike, *, device: str = "cpu") -> Itera
 
 
 @checked(
-    W=ranges.array("S K n", -1e30, 1e30),
-    batches=batches,
-    steps=ranges.steps,
-    lr=ranges.rate,
-    lr_out=ranges.number(0, 1e30),
-    activation=ranges.one_of("relu", "erf", "sigmoid", "tanh"),
-    bias=ranges.number(-1e30, 1e30),
-    keep_every=ranges.whole(1),
-    progress=ranges.function,
-)
+    W=ranges.array("S K n", -1e30, 1e30), batches=batches, steps=ranges.steps, lr=ranges.rate,
+    lr_out=ranges.number(0, 1e30), activation=ranges.one_of("relu", "erf", "sigmoid", "tanh"),
+    bias=ranges.number(-1e30, 1e30), keep_every=ranges.whole(1), progress=ranges.function
+)  # fmt: skip
 def train_fields(
     W: ArrayLike, batches: Iterator[tuple[torch.Tensor, torch.Tensor]], *, steps: int, lr: float, lr_out: float | None =
     None, activation: str = "relu", bias: float | None = None, keep_every: int | None = None, progress:
@@ -231,6 +200,8 @@ def train_fields(
 
     The method is plain gradient descent on E(yhat - Y)^2 / 2, so that one step of rate lr is a time lr / tau in the
     flow.
+
+    Source: the notes on localization, eq. 1, 2, 3 and 4. Use `train_gated` instead for gates that are fixed or leaky.
 
     Parameters
     ----------
@@ -258,10 +229,6 @@ def train_fields(
     FloatingPointError
         If the loss is not finite at the end.
 
-    Notes
-    -----
-    Source: the notes on localization, eq. 1, 2, 3 and 4. Use `train_gated` instead for gates that are fixed or leaky.
-
     Examples
     --------
     >>> batches = nlgp_batches(12, 1, 0.5, 3.0, 20, seed=0)
@@ -271,11 +238,6 @@ def train_fields(
     from superposition.devices import torch
     from superposition.receptive.activations import ACTIVATIONS
 
-    # The network is that of eq. 1 with W_2 = (1, ..., 1) / K; "relu" without bias is eq. 2; the loss is eq. 3; and
-    # small steps follow eq. 4. "erf" is erf(h / sqrt(2)). Hidden biases start at ``bias``; without it there are none.
-    # ``lr_out`` is the rate of the output bias, which no mean over neurons slows down: with many neurons it needs a
-    # smaller one. The weights are kept at step 0 and after every ``keep_every`` steps; ``progress(done, total)`` is
-    # called after each step.
     rates = (float(lr), float(lr), float(lr if lr_out is None else lr_out))
     act, pair = ACTIVATIONS[activation], next(batches)
     weights = [w.to(pair[0].device) for w in _start(W, bias)]
@@ -302,24 +264,17 @@ def train_fields(
 
 
 @checked(
-    one_ring("w", "C1", "C0"),
-    covariance_batch_fits,
-    w=ranges.array("S n", -1e30, 1e30),
-    C1=circulant_matrix,
-    C0=circulant_matrix,
-    batch=ranges.whole(1),
-    steps=ranges.steps,
-    lr=ranges.rate,
-    keep_every=ranges.whole(1),
-    seed=ranges.whole(0),
-    device=device,
-    progress=ranges.function,
-)
+    one_ring("w", "C1", "C0"), covariance_batch_fits, w=ranges.array("S n", -1e30, 1e30), C1=circulant_matrix,
+    C0=circulant_matrix, batch=ranges.whole(1), steps=ranges.steps, lr=ranges.rate, keep_every=ranges.whole(1),
+    seed=ranges.whole(0), device=device, progress=ranges.function
+)  # fmt: skip
 def train_gaussian_fields(
     w: ArrayLike, C1: ArrayLike, C0: ArrayLike, batch: int, *, steps: int, lr: float, keep_every: int, seed: int = 0,
     device: str = "cpu", progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "m S n"]:  # fmt: skip
     """Train single ReLU neurons (S, n) on Gaussian batches as `train_fields` does; the fields kept.
+
+    Source: the notes on localization, eq. 3 and 4. Use `single_neuron_flow` instead for the limit of small steps.
 
     Parameters
     ----------
@@ -330,10 +285,6 @@ def train_gaussian_fields(
     -------
     numpy.ndarray, shape (m, S, n)
 
-    Notes
-    -----
-    Source: the notes on localization, eq. 3 and 4. Use `single_neuron_flow` instead for the limit of small steps.
-
     Examples
     --------
     >>> train_gaussian_fields(np.eye(2, 12), np.eye(12), np.eye(12), 20, steps=4, lr=0.1, keep_every=2).shape
@@ -341,8 +292,8 @@ def train_gaussian_fields(
     """
     from superposition.devices import resolve_device, torch
 
-    # Kept at step 0 and after every ``keep_every`` steps. By the slope of eq. 3 itself, and without the vectors x = A z
-    # of a batch, A the root of a covariance: <w, x> is <A w, z>, and a sum of vectors x is A times the sum of their z.
+    # By the slope of eq. 3 itself, and without the vectors x = A z of a batch, A the root of a covariance: <w, x> is
+    # <A w, z>, and a sum of vectors x is A times the sum of their z.
     half, on = (batch + 1) // 2, resolve_device(device)
     roots = torch.tensor(np.stack([square_root(C) for C in (C1, C0)]), dtype=torch.float32, device=on)
     labels = torch.tensor([1.0, 0.0], device=on).view(2, 1, 1)
@@ -364,6 +315,8 @@ def train_gaussian_fields(
 def gate_flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "intervals ..."], Float[np.ndarray, "m ..."]]:
     """Shares of vectors (B, n) whose gate 1(<w, x> >= 0) changes, for weights (m, ..., n) kept at m times.
 
+    Source: p(t) of eq. 38 of the notes on localization. Use `flip_rate` instead for Gaussian data.
+
     Returns
     -------
     step : numpy.ndarray, shape (m - 1, ...)
@@ -371,16 +324,11 @@ def gate_flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "interv
     final : numpy.ndarray, shape (m, ...)
         Share that differs from the last time.
 
-    Notes
-    -----
-    Source: p(t) of eq. 38 of the notes on localization. Use `flip_rate` instead for Gaussian data.
-
     Examples
     --------
     >>> gate_flips([[1.0, 0.0], [-1.0, 0.0]], [[1.0, 0.0]])
     (array([1.]), array([1., 0.]))
     """
-    # p(t) of eq. 38 of the notes on localization depends on the time between looks; the second does not.
     gates = np.asarray(kept, float) @ np.asarray(x, float).T >= 0
     return (gates[1:] != gates[:-1]).mean(axis=-1), (gates != gates[-1]).mean(axis=-1)
 
