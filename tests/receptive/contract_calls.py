@@ -22,7 +22,7 @@ BATCHES = receptive.fixed_batches(X[Y == 1], X[Y == 0])
 
 
 def silent(*_):
-    """Take what a search reports."""
+    """Ignore a report of progress."""
 
 
 STEPS = {"steps": 2, "lr": 0.1}

@@ -1,4 +1,4 @@
-"""The trainer against autograd and the exact solution; other marginals; what the named runs return."""
+"""The trainer against autograd and the exact solution."""
 
 import numpy as np
 import pytest

@@ -96,7 +96,7 @@ def test_one_neuron_loss_and_score_agree():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_loss_against_samples(seed):
-    """First order beside the truth: off by less than a third of what the first order adds, at a small drive."""
+    """At a small drive the first order is wrong by less than a third of its own correction."""
     gain, W = 0.35, 0.3 * receptive.starting_fields(12, 3, "tiled", seed)
     rng = np.random.default_rng(seed + 10)
     x1, x0 = (receptive.nlgp_sample(12, xi, gain, 400_000, seed=rng) for xi in (1.1, 0.6))

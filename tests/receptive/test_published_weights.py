@@ -4,9 +4,9 @@ Read at leonlufkin/Localization, commit 320fde3, ``localization/results/weights`
 of the files have 40 pixels, 100 ReLU neurons, lengths 2 and 1, gain 3 and rate 10: ``SimpleNetnobias`` of 1000 epochs
 and ``SimpleNet`` of 10,000 (a name has all settings; epochs are steps). No file of theirs is used.
 
-The names leave out that the loss has no half, a batch is 1000 vectors, and the pixels stand in a line, not on a ring:
-so in the code of commit 4d46ffd, which the files came with. Vectors are erf(3 z), in the second file divided by what
-that code takes for their spread, THEIR_Z; the losses before training, .313 and .291, agree.
+The names leave out that the loss has no half, a batch is 1000 vectors, and the pixels are in a line, not on a ring:
+so in the code of commit 4d46ffd, which the files came with. Vectors are erf(3 z), in the second file divided by
+the spread that this code assumes, THEIR_Z; the losses before training, .313 and .291, agree.
 """
 
 import numpy as np
@@ -34,7 +34,7 @@ SWAPPED = {"frequency": 15.96, "ipr": 2.42}  # of the file with the lengths swap
 
 
 def measured(W):
-    """What the tables have, for networks (..., K, n) on vectors erf(3 z)."""
+    """The columns of the tables, for networks (..., K, n) on vectors erf(3 z)."""
     kernel, gate = receptive.kernel_row(N, LONG), receptive.small_bump_field(N, LONG, SHORT, GAIN, 0)
     each = (
         N * receptive.ipr(W),
@@ -45,7 +45,7 @@ def measured(W):
 
 
 def seam(W):
-    """Whether the ends know each other: 1 on a ring, 0 on a line."""
+    """Correlation of the two ends over that of neighbours: 1 on a ring, 0 on a line."""
     return np.mean(W[..., 0] * W[..., -1]) / np.mean(W[..., 1:] * W[..., :-1])
 
 
@@ -89,7 +89,7 @@ def test_and_with_a_learned_hidden_bias():
     assert np.median(found.bias) == pytest.approx(BIAS, rel=0.03)  # their batches again; it started at zero
 
 
-def test_on_a_ring_the_ends_would_know_each_other():
+def test_on_a_ring_the_ends_would_be_correlated():
     batches = receptive.nlgp_batches(N, LONG, SHORT, GAIN, 200, seed=21)
     found = receptive.train_fields(receptive.initial_weights(2, 100, N, seed=21), batches, steps=300, lr=RATE)
     assert seam(found.W) > 0.5

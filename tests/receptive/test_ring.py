@@ -1,4 +1,4 @@
-"""Matrices and processes on a ring: which kernels are covariances, and what diagonalizes them."""
+"""Matrices and processes on a ring: kernels that are covariances, and their eigenvectors."""
 
 import numpy as np
 import pytest

@@ -39,7 +39,7 @@ def test_loss_of_one_neuron_is_that_over_all_turns(data):
 
 
 def test_gaussian_averages_need_no_sample():
-    """At gain 0.001 a pixel is its Gaussian part, and what a hundred vectors say is known anyway."""
+    """At gain 0.001 a pixel is its Gaussian part, which is known without vectors."""
     few, many = (receptive.sample_waves(*RING, 1e-3, size, seed=size) for size in (100, 1000))
     w = np.random.default_rng(1).standard_normal(20)
     for tiled in (False, True):
@@ -123,7 +123,7 @@ def test_loss_of_a_biased_tiling_is_that_of_its_network(tile, data, hidden, outp
     best = receptive.best_biased_tile(tile.field, -0.4, data, hidden=hidden, output=output)
     losses = []
     for seed in range(10):
-        says = [
+        errors = [
             np.maximum(
                 receptive.nlgp_sample(20, xi, 3, 2000, seed=2 * seed + y) @ copies(best.field).T + best.hidden, 0
             ).mean(axis=1)
@@ -131,13 +131,13 @@ def test_loss_of_a_biased_tiling_is_that_of_its_network(tile, data, hidden, outp
             - y
             for y, xi in ((1, 1.5), (0, 0.7))
         ]
-        losses.append(sum(np.mean(error**2) for error in says) / 4)
+        losses.append(sum(np.mean(error**2) for error in errors) / 4)
     assert np.mean(losses) == pytest.approx(best.loss, abs=4 * np.std(losses, ddof=1) / 10**0.5 + 1e-3)
     assert best.loss < tile.loss - 0.01
 
 
 def test_without_a_bias_the_biased_tiling_is_the_tiling(tile, data):
-    """To what the control variate changes on 4000 vectors: the field is the best of slightly other losses."""
+    """Up to the change by the control variate on 4000 vectors: the two losses differ slightly."""
     same = receptive.best_biased_tile(tile.field, 0, data, hidden=False, output=False)
     assert same.loss == pytest.approx(tile.loss, abs=1e-3)
     assert (same.hidden, same.output) == (0, 0)

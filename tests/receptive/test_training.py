@@ -1,4 +1,4 @@
-"""Training: against the closed-form flow, exact symmetries and limits; what the named runs return."""
+"""Training: against the closed-form flow, exact symmetries and limits."""
 
 import itertools
 

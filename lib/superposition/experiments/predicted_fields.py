@@ -146,7 +146,7 @@ def flow(W: ArrayLike, task: receptive.Task, steps: int, lr: float) -> Float[np.
     W = np.array(W, dtype=np.float64)
     for _ in range(steps):
         W -= lr * receptive.first_order_loss(W, task)[1]
-    return W
+    return W  # pyrefly: ignore[bad-return]: an array
 
 
 def copies(w: np.ndarray) -> Float[np.ndarray, "twice_n n"]:

@@ -14,7 +14,7 @@ import numpy as np
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.receptive.ranges import field, rows_of_fields
-from superposition.receptive.tilings import Tile, Waves, crowd, mean_crowd_size, mean_product
+from superposition.receptive.tilings import Tile, Waves, crowd, mean_crowd_size, mean_product, wave_data
 
 
 def _added_fits(w, tile, data):
@@ -34,7 +34,7 @@ def _fields_fit(W, data):
     checks.array("W", W, ("J", data.n))
 
 
-@checked(_added_fits, w=field, tile=ranges.instance(Tile), data=ranges.instance(Waves))
+@checked(_added_fits, w=field, tile=ranges.instance(Tile), data=wave_data)
 def added_slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
     """Slope of the loss of a tiling as copies of a field w (n,) are added, over the root mean square of <w, x>.
 
@@ -54,7 +54,7 @@ def added_slope(w: np.ndarray, tile: Tile, data: Waves) -> float:
 
 
 @checked(
-    _tile_fits, tile=ranges.instance(Tile), data=ranges.instance(Waves), waves=ranges.whole(1, 1000),
+    _tile_fits, tile=ranges.instance(Tile), data=wave_data, waves=ranges.whole(1, 1000),
     starts=ranges.whole(0, 1000), seed=ranges.seed
 )  # fmt: skip
 def steepest_field(
@@ -93,7 +93,7 @@ def steepest_field(
     return best.x / np.linalg.norm(best.x), float(best.fun)
 
 
-@checked(_fields_fit, W=rows_of_fields, data=ranges.instance(Waves))
+@checked(_fields_fit, W=rows_of_fields, data=wave_data)
 def tiled_network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
     """Loss E(yhat - Y)^2 / 2 of a network in which every field of W (J, n) tiles the ring, and its gradient.
 
@@ -126,13 +126,11 @@ def tiled_network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
     return value, gradient
 
 
-@checked(
-    _tile_fits, tile=ranges.instance(Tile), data=ranges.instance(Waves), starts=ranges.whole(0, 1000), seed=ranges.seed
-)
+@checked(_tile_fits, tile=ranges.instance(Tile), data=wave_data, starts=ranges.whole(0, 1000), seed=ranges.seed)
 def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) -> tuple[np.ndarray, float]:
     """Two fields (2, n), free to be anything, whose copies make the best network, and its loss on this sample.
 
-    Source: ours. Use `steepest_field` instead to ask whether any field helps at all.
+    Source: ours. Use `steepest_field` instead to test whether any field helps at all.
 
     Parameters
     ----------
@@ -167,7 +165,7 @@ def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) 
     return best.x.reshape(2, n), float(best.fun)
 
 
-@checked(_field_fits, w=field, data=ranges.instance(Waves))
+@checked(_field_fits, w=field, data=wave_data)
 def behind_copies(w: np.ndarray, data: Waves) -> tuple[np.ndarray, np.ndarray]:
     """Second moments and correlation with the label of the inputs that the gates of all copies of w (n,) let through.
 

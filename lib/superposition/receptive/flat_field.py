@@ -1,7 +1,7 @@
 """When a flat receptive field gives way to a localized one: the critical gain of a single neuron.
 
 Source: completes the notes on localization, which say that the gain controls localization. With
-yhat = ReLU(<w, x>) and data that look the same as x and -x, the loss is
+yhat = ReLU(<w, x>) and data for which x and -x are equally likely, the loss is
 w'(C0 + C1)w / 8 - E_1|<w, x>| / 4 + 1/4. Its flat stationary point grows a wave of frequency k at
 the rate -S_k / 4 + S_0 E_1[delta(s) |x_k|^2] / (4 E_1|s|), with S = C0 + C1, s the flat mode of x
 and x_k the wave in it. For Gaussian data this is negative for every k; at finite gain it need
@@ -47,7 +47,7 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
     -------
     float
         Infinite where xi1 <= xi2: the flat field is then unstable or neutral already at small gain, and the fields that
-        replace it oscillate. NaN where q would have to be above 0.3, as on small rings: the first order says nothing
+        replace it oscillate. NaN where q would have to be above 0.3, as on small rings: the first order does not hold
         there.
 
     Examples

@@ -96,7 +96,7 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     """First-layer weights of a gated linear network with mean readout, at any time.
 
     The flow is ``K dw/dt = b - A w / K``, so ``w(t) = exp(-A t/K^2) w0 + (t/K) phi(A t/K^2) b`` with
-    ``phi(z) = (1 - exp(-z))/z``. That needs no inverse of A; directions that A does not see keep their initial value.
+    ``phi(z) = (1 - exp(-z))/z``. That needs no inverse of A; null directions of A keep their initial value.
 
     Source: the notes on localization. The network is eq. 39 with the weights of eq. 40 as rows. Its flow is eq. 41, in
     blocks eq. 44, and for gates that exclude each other eq. 50, each with the factor 1/K of the mean readout that they
@@ -203,7 +203,7 @@ def gated_loss(A: ArrayLike, b: ArrayLike, w: ArrayLike, *, target: float = 0.5)
 def initial_speed(b: ArrayLike) -> float:
     """How fast E(yhat - Y)^2 falls at time 0 from zero weights: 2 |b|^2 / K^2, whatever the eigenvalues of A.
 
-    Source: ours; the notes on localization, section 4.1.2, look at eigenvalues.
+    Source: ours; the notes on localization, section 4.1.2, compare eigenvalues.
 
     Examples
     --------
@@ -242,6 +242,6 @@ def _rounding(values):
 
 
 def _symmetric(A):
-    """A without what rounding makes asymmetric."""
+    """The symmetric part of A, which differs from A by rounding."""
     A = np.asarray(A, float)
     return (A + A.T) / 2

@@ -1,8 +1,8 @@
 """Training of networks whose neurons are lines with a slope that switches: gated, ReLU, leaky, linear.
 
 Every neuron gives ``slope * (w . x)``. A gate fixed in advance makes it a gated linear network; a
-slope that looks at the sign of its own pre-activation makes it a ReLU. One loop trains them all,
-many networks at a time on the same data, so that what differs is the gate alone.
+slope that depends on the sign of its own pre-activation makes it a ReLU. One loop trains them all,
+many networks at a time on the same data, so that only the gates differ.
 
 Source: the localization notes, eq. 2, 3, 37 and 39, and the headings of sections 5 and 6.
 """

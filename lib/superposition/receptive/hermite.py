@@ -1,6 +1,6 @@
 """Growth of waves on the flat receptive field where pixels are a series of odd Hermite polynomials of a Gaussian.
 
-Source: completes the notes on localization, section 6.1, which look at the third coefficient alone.
+Source: completes the notes on localization, section 6.1, which has the third coefficient alone.
 """
 
 from __future__ import annotations

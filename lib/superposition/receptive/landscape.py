@@ -1,6 +1,6 @@
 """The loss of any receptive fields on squashed data, to first order in the fourth cumulant.
 
-For x = f(z) pixel by pixel, f odd, the first thing that tells x from Gaussian data is the third
+For x = f(z) pixel by pixel, f odd, the lowest difference between x and Gaussian data is the third
 Hermite coefficient c3 of f. Write drive = -6 c1^3 c3 (for erf it is q c1^4, c1^2 = q / arcsin q) and
 m = r w with r the correlations of z. The joint cumulants of pre-activations are then sums over pixels,
 of <w, x> alone -4 drive sum_i w_i m_i^3, and a loss that needs no more than E|u| and E|u||v| has a closed
@@ -37,7 +37,7 @@ TWINS = 1e-10  # closer to 1, the square of a correlation is taken as this close
 
 
 class Task(NamedTuple):
-    """What the first order needs to know of the data: for each label covariance and correlation of z, and the drive.
+    """Moments of the data for the first order: for each label covariance and correlation of z, and the drive.
 
     ``C1``, ``C0``, ``r1``, ``r0`` have shape (n, n); ``drive`` is -6 c1^3 c3, the same for both labels.
     """

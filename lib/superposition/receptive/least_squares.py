@@ -2,7 +2,7 @@
 
 A gate open where ``a . x > 0``, on data of two symmetric classes, turns learning into least
 squares: the field is ``w = (C0 + C1)^{-1} T(a)`` with ``T(a) = E[sign(a . x) x | Y = 1]`` and its
-loss ``E(yhat - Y)^2`` is ``1/2 - T' (C0 + C1)^{-1} T / 4``. Only T knows the gate. For the gate of a
+loss ``E(yhat - Y)^2`` is ``1/2 - T' (C0 + C1)^{-1} T / 4``. Only T depends on the gate. For the gate of a
 single pixel on the nonlinear Gaussian process T is known, and with it everything else.
 
 Source: the localization notes, section 4.2 (eq. 59 to 67) and its "TODO: finish!".

@@ -1,13 +1,13 @@
 """Inputs on a ring with other marginals than erf's: pixel-wise transforms, and elliptical laws.
 
 Which marginal makes a neuron localise? For x = f(z) pixel by pixel, f odd and nearly linear, the
-third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything the theory of
-the critical gain says about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
+third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything that the theory of
+the critical gain states about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
 length) never localise, whatever their kurtosis.
 
 The published theory of one neuron needs no more of the data than covariances and the marginal: given a pixel, the
-pre-activation is taken for Gaussian. The function `_amplifier` is what that makes of E_1[sign(<w, x>) x_i], and
-`amplified_field` where it comes to rest.
+pre-activation is taken for Gaussian. Under this assumption `_amplifier` is E_1[sign(<w, x>) x_i], and
+`amplified_field` is the steady field.
 
 Source: the localization notes, the empty section 6.1, with a prediction of ours; Lufkin, Saxe and Grant (2024).
 """

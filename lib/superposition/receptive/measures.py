@@ -1,4 +1,4 @@
-"""What a receptive field looks like, in numbers: where it peaks, how wide it is, which frequencies it has.
+"""Measures of a receptive field: its peak, its width and its frequencies.
 
 Source: the notes on localization speak of localized fields and of oscillations and give no
 measure. These take weights of any shape (..., n) with the pixels of a ring last.

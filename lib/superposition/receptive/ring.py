@@ -125,7 +125,7 @@ def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np
 
 
 def covariance_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
-    """First row of `gaussian_covariance`, which says it all, or `NotACovariance`."""
+    """First row of `gaussian_covariance`, which determines all other rows, or `NotACovariance`."""
     row = kernel_row(n, xi, kernel)
     lowest = np.fft.rfft(row).real.min()
     if lowest < -ROUNDING:
@@ -266,7 +266,7 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
 
 
 def _nonnegative(values, scale):
-    """Eigenvalues with what is negative by rounding set to 0."""
+    """Eigenvalues, with 0 for those that are negative by rounding."""
     if values.min() < -ROUNDING * scale:
         raise NotACovariance(f"covariance has the eigenvalue {values.min():.2g}; allowed: none below 0")
     return np.maximum(values, 0)

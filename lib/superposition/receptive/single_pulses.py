@@ -26,7 +26,7 @@ VERSIONS = ("raw", "complemented", "signed")
 
 def _pulses_fit(n, lengths):
     checks.wholes("lengths", lengths, 1, n)
-    checks.whole("numbers in all pulses", n * n * len(lengths), 1, MOST_NUMBERS)
+    checks.whole("numbers in all pulses", n * n * len(lengths), 1, MOST_NUMBERS // 8)
 
 
 def _pixels_fit(n, pixels):

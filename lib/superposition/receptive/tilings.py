@@ -5,16 +5,16 @@ Both are maxima of a ratio over one field w, with u_s = <w moved by s, x>:
     one neuron      R = (E_1|u|)^2 / (sum over labels of E u^2 / 2),     least loss 1/4 - R/16,
     many neurons    R = (E_1 M)^2 / (sum over labels of E M^2 / 2),      least loss 1/4 - R/8,
 
-M being the mean of |u_s| over all n places: so predict neurons at every place with either sign. Second moments are
-exact. The other averages are over a sample and all its turns; what x has in common with its Gaussian z, the part c z
-with c = E[x_i z_i], is known exactly and serves as control variate. Nothing is expanded.
+where M is the mean of |u_s| over all n places: the output of neurons at every place with either sign. Second moments
+are exact. The other averages are over a sample and all its turns; the part c z of x, with z its Gaussian and c =
+E[x_i z_i], is known exactly and serves as control variate. Nothing is expanded.
 
 Source: completes the notes on localization, which measure localized fields; the formulas are ours.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import erf
@@ -78,6 +78,24 @@ class Crowd(NamedTuple):
     z: tuple[np.ndarray, np.ndarray]
 
 
+def label_data(name: str, value: Any) -> Label:
+    """Vectors of one label, from `sample_waves`."""
+    x, z, spectrum = (np.asarray(part) for part in ranges.instance(Label)(name, value))
+    if x.dtype.kind != "c" or x.shape != z.shape or x.ndim != 2 or not x.size or spectrum.shape != x.shape[1:]:
+        raise ValueError(f"{name} has parts of shapes {x.shape}, {z.shape} and {spectrum.shape}; allowed: coefficients")
+    return value
+
+
+def wave_data(name: str, value: Any) -> Waves:
+    """Data of both labels, from `sample_waves`."""
+    data = ranges.instance(Waves)(name, value)
+    checks.array(f"{name}.power", data.power, (checks.whole(f"{name}.n", data.n, 3) // 2 + 1,))
+    for part in (data.label1, data.label0):
+        if label_data(f"a label of {name}", part).x.shape[1] != data.n // 2 + 1:
+            raise ValueError(f"{name}.n = {data.n} is not the ring of its labels; allowed: their own")
+    return value
+
+
 def _start_fits(start, data):
     checks.array("start", start, (data.n,))
 
@@ -119,7 +137,7 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
     return Waves(*labels, power, n)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: two labels, an array
 
 
-@checked(data=ranges.instance(Waves), tiled=ranges.flag, widths=widths)
+@checked(data=wave_data, tiled=ranges.flag, widths=widths)
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
     """The best field of a single neuron, or the best one whose copies of either sign tile the ring.
 
@@ -156,7 +174,7 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
 
 
 @checked(
-    _start_fits, start=field, ratio=ranges.number(-100, 100), data=ranges.instance(Waves), hidden=ranges.flag,
+    _start_fits, start=field, ratio=ranges.number(-100, 100), data=wave_data, hidden=ranges.flag,
     output=ranges.flag
 )  # fmt: skip
 def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bool, output: bool) -> BiasedTile:
@@ -206,7 +224,7 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
     return BiasedTile(2 * a * w, float(2 * a * b), float(c), float(loss))
 
 
-@checked(_label_fits, w=field, label=ranges.instance(Label), n=three_pixels)
+@checked(_label_fits, w=field, label=label_data, n=three_pixels)
 def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
     """Sizes and signs of the pre-activations of copies of a field (n,) at all places, on the vectors of a label.
 
@@ -225,7 +243,7 @@ def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
     return Crowd(*(_sizes(w, f, n) for f in (label.x, label.z)))
 
 
-@checked(_label_fits, w=field, of=ranges.instance(Crowd), label=ranges.instance(Label), n=three_pixels)
+@checked(_label_fits, w=field, of=ranges.instance(Crowd), label=label_data, n=three_pixels)
 def mean_crowd_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[float, np.ndarray]:
     """Mean of M, the mean of |u_s| over all places, on a label, and its gradient in the field (n,).
 

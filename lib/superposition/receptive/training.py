@@ -1,9 +1,9 @@
-"""Train networks that tell long from short correlations, many initial weights at a time.
+"""Train networks to distinguish long from short correlations, many initial weights at a time.
 
 Source: the notes on localization, eq. 1 to 4. The network is yhat = (1/K) sum_k act(<w_k, x> +
 b_1) + b_2, the loss E(yhat - Y)^2 / 2, the method plain gradient descent, so that one step of
 learning rate lr is a time of lr / tau in the flow. Half of every batch has label 1. All initial
-weights of one call see the same data. Random numbers come from the CPU.
+weights of one call have the same data. Random numbers come from the CPU.
 """
 
 from __future__ import annotations
@@ -320,7 +320,7 @@ def gate_flips(kept: ArrayLike, x: ArrayLike) -> tuple[Float[np.ndarray, "interv
     Returns
     -------
     step : numpy.ndarray, shape (m - 1, ...)
-        Share that differs from the time before; it depends on the time between two looks.
+        Share that differs from the time before; it depends on the time between two records.
     final : numpy.ndarray, shape (m, ...)
         Share that differs from the last time.
 
