@@ -61,10 +61,18 @@ def data_task(name: str, value: Any) -> Task:
 
 def _score_fits(w, task):
     checks.array("w", w, (len(task.C1),))
+    refuse_no_variance("w", w[None], task.C1)
 
 
 def _loss_fits(W, task):
     checks.array("W", W, ("K", len(task.C1)))
+    for C in (task.C1, task.C0):
+        refuse_no_variance("W", W, C)
+
+
+def refuse_no_variance(name: str, W: np.ndarray, C: np.ndarray) -> None:
+    """Refuse fields (K, n) whose pre-activation is constant."""
+    checks.real(f"variance of {name}", np.sum((W @ C) * W, axis=1), 0, open_low=True)
 
 
 @checked(two_lengths, n=pixels, xi1=length1, xi2=length0, gain=one_gain, kernel=kernel)

@@ -10,7 +10,14 @@ from numpy.typing import ArrayLike
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.receptive.landscape import Task, data_task, field_score, first_order_loss, nlgp_task
+from superposition.receptive.landscape import (
+    Task,
+    data_task,
+    field_score,
+    first_order_loss,
+    nlgp_task,
+    refuse_no_variance,
+)
 from superposition.receptive.ranges import length0, length1, one_gain, rows_of_fields, three_pixels, two_lengths
 
 STARTS = ("random", "tiled")
@@ -18,6 +25,7 @@ STARTS = ("random", "tiled")
 
 def _starts_fit(starts, task):
     checks.array("starts", starts, ("m", len(task.C1)))
+    refuse_no_variance("starts", starts, task.C1)
 
 
 @checked(_starts_fit, starts=rows_of_fields, task=data_task)

@@ -72,8 +72,8 @@ def draw_marginal(
     ----------
     law : str
         "erf", "tanh", "sine" and "sinh" of strength z; "power", sign(z) |z|^strength; "shrink", z moved towards 0 by
-        strength; "cubic", z + strength (z^3 - 3 z); or "elliptical", the whole vector z times
-        (|z|/sqrt(n))^(-strength), so that 1 is the uniform law on an ellipsoid.
+        strength (NaN where nothing is left); "cubic", z + strength (z^3 - 3 z); or "elliptical", the whole vector z
+        times (|z|/sqrt(n))^(-strength), so that 1 is the uniform law on an ellipsoid.
     strength : float
         From -5 to 5; above 0 where it multiplies z or is an exponent, up to 2 for "shrink".
 

@@ -33,11 +33,17 @@ if TYPE_CHECKING:
 
 
 def _rising_times(name, value):
-    """Times from 0 to 1e6, increasing, in units of tau."""
-    times = checks.real(name, checks.array(name, value, "m"), 0, 1e6)
+    """Times from 0, increasing, in units of tau; times the largest eigenvalue at most 1e5."""
+    times = checks.real(name, checks.array(name, value, "m"), 0, np.inf)
     if np.any(np.diff(times) <= 0):
         raise ValueError(f"{name} do not increase; allowed: increasing times")
     return times
+
+
+def _times_fit(C0, C1, times):
+    """Refuse times that would take more than seconds."""
+    size = checks.number("largest eigenvalue", max(np.abs(C[0]).sum() for C in (C0, C1)), 1e-10, 1e10)
+    checks.number("times", times[-1], 0, 1e5 / size)
 
 
 def _inner_correlation(name, value):
@@ -207,8 +213,8 @@ def gaussian_loss(W: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> float:
 
 
 @checked(
-    one_ring("w0", "C0", "C1"), w0=ranges.array("n", -STEEPEST, STEEPEST), C0=circulant_matrix, C1=circulant_matrix,
-    times=_rising_times
+    one_ring("w0", "C0", "C1"), _times_fit, w0=ranges.array("n", -1e10, 1e10), C0=circulant_matrix,
+    C1=circulant_matrix, times=_rising_times
 )  # fmt: skip
 def single_neuron_flow(w0: ArrayLike, C0: ArrayLike, C1: ArrayLike, times: ArrayLike) -> Float[np.ndarray, "m n"]:
     """Weights (m, n) of one ReLU neuron on Gaussian data at increasing times: n coupled equations become a scalar one.

@@ -96,8 +96,12 @@ def wave_data(name: str, value: Any) -> Waves:
     return value
 
 
-def _start_fits(start, data):
+def _start_fits(start, ratio, data):
     checks.array("start", start, (data.n,))
+    w = _unfold(start[: data.n // 2 + 1], data.n)
+    b = ratio * _rms(w, data)[0]
+    if all(np.all(_biased_sizes(w, b, label, data.n)[2] > 2 - 1e-9) for label in (data.label1, data.label0)):
+        raise ValueError(f"ratio = {ratio:g}: no neuron is ever off; allowed: a bias below some pre-activation")
 
 
 def _label_fits(w, label, n):

@@ -285,6 +285,11 @@ def train_gaussian_fields(
     -------
     numpy.ndarray, shape (m, S, n)
 
+    Raises
+    ------
+    FloatingPointError
+        If the weights grow without bound.
+
     Examples
     --------
     >>> train_gaussian_fields(np.eye(2, 12), np.eye(12), np.eye(12), 20, steps=4, lr=0.1, keep_every=2).shape
@@ -308,6 +313,10 @@ def train_gaussian_fields(
         kept.look(step, w)
         if progress is not None:
             progress(step, steps)
+    if not bool(torch.isfinite(w).all()):
+        raise FloatingPointError(
+            f"the weights are not finite after {steps} steps with lr = {lr:g}; try lr = {lr / 4:g}"
+        )
     return np.array(kept.found)
 
 
