@@ -8,16 +8,13 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from superposition import features, incidental
+from superposition import features, incidental, receptive
 from superposition.codes import conflict_search
 from superposition.incidental import company, step_noise, tail_moments, train_untied
 from superposition.receptive import (
     added_fields,
     flat_field,
     gated_training,
-    gaussian_covariance,
-    landscape,
-    relu_flow,
     tilings,
 )
 from superposition.rug import interference, meanfield, noise_bound
@@ -36,8 +33,8 @@ def normal(*shape, seed=5):
 
 
 W43 = normal(4, 3) * 0.6
-WAVES = tilings.sample_waves(12, 1.5, 0.7, 2, 200, seed=0)
-TASK = landscape.nlgp_task(9, 2, 1, 0.6)
+WAVES = receptive.sample_waves(12, 1.5, 0.7, 2, 200, seed=0)
+TASK = receptive.nlgp_task(9, 2, 1, 0.6)
 FIELDS = normal(3, 9) / 2
 
 
@@ -289,22 +286,22 @@ def step_of_the_linear_model():
 
 def gated(slope):
     w, x, y = normal(2, 3, 5), normal(40, 5, seed=6), normal(40, 1, seed=7)
-    how = gated_training.leaky(slope), 0.4
+    how = receptive.leaky_slope(slope), 0.4
 
     def both(flat):
         w = flat.reshape(2, 3, 5)
-        predicted = gated_training.outputs(w, x, how[0], readout=how[1])
+        predicted = receptive.gated_outputs(w, x, how[0], readout=how[1])
         return np.mean((predicted - y) ** 2, axis=0).sum() / 2, gated_training._gradient(w, x, y, *how).ravel()
 
     return both, w.ravel()
 
 
 def gaussian_relu():
-    C0, C1 = gaussian_covariance(6, 0.5), gaussian_covariance(6, 1.2)
+    C0, C1 = receptive.gaussian_covariance(6, 0.5), receptive.gaussian_covariance(6, 1.2)
 
     def both(x):
         W = x.reshape(3, 6)
-        return relu_flow.gaussian_loss(W, C0, C1), -relu_flow.gaussian_flow(W, C0, C1).ravel()
+        return receptive.gaussian_loss(W, C0, C1), -receptive.gaussian_flow(W, C0, C1).ravel()
 
     return both, normal(18)
 
@@ -318,7 +315,7 @@ def score_of_a_tile(tiled):
 
 
 def slope_of_a_tiling():
-    of = added_fields._with_crowds(tilings.best_tile(WAVES, tiled=True), WAVES)
+    of = added_fields._with_crowds(receptive.best_tile(WAVES, tiled=True), WAVES)
     return lambda x: added_fields._slope(x, of, WAVES), normal(12)
 
 
@@ -391,9 +388,9 @@ CASES = {
     "linear.descend": (step_of_the_linear_model, (1e-6, 1e-5)),  # a step of 1e-7
     "gated_training._gradient, ReLU": (lambda: gated(0.0), EXACT),
     "gated_training._gradient, leaky": (lambda: gated(0.3), EXACT),
-    "relu_flow.gaussian_flow": (gaussian_relu, EXACT),
-    "landscape.score": (lambda: field(lambda w: landscape.score(w, TASK), FIELDS[0]), EXACT),
-    "landscape.network_loss": (lambda: field(lambda W: landscape.network_loss(W, TASK), FIELDS), EXACT),
+    "receptive.gaussian_flow": (gaussian_relu, EXACT),
+    "receptive.field_score": (lambda: field(lambda w: receptive.field_score(w, TASK), FIELDS[0]), EXACT),
+    "receptive.first_order_loss": (lambda: field(lambda W: receptive.first_order_loss(W, TASK), FIELDS), EXACT),
     "tilings._minus_log_score, one": (lambda: score_of_a_tile(False), EXACT),
     "tilings._minus_log_score, tiled": (lambda: score_of_a_tile(True), EXACT),
     "added_fields._slope": (slope_of_a_tiling, EXACT),

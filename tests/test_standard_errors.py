@@ -6,14 +6,13 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features, incidental
+from superposition import features, incidental, receptive
 from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
-from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
 
@@ -113,7 +112,7 @@ def by_tiles(seed):
 
 def of_a_sample(seed):
     x = np.random.default_rng(seed).standard_normal((40, 3)) + [0, 0.5, 1]
-    mean, se = least_squares.signed_mean(np.ones((1, 3)), x)
+    mean, se = receptive.signed_mean(np.ones((1, 3)), x)
     return mean[0, 1], se[0, 1]
 
 
@@ -209,12 +208,14 @@ CASES = (
             "refitted_loss", led_training.ablated_autoencoder, patch, seed, samples=300
         ),
         "push.mean_push": lambda seed, _: pushed(seed),
-        "least_squares.signed_mean": lambda seed, _: of_a_sample(seed),
-        "flat_field.flat_growth": lambda seed, _: flat_field.flat_growth(12, 2, 1, 0.3, samples=300, seed=seed),
-        "flat_field.measured_critical_gain": lambda seed, _: flat_field.measured_critical_gain(
+        "receptive.signed_mean": lambda seed, _: of_a_sample(seed),
+        "receptive.flat_growth": lambda seed, _: receptive.flat_growth(12, 2, 1, 0.3, samples=300, seed=seed),
+        "receptive.measured_critical_gain": lambda seed, _: receptive.measured_critical_gain(
             12, 2, 1, samples=200, seed=seed
         ),
-        "hermite.hermite_growth": lambda seed, _: hermite.hermite_growth(12, 2, 1, {3: -0.03}, samples=300, seed=seed),
+        "receptive.hermite_growth": lambda seed, _: receptive.hermite_growth(
+            12, 2, 1, {3: -0.03}, samples=300, seed=seed
+        ),
         "noise_descent.compared": lambda seed, _: compared(seed),
     }
     | {

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from superposition import incidental
+from superposition import incidental, receptive
 from superposition.book import printed_forms
-from superposition.receptive import relu_flow
 from superposition.toy import loss
 
 THIRD = np.pi / 3
@@ -82,4 +81,4 @@ def test_fourier_basis_of_the_notes():
     ],
 )
 def test_two_neurons_of_equation_17(rho_kk, alpha, beta):
-    assert relu_flow.printed_coefficients(1.0, rho_kk, 0.5) == pytest.approx((alpha, beta), rel=1e-14)
+    assert receptive.printed_coefficients(1.0, rho_kk, 0.5) == pytest.approx((alpha, beta), rel=1e-14)

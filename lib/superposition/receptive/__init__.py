@@ -1,72 +1,141 @@
-"""Receptive fields on a ring of pixels: data, gradient flow, gates, and when a field localizes.
+"""Receptive fields on a ring of pixels: data, gradient flow, gates, and the gain from which on a field localizes.
 
-What stands here is theory, in float64. It refuses what is outside its range, with a ValueError that names the argument,
-its value and what is allowed; the modules behind it compute: `superposition.receptive.measures` (a field in numbers),
-`superposition.receptive.gates` (families of gates), and, with torch, `superposition.receptive.training`.
+All theory is in float64; `train_fields` and its like need torch. Every function refuses arguments outside of their
+ranges with a ValueError that names the argument, its value and the allowed values.
 
-It serves chapters 6 and 11. Source: notes on localization in gated linear networks; the tilings are ours.
+The wing belongs to chapters 6 and 11. Source: notes on localization in gated linear networks; the tilings are ours.
 """
 
-from superposition.receptive.face import (
-    best_tile,
-    circulant,
-    critical_gain,
-    eigenvalues,
-    flat_growth,
-    fourier_basis,
-    gaussian_covariance,
-    gaussian_flow,
-    gaussian_loss,
-    gaussian_sample,
+from superposition.receptive.added_fields import (
+    added_slope,
+    behind_copies,
+    best_field_pair,
+    steepest_field,
+    tiled_network_loss,
+)
+from superposition.receptive.flat_field import critical_gain, flat_growth, measured_critical_gain
+from superposition.receptive.gated_networks import (
+    gated_loss,
+    gated_moments,
     gdln_solution,
-    kernel_row,
-    many_neuron_loss,
-    measured_critical_gain,
-    nlgp_covariance,
-    nlgp_sample,
-    normalization,
+    initial_speed,
+    limiting_loss,
+    limiting_weights,
+)
+from superposition.receptive.gated_training import (
+    RELU,
+    gated_outputs,
+    half_space_slopes,
+    labelled_sample,
+    leaky_slope,
+    mirrored_sample,
+    relu_with_linear_pathway,
+    train_gated,
+)
+from superposition.receptive.gates import (
+    GATE_FAMILIES,
+    gate_centres,
+    gate_directions,
+    gaussian_second_moment,
+    opened_gates,
+    small_bump_second_moment,
+)
+from superposition.receptive.hermite import hermite_growth, hermite_rates
+from superposition.receptive.landscape import (
+    Task,
+    field_score,
+    first_order_loss,
+    nlgp_task,
     one_neuron_score,
-    predicted_fields,
-    pulse_moment,
-    pulse_second_moment,
-    pulse_support,
-    sample_waves,
-    saturation,
+    torus_task,
+)
+from superposition.receptive.landscape_descent import best_field, predicted_fields, starting_fields
+from superposition.receptive.least_squares import (
+    best_shift_cosine,
+    gate_race,
+    half_line_mean,
+    ols_field,
+    ols_loss,
+    relu_neuron_loss,
+    signed_mean,
     small_bump_covariance,
     small_bump_field,
+    turned_signed_mean,
+)
+from superposition.receptive.marginals import amplified_field, draw_marginal, hermite_ratio
+from superposition.receptive.measures import (
+    half_energy_width,
+    ipr,
+    mean_frequency,
+    peak,
+    power_spectrum,
+    ring_distance,
+    same_place,
+)
+from superposition.receptive.nlgp import nlgp_covariance, nlgp_sample, normalization, saturation
+from superposition.receptive.relu_flow import (
+    flip_rate,
+    gaussian_flow,
+    gaussian_loss,
+    half_space_mean,
+    printed_coefficients,
+    single_neuron_flow,
+    steady_energy,
+    transverse_rates,
+    two_neuron_coefficients,
+)
+from superposition.receptive.ring import (
+    NotACovariance,
+    circulant,
+    correlation_lengths,
+    eigenvalues,
+    fourier_basis,
+    gaussian_covariance,
+    gaussian_sample,
+    kernel_row,
     square_root,
 )
-from superposition.receptive.ring import NotACovariance
+from superposition.receptive.single_pulses import pulse_moment, pulse_support
+from superposition.receptive.tilings import (
+    BiasedTile,
+    Crowd,
+    Label,
+    Tile,
+    Waves,
+    best_biased_tile,
+    best_tile,
+    crowd,
+    mean_crowd_size,
+    sample_waves,
+)
+from superposition.receptive.training import (
+    Trained,
+    fixed_batches,
+    gate_flips,
+    gaussian_batches,
+    initial_weights,
+    nlgp_batches,
+    train_fields,
+    train_gaussian_fields,
+)
 from superposition.receptive.wave_growth import FewVectors
 
 __all__ = [
-    "FewVectors",
-    "NotACovariance",
-    "best_tile",
-    "circulant",
-    "critical_gain",
-    "eigenvalues",
-    "flat_growth",
-    "fourier_basis",
-    "gaussian_covariance",
-    "gaussian_flow",
-    "gaussian_loss",
-    "gaussian_sample",
-    "gdln_solution",
-    "kernel_row",
-    "many_neuron_loss",
-    "measured_critical_gain",
-    "nlgp_covariance",
-    "nlgp_sample",
-    "normalization",
-    "one_neuron_score",
-    "predicted_fields",
-    "pulse_moment",
-    "pulse_second_moment",
-    "pulse_support",
-    "sample_waves",
-    "saturation",
-    "small_bump_covariance",
-    "small_bump_field",
-    "square_root",
-]
+    "BiasedTile", "Crowd", "FewVectors", "GATE_FAMILIES", "Label", "NotACovariance", "RELU", "Task", "Tile",
+    "Trained", "Waves", "added_slope", "amplified_field", "behind_copies", "best_biased_tile", "best_field",
+    "best_field_pair", "best_shift_cosine", "best_tile", "circulant", "correlation_lengths", "critical_gain",
+    "crowd", "draw_marginal", "eigenvalues", "field_score", "first_order_loss", "fixed_batches", "flat_growth",
+    "flip_rate", "fourier_basis", "gate_centres", "gate_directions", "gate_flips", "gate_race", "gated_loss",
+    "gated_moments", "gated_outputs", "gaussian_batches", "gaussian_covariance", "gaussian_flow", "gaussian_loss",
+    "gaussian_sample", "gaussian_second_moment", "gdln_solution", "half_energy_width", "half_line_mean",
+    "half_space_mean", "half_space_slopes", "hermite_growth", "hermite_rates", "hermite_ratio", "initial_speed",
+    "initial_weights", "ipr", "kernel_row", "labelled_sample", "leaky_slope", "limiting_loss", "limiting_weights",
+    "mean_crowd_size", "mean_frequency", "measured_critical_gain", "mirrored_sample", "nlgp_batches",
+    "nlgp_covariance", "nlgp_sample", "nlgp_task", "normalization", "ols_field", "ols_loss", "one_neuron_score",
+    "opened_gates", "peak", "power_spectrum", "predicted_fields", "printed_coefficients", "pulse_moment",
+    "pulse_support", "relu_neuron_loss", "relu_with_linear_pathway", "ring_distance", "same_place", "sample_waves",
+    "saturation", "signed_mean", "single_neuron_flow", "small_bump_covariance", "small_bump_field",
+    "small_bump_second_moment", "square_root", "starting_fields", "steady_energy", "steepest_field",
+    "tiled_network_loss", "torus_task", "train_fields", "train_gated", "train_gaussian_fields", "transverse_rates",
+    "turned_signed_mean", "two_neuron_coefficients",
+]  # fmt: skip
