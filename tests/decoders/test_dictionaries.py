@@ -110,7 +110,7 @@ def test_scores_under_the_names_of_sae_lens_are_its_own():
     assert stored["by"] == "sae-lens 6.54.12" and set(stored["scores"]) == set(cases.CASES)
     for name, theirs in stored["scores"].items():
         directions, x, sae = cases.case(name)
-        truth = dictionaries.Dictionary("given", directions, np.full(64, 0.05))
+        truth = decoders.Dictionary("given", directions, np.full(64, 0.05))
         h = x @ directions.T
         codes = np.maximum((h - sae["b_dec"]) @ sae["W_enc"] + sae["b_enc"], 0)
         ours = decoders.scores(truth, x, codes, sae["W_dec"].T, offset=sae["b_dec"], threshold=0)
@@ -165,29 +165,26 @@ def test_an_encoder_along_a_rug_is_the_text_s_model():
 
 def test_training_finds_directions_and_the_price_decides():
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
-
     truth = decoders.dictionary(16, 8, p=0.1, seed=0)
     told = []
     prices, watch = [0.001, 0.1], lambda *at: told.append(at)
-    cheap, dear = dictionary_training.train_saes(truth, prices, steps=600, seed=1, progress=watch)
+    cheap, dear = decoders.train_saes(truth, prices, steps=600, seed=1, progress=watch)
     x, h = truth.activations(1000, seed=2)
     low, high = (decoders.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
     assert high.l0 < low.l0 and told == [(done, 600) for done in range(6, 601, 6)]
     uneven = []
-    dictionary_training.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
+    decoders.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
 @pytest.mark.parametrize(("kind", "price"), sampled([("topk", 2), ("jumprelu", 0.03)]))
 def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, price):
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
     from superposition.diagnosis import reading
 
     truth = decoders.dictionary(32, 16, p=0.06, seed=0)
-    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
+    [sae] = decoders.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
     x, h = truth.activations(2000, seed=2)
     codes = sae.encode(h)
     found = decoders.scores(truth, x, codes, sae.W_dec, offset=sae.b_dec)
@@ -209,11 +206,9 @@ def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, pric
 
 def test_topk_has_one_whole_price():
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
-
     for prices in ([2, 3], [2.5], [16]):
         with pytest.raises(ValueError, match="allowed for topk: one whole number below 16"):
-            dictionary_training.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
+            decoders.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
 
 
 def test_kinds_are_named():
