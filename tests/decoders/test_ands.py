@@ -49,7 +49,10 @@ def test_reading_over_many_signs_has_the_mean_and_variance_of_the_law():
     x[0, :3] = 1
     u = np.concatenate([decoders.early_reading(decoders.random_signs(10, 6, seed), x) for seed in range(4000)])
     first, square = decoders.sign_moments(np.array([3]))
-    mean, variance = 4 * first * decoders.ands_of_pairs(x)[0], 16 / 10 * (square - first**2 * decoders.ands_of_pairs(x)[0])
+    mean, variance = (
+        4 * first * decoders.ands_of_pairs(x)[0],
+        16 / 10 * (square - first**2 * decoders.ands_of_pairs(x)[0]),
+    )
     assert np.abs(u.mean(axis=0) - mean).max() < 5 * np.sqrt(variance.max() / 4000)
     np.testing.assert_allclose(u.var(axis=0), variance, rtol=0.15)  # standard errors of 3 %
 
@@ -68,7 +71,9 @@ def test_cases_are_a_law(cases):
 def test_a_rug_of_full_rank_keeps_every_bit():
     cases = decoders.late_cases(16, 16, 0.05)
     assert ands._reader_loss(cases, 1.0, -1.0) == pytest.approx(0, abs=1e-12)
-    seen = decoders.simulated_and_loss(lambda x: decoders.late_reading(Rug(16, 16), x), 16, 0.05, 1.0, -1.0, size=10, seed=0)
+    seen = decoders.simulated_and_loss(
+        lambda x: decoders.late_reading(Rug(16, 16), x), 16, 0.05, 1.0, -1.0, size=10, seed=0
+    )
     assert seen.mean < 1e-20
 
 

@@ -21,7 +21,9 @@ def test_loss_is_that_of_the_weights():
 
 
 def test_training_lowers_the_loss_and_starts_differ():
-    one, more = (decoders.descend_on_ands(5, 3, 0.2, layer="relu", reader="relu", **HOW | {"steps": n}) for n in (1, 300))
+    one, more = (
+        decoders.descend_on_ands(5, 3, 0.2, layer="relu", reader="relu", **HOW | {"steps": n}) for n in (1, 300)
+    )
     assert np.all(more.loss < one.loss)
     assert more.loss[0] != more.loss[1]
 

@@ -129,7 +129,9 @@ def test_coherent_columns_stop_it_and_it_does_not_run_away():
     # each column twice: the errors of a pair are one, which the recursion does not know, and the first step was better
     W_in = np.repeat(np.random.default_rng(4).standard_normal((30, 60)), 2, axis=1)
     x = features.sample(120, 0.05, 200, seed=5)
-    first, fifth, last = (np.mean((decoders.decode(x @ W_in.T, W_in, 0.05, iterations=k) - x) ** 2) for k in (1, 5, 200))
+    first, fifth, last = (
+        np.mean((decoders.decode(x @ W_in.T, W_in, 0.05, iterations=k) - x) ** 2) for k in (1, 5, 200)
+    )
     assert first < fifth < 1.3 * first and last == pytest.approx(fifth, rel=0.02)
 
 

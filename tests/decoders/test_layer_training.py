@@ -43,7 +43,9 @@ def test_without_training_every_depth_is_one_relu_on_the_readout():
 
 def test_a_kept_code_is_kept_and_the_second_layer_reads_more_of_it():
     W_in = decoders.first_code("rug", 32, 16, 0)
-    one, two = (decoders.train_layers(W_in, 0.1, n, frozen=True, steps=600, lr=0.01, seed=0, fresh=8000) for n in (1, 2))
+    one, two = (
+        decoders.train_layers(W_in, 0.1, n, frozen=True, steps=600, lr=0.01, seed=0, fresh=8000) for n in (1, 2)
+    )
     assert np.allclose(one.W_in, W_in, rtol=1e-6, atol=1e-7) and np.allclose(two.W_in, W_in, rtol=1e-6, atol=1e-7)
     assert two.loss.mean < 0.8 * one.loss.mean
     free = decoders.train_layers(W_in, 0.1, 1, frozen=False, steps=600, lr=0.01, seed=0, fresh=8000)

@@ -20,9 +20,7 @@ def _simulated(kind, loss, price, p, nd, ns=1024, samples=1000):
 
 
 @pytest.mark.parametrize(("price", "p", "nd"), [(0.01, 0.05, 384), (0.05, 0.05, 384), (0.05, 0.1, 256)])
-@pytest.mark.parametrize(
-    ("kind", "loss"), [("rug", decoders.truth_loss), ("antipodal", decoders.pairs_loss)]
-)
+@pytest.mark.parametrize(("kind", "loss"), [("rug", decoders.truth_loss), ("antipodal", decoders.pairs_loss)])
 def test_closed_forms_are_those_of_large_rugs(kind, loss, price, p, nd):
     best, found = _simulated(kind, loss, price, p, nd)
     # what is left out is of the order of 1 in p n_s, 0.02 here and less
@@ -31,7 +29,6 @@ def test_closed_forms_are_those_of_large_rugs(kind, loss, price, p, nd):
 
 def test_an_autoencoder_along_a_dictionary_reads_around_its_center():
     pytest.importorskip("torch")
-    from superposition.decoders import priced_training
 
     rng = np.random.default_rng(4)
     D, h, center = rng.standard_normal((3, 5)), rng.standard_normal((8, 3)), rng.standard_normal(3)
@@ -58,8 +55,7 @@ def test_the_border_separates_the_two():
     middle = decoders.border_price(p, r)
     for price, lower in ((middle / 1.05, "pairs"), (middle * 1.05, "truth")):
         truth, pairs = (
-            decoders.least_priced_loss(loss, price, p, r).loss
-            for loss in (decoders.truth_loss, decoders.pairs_loss)
+            decoders.least_priced_loss(loss, price, p, r).loss for loss in (decoders.truth_loss, decoders.pairs_loss)
         )
         assert ("pairs" if pairs < truth else "truth") == lower
 
@@ -89,7 +85,6 @@ def test_descent_follows_the_gradient_of_the_loss_it_is_measured_by():
 
 def test_descent_lowers_the_loss_and_keeps_directions_of_length_one():
     pytest.importorskip("torch")
-    from superposition.decoders import priced_training
 
     truth = decoders.dictionary(16, 6, "rug", p=0.1, seed=7)
     start = decoders.sae_along(truth.directions, 1.0, 0.0, truth.directions @ truth.p / 2)

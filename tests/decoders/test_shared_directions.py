@@ -39,13 +39,9 @@ def test_digon_against_its_single_integral_and_its_limit():
     assert decoders.digon_bayes_loss(p) == pytest.approx(by_hand, rel=1e-12)
     c = np.array([1, 2, 3, 10.0])
     assert np.allclose(decoders.digon_bayes_loss(1e-6, c) / 1e-12, (1 + c**-2) * (2 - 1 / c) / 12, rtol=1e-5)
-    assert np.allclose(
-        decoders.digon_bayes_loss(p, 1 / c), decoders.digon_bayes_loss(p, c), rtol=1e-12
-    )
+    assert np.allclose(decoders.digon_bayes_loss(p, 1 / c), decoders.digon_bayes_loss(p, c), rtol=1e-12)
     assert np.all(decoders.digon_bayes_loss(0.05, c[:3]) < digon(0.05, c[:3]))  # no ReLU is better
-    assert decoders.digon_bayes_loss(1.0) == pytest.approx(
-        1 / 24, rel=1e-12
-    )  # the genie, who knows that both are on
+    assert decoders.digon_bayes_loss(1.0) == pytest.approx(1 / 24, rel=1e-12)  # the genie, who knows that both are on
 
 
 def by_quadrature(y, sigma, p):

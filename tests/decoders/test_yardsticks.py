@@ -115,6 +115,6 @@ def test_difficulty_is_the_distance_to_the_threshold():
     assert decoders.final_loss(0.05, 0.13) == 0 < decoders.final_loss(0.05, 0.1)
 
 
-def test_what_is_no_dictionary_is_refused():
-    with pytest.raises(ValueError, match="truth = 'rug' is no dictionary"):
+def test_objects_other_than_dictionaries_are_refused():
+    with pytest.raises(ValueError, match="truth = 'rug' is of another kind; allowed: Dictionary"):
         decoders.ceilings("rug")

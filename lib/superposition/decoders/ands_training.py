@@ -96,7 +96,9 @@ def descend_on_ands(
     seen = N + m if reader == "linear" else N
     W_in, b, W_out, c = weights or _random(m, N, seen, starts, np.random.default_rng(seed))
     root = np.sqrt(chance / (m * (m - 1) / 2))[:, None] / p
-    bits, target = (torch.tensor(root * one, dtype=torch.float32) for one in (np.c_[x, 1 + 0 * chance], ands.ands_of_pairs(x)))
+    bits, target = (
+        torch.tensor(root * one, dtype=torch.float32) for one in (np.c_[x, 1 + 0 * chance], ands.ands_of_pairs(x))
+    )
     learned = [torch.tensor(np.concatenate(one, axis=1), dtype=torch.float32) for one in ((W_in, b), (W_out, c))]
     act = {"relu": torch.relu, "linear": lambda y: y}
     others = (bits if reader == "linear" else bits[:, m:]).expand(starts, -1, -1)

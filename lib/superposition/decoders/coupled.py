@@ -191,7 +191,7 @@ def coupled_evolution(p: float, density: float, *, blocks: int = 32, width: int 
     length, tau, found = np.bincount(held_by.flat), np.full(held_by.shape, float(features.variance(p))), []
     for _ in range(iterations):
         error = np.bincount(held_by.flat, tau.flat) / length
-        precision = 1 / np.maximum(error * (length / density - 1), LEAST_NOISE**2)[heard_in]
+        precision = 1 / np.maximum(error * (length / density - 1), LEAST_NOISE**2)[held_by]
         sigma = precision.sum(axis=0) ** -0.5
         v = _one_step(p)(sigma)
         if found and np.array_equal(v, found[-1][1]) and np.array_equal(sigma, found[-1][0]):

@@ -162,6 +162,15 @@ class Dictionary:
 def load_dictionary(path: str | os.PathLike) -> Dictionary:
     """Read a file of `Dictionary.save`.
 
+    Returns
+    -------
+    Dictionary
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is damaged.
+
     Examples
     --------
     >>> from tempfile import TemporaryDirectory

@@ -23,6 +23,7 @@ from superposition.decoders.dictionaries import KINDS, MOST_DIRECTIONS, Dictiona
 from superposition.decoders.ranges import finite, shaped
 
 NODES = 32  # of a strength: angles are good to .02 degrees
+STEEPEST = 1e-3  # slope at the end of a descent that counts as converged
 STARTS = 8  # of a descent, the first at the truth
 MIDDLES = (np.arange(400) + 0.5) / 400  # strengths by which shares are counted
 
@@ -126,6 +127,10 @@ def dictionary_of_families(
 def unrelated_dictionary(truth: Dictionary) -> Dictionary:
     """A control: the same directions and frequencies, with all features independent.
 
+    Returns
+    -------
+    Dictionary
+
     Examples
     --------
     >>> unrelated_dictionary(dictionary_of_families(4, 2, p=0.3, children=0.5)).p
@@ -135,7 +140,7 @@ def unrelated_dictionary(truth: Dictionary) -> Dictionary:
 
 
 class Leaning(NamedTuple):
-    """Degrees by which latents lean from their feature towards its parent or child, and the activity of parents' latents.
+    """Degrees by which latents lean from their feature to its parent or child, and the activity of parents' latents.
 
     ``to_child`` of the latents of parents, ``to_parent`` of those of children, nan where a feature has no latent;
     ``alone`` and ``together``, the share of activations with a parent on, without its child and with it, in which the
@@ -211,13 +216,18 @@ def _angles(own, other, v):
 def absorbed_angle(price: ArrayLike) -> NDArray[np.float64]:
     """Angle, in degrees, by which the child's latent leans to its parent's direction, to leading order in the price.
 
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of price.
+
     Notes
     -----
     Source: ours. Use `best_pair` instead for the exact angle.
 
     Examples
     --------
-    >>> absorbed_angle(0.01).round(2)
+    >>> float(absorbed_angle(0.01).round(2))
     11.46
     """
     # A lean of theta saves price u (1 - sec + tan) = price u theta of activity, and where the parent's u' < u theta it
@@ -238,7 +248,7 @@ class BestPair(NamedTuple):
 
 
 @checked(
-    parent=ranges.number(1e-6, 1),
+    parent=ranges.number(1e-4, 1),
     children=ranges.number(0, 1, open_low=True),
     price=ranges.number(0, 10),
     latents=ranges.whole(1, 4),
@@ -250,7 +260,7 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
     Parameters
     ----------
     parent : float
-        Probability that the parent is on, in [1e-6, 1].
+        Probability that the parent is on, in [1e-4, 1].
     children : float
         Probability that the child is on while its parent is, in (0, 1].
     related : bool
@@ -260,6 +270,11 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
     -------
     BestPair
         ``loss``, ``degrees`` (latents,), ``alone`` and ``together``.
+
+    Raises
+    ------
+    FloatingPointError
+        If no descent converges.
 
     Notes
     -----
@@ -274,10 +289,14 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
 
     h, weight = _nodes(parent, children, related)
     found = [
-        minimize(_pair_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000})
+        minimize(
+            _pair_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000}
+        )
         for start in _starts(latents, price)
     ]
     best = min(found, key=lambda one: one.fun)
+    if np.abs(best.jac).max() > STEEPEST:
+        raise FloatingPointError(f"none of the {STARTS} descents ended at a minimum: {best.message}")
     parts = _parts(best.x)
     first = np.argsort(parts.angle)[0]
     u = np.array(np.meshgrid(MIDDLES, MIDDLES)).reshape(2, -1)

@@ -150,7 +150,7 @@ def final_loss(p: float, r: float) -> float:
     from scipy.optimize import brentq
 
     ratio, hardest = _hardest(np.asarray(p, float))
-    if r > ratio:
+    if r > ratio or r == 1:
         return 0.0
 
     def excess(log_sigma):

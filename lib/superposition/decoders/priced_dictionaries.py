@@ -37,6 +37,10 @@ class Priced(NamedTuple):
 def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b).
 
+    Returns
+    -------
+    float
+
     Notes
     -----
     Source: ours; per feature, for large rugs. Use `least_priced_loss` instead for the best a and b.
@@ -66,6 +70,10 @@ def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
 )
 def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of directions independent of the features: an antipodal rug, two latents on each line, r up to 1/2.
+
+    Returns
+    -------
+    float
 
     Notes
     -----
@@ -146,8 +154,11 @@ def border_price(p: float, r: float) -> float:
 
     def ahead(log_price):
         price = float(np.exp(log_price))
-        return np.log(least_priced_loss(truth_loss, price, p, r).loss / least_priced_loss(pairs_loss, price, p, r).loss)
+        truth, pairs = (least_priced_loss(loss.unchecked, price, p, r).loss for loss in (truth_loss, pairs_loss))
+        return np.log(truth / pairs)
 
-    if ahead(np.log(LOWEST)) * ahead(np.log(HIGHEST)) >= 0:
-        raise ValueError(f"p, r = {p:g}, {r:g} have no border; allowed: a border from {LOWEST:g} to {HIGHEST:g}")
-    return float(np.exp(brentq(ahead, np.log(LOWEST), np.log(HIGHEST), xtol=1e-6)))
+    try:
+        return float(np.exp(brentq(ahead, np.log(LOWEST), np.log(HIGHEST), xtol=1e-6)))
+    except ValueError:  # one sign at both ends
+        between = f"a border from {LOWEST:g} to {HIGHEST:g}"
+        raise ValueError(f"p, r = {p:g}, {r:g} have no border; allowed: {between}") from None

@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 def _starts(name, value):
     """A list of autoencoders of one shape."""
-    if not isinstance(value, (list, tuple)) or not value or not all(isinstance(one, SparseAutoencoder) for one in value):
+    if (
+        not isinstance(value, (list, tuple))
+        or not value
+        or not all(isinstance(one, SparseAutoencoder) for one in value)
+    ):
         raise ValueError(f"{name} = {checks.shown(value)}; allowed: a list of SparseAutoencoder")
     if len({one.W_dec.shape for one in value}) > 1:
         raise ValueError(f"{name} have {len({one.W_dec.shape for one in value})} shapes; allowed: one shape for all")
@@ -144,7 +148,11 @@ def descend_saes(
 
 @checked(_of_the_sae, sae=ranges.instance(SparseAutoencoder), price=price, hidden=finite("batch nd"))
 def sae_losses(sae: SparseAutoencoder, price: float, hidden: NDArray) -> NDArray[np.float64]:
-    """Half the squared error plus the price of activity, for each activation, shape (batch,).
+    """Half the squared error plus the price of activity, for each activation.
+
+    Returns
+    -------
+    numpy.ndarray, shape (batch,)
 
     Examples
     --------

@@ -40,9 +40,8 @@ def _of_the_rug(readout, rug):
         raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
 
 
-
 class Step(NamedTuple):
-    """The best step at an interference: the ``error`` variance of its guess, and its scalars, of which ``share`` is tied."""
+    """The best step at an interference: the ``error`` variance of its guess, and its scalars; ``share`` is tied."""
 
     error: np.ndarray
     threshold: np.ndarray
@@ -99,6 +98,10 @@ def _best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
 @checked(p=ranges.one_probability)
 def relu_recovery_ratio(p: float) -> float:
     """The ratio above which layers of ReLUs recover every feature of a rug, if there are enough layers.
+
+    Returns
+    -------
+    float
 
     Notes
     -----

@@ -12,11 +12,13 @@ class Step(torch.autograd.Function):
 
     @staticmethod
     def forward(ctx, drive, bar):
+        """1 where a drive is above the threshold, else 0."""
         ctx.save_for_backward(drive, bar)
         return (drive > bar).to(drive)
 
     @staticmethod
     def backward(ctx, *gradients):
+        """The straight-through gradient of the threshold; the drive has none."""
         [gradient] = gradients
         drive, bar = ctx.saved_tensors
         near = ((drive - bar).abs() < BAND / 2).to(drive) / BAND

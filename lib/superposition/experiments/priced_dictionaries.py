@@ -39,8 +39,7 @@ def least_loss(
     pairs_seed, random_seed, data_seed, fresh_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(4))
     pairs = decoders.dictionary(ns, nd, "antipodal", p=p, seed=pairs_seed).directions
     own, other = (
-        decoders.least_priced_loss(loss, price, p, nd / ns)
-        for loss in (decoders.truth_loss, decoders.pairs_loss)
+        decoders.least_priced_loss(loss, price, p, nd / ns) for loss in (decoders.truth_loss, decoders.pairs_loss)
     )
     center = truth.directions @ truth.p / 2
     first = decoders.sae_along(truth.directions, own.a, own.b, center)
