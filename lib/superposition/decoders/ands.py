@@ -368,14 +368,9 @@ def best_and_reader(cases: AndCases) -> tuple[float, float, float]:
 
 
 @checked(
-    reading=ranges.function,
-    m=ranges.whole(2, 1024),
-    p=bit_probability,
-    a=ranges.number(),
-    b=ranges.number(),
-    size=ranges.whole(2, 10**6),
-    seed=ranges.seed,
-)
+    reading=ranges.function, m=ranges.whole(2, 1024), p=bit_probability, a=ranges.number(), b=ranges.number(),
+    size=ranges.whole(2, 10**6), seed=ranges.seed,
+)  # fmt: skip
 def simulated_and_loss(
     reading: Callable[[np.ndarray], np.ndarray],
     m: int,

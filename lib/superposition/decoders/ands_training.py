@@ -49,17 +49,10 @@ def _shapes(weights, m, starts, N, seen):
 
 
 @checked(
-    _network_fits,
-    m=ranges.whole(2, 12),
-    N=ranges.whole(1, 1024),
-    p=bit_probability,
-    starts=ranges.whole(1, 1000),
-    steps=training_steps,
-    seed=ranges.seed,
-    layer=ranges.one_of("relu", "linear"),
-    reader=ranges.one_of("relu", "linear"),
-    weights=_layers,
-)
+    _network_fits, m=ranges.whole(2, 12), N=ranges.whole(1, 1024), p=bit_probability, starts=ranges.whole(1, 1000),
+    steps=training_steps, seed=ranges.seed, layer=ranges.one_of("relu", "linear"),
+    reader=ranges.one_of("relu", "linear"), weights=_layers,
+)  # fmt: skip
 def descend_on_ands(
     m: int, N: int, p: float, *, starts: int, steps: int, seed: int, layer: str, reader: str, weights: tuple = ()
 ) -> Ended:

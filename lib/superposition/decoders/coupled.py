@@ -152,13 +152,9 @@ def windows(blocks: int, width: int) -> list[tuple[int, int]]:
 
 
 @checked(
-    _chain,
-    p=ranges.number(1e-6, 1),
-    density=ranges.number(1e-3, 1),
-    blocks=ranges.whole(1, LONGEST_CHAIN),
-    width=ranges.whole(1, LONGEST_CHAIN),
-    iterations=iterations,
-)
+    _chain, p=ranges.number(1e-6, 1), density=ranges.number(1e-3, 1), blocks=ranges.whole(1, LONGEST_CHAIN),
+    width=ranges.whole(1, LONGEST_CHAIN), iterations=iterations,
+)  # fmt: skip
 def coupled_evolution(p: float, density: float, *, blocks: int = 32, width: int = 4, iterations: int) -> Evolution:
     """Loss of the iterated Bayes decoder on a coupled rug, block by block, as blocks become large.
 
@@ -212,12 +208,9 @@ def _one_step(p):
 
 
 @checked(
-    _seen_by,
-    readout=finite("batch n"),
-    code=ranges.instance(CoupledRug),
-    p=ranges.one_probability,
+    _seen_by, readout=finite("batch n"), code=ranges.instance(CoupledRug), p=ranges.one_probability,
     iterations=iterations,
-)
+)  # fmt: skip
 def decode_coupled(
     readout: NDArray[np.float64], code: CoupledRug, p: float, *, iterations: int = 200
 ) -> Iterator[NDArray[np.float64]]:

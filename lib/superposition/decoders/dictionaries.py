@@ -59,12 +59,11 @@ def _archive(name, value):
     """The path of a file of numpy's, .npz."""
     try:
         path = Path(value)
-        found = path.suffix == ".npz" and path.is_file()
+        if path.suffix == ".npz" and path.is_file():
+            return path
     except (TypeError, OSError, ValueError):
-        found = False
-    if not found:
-        raise ValueError(f"{name} = {checks.shown(value)} is not such a file; allowed: a file that `save` wrote, .npz")
-    return path
+        pass
+    raise ValueError(f"{name} = {checks.shown(value)} is not such a file; allowed: a file of `Dictionary.save`, .npz")
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +183,7 @@ def load_dictionary(path: str | os.PathLike) -> Dictionary:
             kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
             return Dictionary(kind, found["directions"], found["p"], noise, recipe)
     except (KeyError, ValueError, BadZipFile):
-        raise ValueError(f"path = {checks.shown(str(path))} is damaged; allowed: a file that `save` wrote") from None
+        raise ValueError(f"path = {checks.shown(str(path))} is damaged; allowed: a file of `Dictionary.save`") from None
 
 
 @dataclass(frozen=True, eq=False)
@@ -228,16 +227,10 @@ class Scores:
 
 
 @checked(
-    _frequencies,
-    ns=ranges.whole(2, MOST_DIRECTIONS),
-    nd=ranges.whole(1, MOST_DIRECTIONS),
-    kind=ranges.one_of(*KINDS),
-    p=ranges.one_probability,
-    exponent=ranges.number(0, 10),
-    p_max=ranges.one_probability,
-    noise=ranges.number(0),
+    _frequencies, ns=ranges.whole(2, MOST_DIRECTIONS), nd=ranges.whole(1, MOST_DIRECTIONS), kind=ranges.one_of(*KINDS),
+    p=ranges.one_probability, exponent=ranges.number(0, 10), p_max=ranges.one_probability, noise=ranges.number(0),
     seed=ranges.whole(0),
-)
+)  # fmt: skip
 def dictionary(
     ns: int,
     nd: int,
@@ -318,15 +311,9 @@ def _falling(ns, p, exponent, p_max):
 
 
 @checked(
-    _scored,
-    truth=ranges.instance(Dictionary),
-    x=finite("batch ns"),
-    codes=finite("batch k"),
-    directions=finite("nd k"),
-    hidden=finite("batch nd"),
-    offset=finite("nd"),
-    threshold=ranges.number(0),
-)
+    _scored, truth=ranges.instance(Dictionary), x=finite("batch ns"), codes=finite("batch k"),
+    directions=finite("nd k"), hidden=finite("batch nd"), offset=finite("nd"), threshold=ranges.number(0),
+)  # fmt: skip
 def scores(
     truth: Dictionary,
     x: ArrayLike,
@@ -429,12 +416,9 @@ def _length_kept(h, rebuilt):
 
 
 @checked(
-    _activations,
-    hidden=finite("batch nd"),
-    directions=finite("nd k"),
-    lambda_=ranges.number(0),
+    _activations, hidden=finite("batch nd"), directions=finite("nd k"), lambda_=ranges.number(0),
     iterations=ranges.whole(1, 10**6),
-)
+)  # fmt: skip
 def nonnegative_lasso(
     hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
 ) -> NDArray[np.float64]:

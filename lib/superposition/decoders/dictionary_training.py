@@ -60,17 +60,10 @@ class SparseAutoencoder:
 
 
 @checked(
-    truth=truth,
-    lambdas=ranges.array("n", 0, 1e6),
-    kind=ranges.one_of(*KINDS),
-    latents=ranges.whole(1, checks.MOST_FEATURES),
-    steps=training_steps,
-    batch=ranges.whole(1, 10**6),
-    lr=ranges.rate,
-    tangent=ranges.flag,
-    seed=ranges.seed,
-    progress=ranges.function,
-)
+    truth=truth, lambdas=ranges.array("n", 0, 1e6), kind=ranges.one_of(*KINDS),
+    latents=ranges.whole(1, checks.MOST_FEATURES), steps=training_steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,
+    tangent=ranges.flag, seed=ranges.seed, progress=ranges.function,
+)  # fmt: skip
 def train_saes(
     truth: Dictionary,
     lambdas: ArrayLike,

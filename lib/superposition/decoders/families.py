@@ -76,15 +76,9 @@ class Families(Dictionary):
 
 
 @checked(
-    _in_pairs,
-    ns=ranges.whole(2, MOST_DIRECTIONS),
-    nd=ranges.whole(1, MOST_DIRECTIONS),
-    kind=ranges.one_of(*KINDS),
-    p=ranges.one_probability,
-    children=ranges.number(0, 1, open_low=True),
-    noise=ranges.number(0),
-    seed=ranges.whole(0),
-)
+    _in_pairs, ns=ranges.whole(2, MOST_DIRECTIONS), nd=ranges.whole(1, MOST_DIRECTIONS), kind=ranges.one_of(*KINDS),
+    p=ranges.one_probability, children=ranges.number(0, 1, open_low=True), noise=ranges.number(0), seed=ranges.whole(0),
+)  # fmt: skip
 def dictionary_of_families(
     ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, children: float, noise: float = 0.0, seed: int = 0
 ) -> Families:
@@ -154,11 +148,7 @@ class Leaning(NamedTuple):
 
 
 @checked(
-    _leans,
-    truth=ranges.instance(Dictionary),
-    x=finite("batch ns"),
-    codes=finite("batch k"),
-    directions=finite("nd k"),
+    _leans, truth=ranges.instance(Dictionary), x=finite("batch ns"), codes=finite("batch k"), directions=finite("nd k")
 )
 def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: ArrayLike) -> Leaning:
     """Angles of latents, matched as by `superposition.decoders.scores`, towards the other feature of their pair.
@@ -248,12 +238,9 @@ class BestPair(NamedTuple):
 
 
 @checked(
-    parent=ranges.number(1e-4, 1),
-    children=ranges.number(0, 1, open_low=True),
-    price=ranges.number(0, 10),
-    latents=ranges.whole(1, 4),
-    related=ranges.flag,
-)
+    parent=ranges.number(1e-4, 1), children=ranges.number(0, 1, open_low=True), price=ranges.number(0, 10),
+    latents=ranges.whole(1, 4), related=ranges.flag,
+)  # fmt: skip
 def best_pair(parent: float, children: float, price: float, latents: int, *, related: bool = True) -> BestPair:
     """The autoencoder of the least loss on one parent and its child, on orthogonal directions, by quadrature.
 

@@ -21,6 +21,7 @@ from superposition.decoders.ranges import (
     finite,
     finite_interference,
     iterations,
+    of_the_rug,
     one_rare_probability,
     one_rare_ratio,
     rare_probability,
@@ -45,12 +46,6 @@ def _read_from(hidden, W_in):
     """Refuse hidden vectors that are not of the encoder."""
     if hidden.shape[-1] != len(W_in):
         raise ValueError(f"hidden has shape {hidden.shape}; allowed: (..., {len(W_in)})")
-
-
-def _of_the_rug(readout, rug):
-    """Refuse readouts of another number of features."""
-    if readout.shape[1] != rug.ns:
-        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
 
 
 @dataclass(frozen=True)
@@ -207,11 +202,7 @@ def decode(hidden: ArrayLike, W_in: ArrayLike, p: float, *, iterations: int = 20
 
 
 @checked(
-    _of_the_rug,
-    readout=finite("batch ns"),
-    rug=ranges.instance(Rug),
-    p=ranges.one_probability,
-    iterations=iterations,
+    of_the_rug, readout=finite("batch ns"), rug=ranges.instance(Rug), p=ranges.one_probability, iterations=iterations
 )
 def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) -> Iterator[np.ndarray]:
     """Iterate over the estimates of the Bayes decoder on a rug, one after each iteration.

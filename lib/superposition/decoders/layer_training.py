@@ -54,12 +54,9 @@ class Trained(NamedTuple):
 
 
 @checked(
-    _dimensions,
-    start=ranges.one_of("random", "rug", "antipodal"),
-    ns=ranges.whole(2, 4096),
-    nd=ranges.whole(1, 4096),
+    _dimensions, start=ranges.one_of("random", "rug", "antipodal"), ns=ranges.whole(2, 4096), nd=ranges.whole(1, 4096),
     seed=ranges.whole(0),
-)
+)  # fmt: skip
 def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
     """A code from which training starts: Gaussian ("random"), a "rug", or an "antipodal" rug, both with a little noise.
 
@@ -85,16 +82,9 @@ def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
 
 
 @checked(
-    W_in=_code,
-    p=ranges.one_probability,
-    layers=ranges.whole(1, 16),
-    frozen=ranges.flag,
-    steps=training_steps,
-    lr=ranges.rate,
-    seed=ranges.whole(0),
-    batch=ranges.whole(1, 10**6),
-    fresh=ranges.whole(2000, 10**9),
-)
+    W_in=_code, p=ranges.one_probability, layers=ranges.whole(1, 16), frozen=ranges.flag, steps=training_steps,
+    lr=ranges.rate, seed=ranges.whole(0), batch=ranges.whole(1, 10**6), fresh=ranges.whole(2000, 10**9),
+)  # fmt: skip
 def train_layers(
     W_in: NDArray[np.float64],
     p: float,

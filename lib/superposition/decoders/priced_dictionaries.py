@@ -28,12 +28,9 @@ class Priced(NamedTuple):
 
 
 @checked(
-    a=ranges.number(1e-6, 1e6),
-    b=ranges.number(-1e6, 1e6),
-    price=price,
-    p=ranges.one_probability,
+    a=ranges.number(1e-6, 1e6), b=ranges.number(-1e6, 1e6), price=price, p=ranges.one_probability,
     r=ranges.number(1e-6, 1),
-)
+)  # fmt: skip
 def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b).
 
@@ -62,12 +59,9 @@ def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
 
 
 @checked(
-    a=ranges.number(1e-6, 1e6),
-    b=ranges.number(-1e6, 1e6),
-    price=price,
-    p=ranges.one_probability,
+    a=ranges.number(1e-6, 1e6), b=ranges.number(-1e6, 1e6), price=price, p=ranges.one_probability,
     r=ranges.number(1e-6, 0.5),
-)
+)  # fmt: skip
 def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of directions independent of the features: an antipodal rug, two latents on each line, r up to 1/2.
 

@@ -61,13 +61,7 @@ class Weights(NamedTuple):
     b_dec: torch.Tensor
 
 
-@checked(
-    _in_dimensions,
-    directions=finite("nd k"),
-    gain=ranges.number(),
-    bias=ranges.number(),
-    center=finite("nd"),
-)
+@checked(_in_dimensions, directions=finite("nd k"), gain=ranges.number(), bias=ranges.number(), center=finite("nd"))
 def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) -> SparseAutoencoder:
     """An autoencoder that reads directions (nd, k) along themselves, around a center (nd,) of the activations.
 
@@ -84,15 +78,9 @@ def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) ->
 
 
 @checked(
-    _descents,
-    truth=truth,
-    starts=_starts,
-    prices=ranges.array("n", 0, 1e6),
-    steps=training_steps,
-    lr=ranges.rate,
-    batch=ranges.whole(1, 10**6),
-    seed=ranges.seed,
-)
+    _descents, truth=truth, starts=_starts, prices=ranges.array("n", 0, 1e6), steps=training_steps, lr=ranges.rate,
+    batch=ranges.whole(1, 10**6), seed=ranges.seed,
+)  # fmt: skip
 def descend_saes(
     truth: Dictionary,
     starts: Sequence[SparseAutoencoder],

@@ -54,6 +54,16 @@ def same_shape(**values: Any) -> list[np.ndarray]:
     return list(np.broadcast_arrays(*values.values()))
 
 
+def broadcast(p: Any, r: Any) -> None:
+    """Refuse probabilities and ratios whose shapes do not fit."""
+    same_shape(p=p, r=r)
+
+
+def of_the_rug(readout: np.ndarray, rug: Any) -> None:
+    """Refuse readouts of another number of features."""
+    shaped("readout", readout, "batch", rug.ns)
+
+
 def iterations(name: str, value: Any) -> int:
     """Number of iterations, from 1 to 100,000; the first is the element-wise decoder."""
     return checks.whole(name, value, 1, 100_000)

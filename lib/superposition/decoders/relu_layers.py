@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import features, minima, ranges
 from superposition.checked import checked
-from superposition.decoders.ranges import finite, same_shape
+from superposition.decoders.ranges import broadcast, finite, of_the_rug
 from superposition.rug import meanfield
 from superposition.rug.moments import floats, moment, ramp_moment
 from superposition.rug.rugs import Rug
@@ -27,17 +27,6 @@ if TYPE_CHECKING:
 THRESHOLDS = np.concatenate([-np.geomspace(60, 0.05, 160), np.linspace(-0.04, 1.5, 30)])
 
 ROUNDING = 1e-17  # rounding error of a variance that is a difference: smaller errors are 0
-
-
-def _one_shape(p, r):
-    """Refuse shapes that do not fit."""
-    same_shape(p=p, r=r)
-
-
-def _of_the_rug(readout, rug):
-    """Refuse readouts of another number of features."""
-    if readout.shape[1] != rug.ns:
-        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
 
 
 class Step(NamedTuple):
@@ -58,7 +47,7 @@ class Layers(NamedTuple):
     step: Step
 
 
-@checked(_one_shape, p=ranges.probability, r=ranges.real(1e-30, 1), layers=ranges.whole(1, 10_000))
+@checked(broadcast, p=ranges.probability, r=ranges.real(1e-30, 1), layers=ranges.whole(1, 10_000))
 def relu_evolution(p: ArrayLike, r: ArrayLike, layers: int) -> Layers:
     """Losses of one, two and more layers of ReLUs on a rug as ns -> infinity, each with its best three scalars.
 
@@ -125,12 +114,9 @@ def _best_read(p: ArrayLike, sigma: ArrayLike) -> tuple[Floats, Floats, Floats]:
 
 
 @checked(
-    _of_the_rug,
-    readout=finite("batch ns"),
-    rug=ranges.instance(Rug),
-    p=ranges.one_probability,
+    of_the_rug, readout=finite("batch ns"), rug=ranges.instance(Rug), p=ranges.one_probability,
     layers=ranges.whole(1, 10_000),
-)
+)  # fmt: skip
 def decode_in_layers(readout: NDArray[np.float64], rug: Rug, p: float, layers: int) -> Iterator[NDArray[np.float64]]:
     """Yield the estimates of one, two and more layers of ReLUs, each read out by a ReLU of its own.
 

@@ -16,7 +16,7 @@ from scipy.special import ndtr
 from superposition import features, ranges
 from superposition.checked import checked
 from superposition.decoders.ladder import Evolution, extrinsic, iterates
-from superposition.decoders.ranges import finite, same_shape
+from superposition.decoders.ranges import broadcast, finite, of_the_rug, same_shape
 from superposition.decoders.ranges import iterations as some_iterations
 from superposition.rug.moments import REACH, floats, gauss_legendre
 from superposition.rug.rugs import Rug
@@ -25,11 +25,6 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray
 
     from superposition.checks import Floats
-
-
-def _one_shape(p, r):
-    """Refuse shapes that do not fit."""
-    same_shape(p=p, r=r)
 
 
 def _digons(p, c):
@@ -41,8 +36,7 @@ def _antipodal(readout, rug):
     """Refuse other rugs, and readouts of another number of features."""
     if not rug.antipodal:
         raise ValueError(f"rug = {rug!r} is not antipodal; allowed: Rug(..., antipodal=True)")
-    if readout.shape[1] != rug.ns:
-        raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {rug.ns})")
+    of_the_rug(readout, rug)
 
 
 class PairPosterior(NamedTuple):
@@ -98,7 +92,7 @@ def _pair_posterior(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> PairPosteri
     return PairPosterior(*(part[()] for part in _posterior(*floats(y, sigma, p))[1]))
 
 
-@checked(_one_shape, p=ranges.probability, r=ranges.real(1e-30, 0.5), iterations=some_iterations)
+@checked(broadcast, p=ranges.probability, r=ranges.real(1e-30, 0.5), iterations=some_iterations)
 def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
     """State evolution of the best iterated decoder on an antipodal rug, as ns -> infinity, for r up to 1/2.
 
@@ -129,12 +123,9 @@ def pair_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 
 @checked(
-    _antipodal,
-    readout=finite("batch ns"),
-    rug=ranges.instance(Rug),
-    p=ranges.one_probability,
+    _antipodal, readout=finite("batch ns"), rug=ranges.instance(Rug), p=ranges.one_probability,
     iterations=some_iterations,
-)
+)  # fmt: skip
 def decode_antipodal(
     readout: NDArray[np.float64], rug: Rug, p: float, *, iterations: int = 20
 ) -> Iterator[NDArray[np.float64]]:

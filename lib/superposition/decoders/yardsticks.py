@@ -36,12 +36,9 @@ class Ceiling(NamedTuple):
 
 
 @checked(
-    _independent,
-    truth=ranges.instance(Dictionary),
-    looks=ranges.whole(1, 10_000),
-    samples=ranges.whole(2, 10**7),
+    _independent, truth=ranges.instance(Dictionary), looks=ranges.whole(1, 10_000), samples=ranges.whole(2, 10**7),
     seed=ranges.whole(0),
-)
+)  # fmt: skip
 def ceilings(truth: Dictionary, *, looks: int = 4, samples: int = 20_000, seed: int = 0) -> list[Ceiling]:
     """Losses of readers that know the directions, for comparison with an autoencoder that has to find them.
 
