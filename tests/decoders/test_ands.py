@@ -29,7 +29,7 @@ def test_no_units_leave_less_to_a_linear_reader_than_one_neuron_an_and(N):
         assert decoders.missed_share(h, x, chance) > dedicated + 1e-3
 
 
-def test_nothing_to_read_leaves_everything():
+def test_linear_units_leave_all_of_the_variance():
     x, chance = decoders.all_inputs(4, 0.2)
     assert decoders.missed_share(x @ np.ones((4, 1)), x, chance) == pytest.approx(1)
 

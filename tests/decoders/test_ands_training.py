@@ -1,4 +1,4 @@
-"""Descents on all inputs: losses are what the weights give, and a linear layer is one of ReLUs with a large bias."""
+"""Descents on all inputs: losses are those of the weights, and a linear layer is one of ReLUs with a large bias."""
 
 import numpy as np
 import pytest

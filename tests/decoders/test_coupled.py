@@ -1,4 +1,4 @@
-"""Coupled rugs: one link is a rug, a chain decodes below the threshold of a rug, and the recursion says when."""
+"""Coupled rugs: one link is a rug, a chain decodes below the threshold of a rug, and the recursion predicts when."""
 
 import numpy as np
 import pytest
@@ -29,7 +29,7 @@ def test_evolution_of_one_block_is_that_of_a_rug():
         assert np.allclose(one.loss[0], rug.loss, rtol=1e-6) and np.allclose(one.sigma[0], rug.sigma, rtol=1e-6)
 
 
-def test_every_feature_is_written_by_orthogonal_rows_and_heard_alike():
+def test_every_small_rug_has_orthogonal_rows_and_a_unit_diagonal():
     code = decoders.CoupledRug(64, 20, blocks=5, width=3, seed=1)
     assert (code.ns, code.nd, len(code.rugs)) == (320, 140, 7)
     assert code.windows == [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 5), (4, 5)]
@@ -73,7 +73,7 @@ def test_a_simulated_chain_follows_its_evolution_and_ends_decoded():
 
 
 def test_the_step_without_its_correction_is_worse():
-    # the posterior mean fed back as it is, which a wrong slope would amount to
+    # the posterior mean is fed back unchanged, as with a wrong slope
     p, code = 0.05, decoders.CoupledRug(1024, 110, blocks=8, width=4, seed=2)
     x = features.sample(code.ns, p, 2, seed=3)
     guess = np.full_like(x, p / 2)
@@ -89,11 +89,11 @@ def test_the_step_without_its_correction_is_worse():
 
 
 def test_refusals_name_the_argument():
-    for arguments, said in (
+    for arguments, message in (
         ({"size": 8, "dims": 9}, r"dims = 9 is out of range; allowed: whole numbers from 1 to 8"),
         ({"size": 8, "dims": 2, "blocks": 3, "width": 4}, r"width = 4 .* allowed: whole numbers from 1 to 3"),
     ):
-        with pytest.raises(ValueError, match=said):
+        with pytest.raises(ValueError, match=message):
             decoders.CoupledRug(**arguments)
     code = decoders.CoupledRug(8, 3, blocks=3, width=2)
     with pytest.raises(ValueError, match=r"readout has shape \(2, 24\); allowed: \(batch, 48\), of all small rugs"):

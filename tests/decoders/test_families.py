@@ -1,4 +1,4 @@
-"""Parents and children: who is on with whom, how latents lean, and the best autoencoder of one pair."""
+"""Parents and children: when children are on, how latents lean, and the best autoencoder of one pair."""
 
 import numpy as np
 import pytest
@@ -33,18 +33,18 @@ def test_batches_and_noise_have_families_too():
 
 
 @pytest.mark.parametrize(
-    ("arguments", "said"),
+    ("arguments", "message"),
     [
         ({"ns": 7}, "ns = 7 is odd; allowed: even numbers"),
         ({"ns": 8, "p": 0.8}, "p = 0.8 with children = 0.5 gives parents 1.06"),
     ],
 )
-def test_no_such_families(arguments, said):
-    with pytest.raises(ValueError, match=said):
+def test_no_such_families(arguments, message):
+    with pytest.raises(ValueError, match=message):
         decoders.dictionary_of_families(nd=4, children=0.5, **arguments)
 
 
-def test_what_takes_features_for_independent_refuses(tmp_path):
+def test_functions_of_independent_features_refuse_families(tmp_path):
     truth = decoders.dictionary_of_families(8, 4, children=0.5)
     with pytest.raises(ValueError, match="allowed: independent features"):
         decoders.ceilings(truth)
@@ -53,7 +53,7 @@ def test_what_takes_features_for_independent_refuses(tmp_path):
             written(tmp_path / "truth.npz")
 
 
-def test_leans_are_what_was_written():
+def test_leans_are_those_of_the_directions():
     truth = decoders.dictionary_of_families(16, 6, p=0.1, children=0.5, seed=1)  # with overlaps between all of them
     parents, children = truth.directions[:, :8], truth.directions[:, 8:]
     one, two = np.radians(20), np.radians(40)
@@ -82,7 +82,7 @@ def test_one_latent_of_a_pair_is_the_leading_direction(children):
 
 @pytest.mark.parametrize("children", [0.25, 0.75])
 def test_two_latents_lean_by_the_root_of_the_price(children):
-    for price in (1e-3, 1e-2):  # what is left out is of the next order, 1.6 roots of the price (seen)
+    for price in (1e-3, 1e-2):  # the next order is 1.6 roots of the price (observed)
         parent, child = decoders.best_pair(0.05, children, price, 2).degrees
         assert 0 < 1 - (90 - child) / decoders.absorbed_angle(price) < 2 * price**0.5
         assert abs(parent) < (90 - child) / 4

@@ -39,7 +39,7 @@ def test_its_mean_variance_is_the_loss_and_so_is_its_slope(p, sigma):
     assert abs(error.mean() - loss) < 4.5 * error.std() / np.sqrt(x.size)
     assert abs(variance.mean() - loss) < 4.5 * variance.std() / np.sqrt(x.size)
     slope = (bayes.bayes_decoder(y + 1e-5 * sigma, sigma, p)[0] - mean) / (1e-5 * sigma)
-    assert np.allclose(slope, variance / sigma**2, atol=2e-4)  # Tweedie: what makes the step divergence-free
+    assert np.allclose(slope, variance / sigma**2, atol=2e-4)  # Tweedie; this makes the step divergence-free
 
 
 def test_the_first_iteration_is_the_element_wise_decoder_and_the_loss_only_falls():

@@ -1,4 +1,4 @@
-"""Trained decoders of several layers: where they start, what is kept, and what they reach at a small size."""
+"""Trained decoders of several layers: their starts, frozen codes, and their losses at a small size."""
 
 import numpy as np
 import pytest
@@ -7,7 +7,7 @@ from superposition.rug.rugs import Rug
 
 
 @pytest.mark.parametrize(("start", "opposite", "met"), [("rug", 0, None), ("antipodal", 1, 1)])
-def test_first_codes_are_what_they_are_called(start, opposite, met):
+def test_first_codes_have_the_shape_of_their_name(start, opposite, met):
     found = decoders.code_shape(decoders.first_code(start, 64, 32, 3))
     assert found["opposite"] == opposite and found["spread"] < 1e-3
     row = Rug(64, 32, seed=3).row()[1:]
@@ -19,7 +19,7 @@ def test_a_random_code_is_neither():
     assert found["opposite"] == 0 and found["spread"] > 0.03 and found["met"] > 10
 
 
-def test_shape_is_that_of_what_is_kept_however_it_is_written():
+def test_shape_depends_on_the_row_space_alone():
     W_in, rng = decoders.first_code("random", 32, 12, 0), np.random.default_rng(1)
     mixed = decoders.code_shape(rng.standard_normal((12, 12)) @ W_in)
     assert mixed == pytest.approx(decoders.code_shape(W_in))

@@ -23,7 +23,7 @@ def _simulated(kind, loss, price, p, nd, ns=1024, samples=1000):
 @pytest.mark.parametrize(("kind", "loss"), [("rug", decoders.truth_loss), ("antipodal", decoders.pairs_loss)])
 def test_closed_forms_are_those_of_large_rugs(kind, loss, price, p, nd):
     best, found = _simulated(kind, loss, price, p, nd)
-    # what is left out is of the order of 1 in p n_s, 0.02 here and less
+    # the next order is 1 in p n_s, 0.02 here and less
     assert best.loss == pytest.approx(found.mean, abs=4 * found.se + 0.02 * found.mean)
 
 

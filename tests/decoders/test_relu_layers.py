@@ -18,7 +18,7 @@ def test_best_step_against_samples(p, sigma):
     noise = sigma * rng.standard_normal(x.size)
 
     def guess(threshold):
-        """The error variance at a threshold, and the covariance with the noise: what the samples say."""
+        """The error variance at a threshold, and the covariance with the noise, from samples."""
         u = np.maximum(x + noise + threshold, 0)
         f = u - np.mean(x + noise + threshold > 0) * (x + noise)
         c = np.cov(x, f)
@@ -58,7 +58,7 @@ def test_layers_on_a_rug_follow_the_recursion_and_the_plain_loop_does_not():
 
 
 @pytest.mark.thorough
-def test_threshold_parts_what_is_decoded_from_what_is_not():
+def test_the_threshold_separates_ratios_that_are_decoded_from_others():
     p = 0.05
     ratio = decoders.relu_recovery_ratio(p)
     assert decoders.recovery_ratio(p) < ratio

@@ -14,7 +14,7 @@ from superposition.rug.bayes import bayes_decoder
 
 
 def binned_loss(seen, x, width):
-    """Mean squared error of the mean of x within bins of what is seen, less what sharing a bin's own x gains."""
+    """Mean squared error of the mean of x within bins of the seen values, corrected for the x of each in its own mean."""
     cells = np.unique(np.floor(np.atleast_2d(seen) / width).astype(int), axis=1, return_inverse=True)[1].ravel()
     count = np.bincount(cells)
     means = np.stack([np.bincount(cells, column) / count for column in x.T])
@@ -41,11 +41,11 @@ def test_digon_against_its_single_integral_and_its_limit():
     assert np.allclose(decoders.digon_bayes_loss(1e-6, c) / 1e-12, (1 + c**-2) * (2 - 1 / c) / 12, rtol=1e-5)
     assert np.allclose(decoders.digon_bayes_loss(p, 1 / c), decoders.digon_bayes_loss(p, c), rtol=1e-12)
     assert np.all(decoders.digon_bayes_loss(0.05, c[:3]) < digon(0.05, c[:3]))  # no ReLU is better
-    assert decoders.digon_bayes_loss(1.0) == pytest.approx(1 / 24, rel=1e-12)  # the genie, who knows that both are on
+    assert decoders.digon_bayes_loss(1.0) == pytest.approx(1 / 24, rel=1e-12)  # both are on
 
 
 def by_quadrature(y, sigma, p):
-    """The moments of a pair, over z and over what the lesser of its two features may be."""
+    """The moments of a pair, over z and over the smaller of its two features."""
     alone, both = p * (1 - p), p**2
 
     def at(z):
@@ -103,7 +103,7 @@ def test_three_features_in_a_plane_against_bins(seed):
     exact = decoders.planar_bayes_loss(W_in, p, samples=100_000, seed=2)
     assert exact.lower == exact.upper  # there are no four
     x = features.sample(3, p, 3_000_000, seed=3)
-    x = x[np.count_nonzero(x, axis=1) >= 2]  # a line is told from the plane with certainty
+    x = x[np.count_nonzero(x, axis=1) >= 2]  # a line is distinguished from the plane with certainty
     found = binned_loss(W_in @ x.T, x, 0.005) * len(x) / 3_000_000
     assert exact.lower == pytest.approx(found, rel=0.03)
 

@@ -4,7 +4,7 @@ Bits are on with probability p, independently; x has shape (..., m), and the M =
 `numpy.triu_indices`. *Early*: neurons ReLU(s . x - 1) with random signs s, so that the ANDs are computed in the layer.
 *Late*: the layer is a rug, which keeps the bits, and the reader computes. A distribution is a list of Gaussian cases.
 
-Source: ours. The task is the universal AND of Hänni, Mendel, Vaintrob and Chan, who take random subsets for signs.
+Source: ours. The task is the universal AND of Hänni, Mendel, Vaintrob and Chan, with signs instead of their random subsets.
 """
 
 from __future__ import annotations
@@ -204,7 +204,7 @@ def missed_share(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs 
     if np.sum(wanted**2) <= 1e-18 * np.sum(weight[:, None] * every**2):
         raise ValueError("x has ANDs that are linear functions of the bits; allowed: all inputs, as of `all_inputs`")
     u, size, _ = np.linalg.svd(rest, full_matrices=False)
-    least = 1e-9 * np.linalg.norm(np.sqrt(weight)[:, None] * h)  # what is linear leaves rounding
+    least = 1e-9 * np.linalg.norm(np.sqrt(weight)[:, None] * h)  # linear units leave rounding errors
     read = u[:, size > least].T @ wanted
     return float(1 - np.sum(read**2) / np.sum(wanted**2))
 

@@ -83,7 +83,7 @@ def descend_on_ands(
     from superposition import optimise
     from superposition.devices import torch
 
-    # A linear reader sees the bits too: what is linear is free. A bias is a weight of an input that is always 1, and
+    # A linear reader has the bits too, so that linear functions cost no unit. A bias is a weight of an input that is always 1, and
     # all of an input is scaled by the root of its share in the loss, for which ReLUs do not care.
     x, chance = ands.all_inputs(m, p)
     seen = N + m if reader == "linear" else N

@@ -54,7 +54,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int | np
     Returns
     -------
     Bracket
-        ``lower`` is the loss of a decoder that is told whether four or more features are on, and whose error then does
+        ``lower`` is the loss of a decoder that is given whether four or more features are on, and whose error then does
         not count; every decoder has at least this loss. ``upper`` counts this error too; ``se`` is the standard error.
 
     Raises
