@@ -14,7 +14,7 @@ from superposition.rug.bayes import bayes_decoder
 
 
 def binned_loss(seen, x, width):
-    """Mean squared error of the mean of x within bins of the seen values, corrected for the x of each in its own mean."""
+    """Mean squared error of the mean of x within bins, corrected for the share of each x in its own mean."""
     cells = np.unique(np.floor(np.atleast_2d(seen) / width).astype(int), axis=1, return_inverse=True)[1].ravel()
     count = np.bincount(cells)
     means = np.stack([np.bincount(cells, column) / count for column in x.T])

@@ -4,7 +4,7 @@ Bits are on with probability p, independently; x has shape (..., m), and the M =
 `numpy.triu_indices`. *Early*: neurons ReLU(s . x - 1) with random signs s, so that the ANDs are computed in the layer.
 *Late*: the layer is a rug, which keeps the bits, and the reader computes. A distribution is a list of Gaussian cases.
 
-Source: ours. The task is the universal AND of Hänni, Mendel, Vaintrob and Chan, with signs instead of their random subsets.
+Source: ours. The task is the universal AND of Hänni, Mendel, Vaintrob and Chan, with signs for their random subsets.
 """
 
 from __future__ import annotations

@@ -21,7 +21,7 @@ from numpy.typing import ArrayLike, NDArray
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
-from superposition.decoders.ranges import finite, shaped, training_steps, truth
+from superposition.decoders.ranges import finite, shaped, truth
 
 if TYPE_CHECKING:
     import torch
@@ -61,7 +61,7 @@ class SparseAutoencoder:
 
 @checked(
     truth=truth, lambdas=ranges.array("n", 0, 1e6), kind=ranges.one_of(*KINDS),
-    latents=ranges.whole(1, checks.MOST_FEATURES), steps=training_steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,
+    latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,
     tangent=ranges.flag, seed=ranges.seed, progress=ranges.function,
 )  # fmt: skip
 def train_saes(

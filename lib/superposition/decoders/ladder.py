@@ -92,7 +92,7 @@ def state_evolution(p: ArrayLike, r: ArrayLike, iterations: int) -> Evolution:
 
 
 def extrinsic(v: ArrayLike, sigma: ArrayLike) -> Floats:
-    """Extrinsic variance of a Bayes decoder, which its input does not contain: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0."""
+    """Variance of the extrinsic message of a Bayes decoder: 1 / (1 / v - 1 / sigma^2), 0 at sigma = 0."""
     v, sigma = floats(v, sigma)
     gain = sigma**2 - v
     if np.any((gain <= 0) & (v > 0)):

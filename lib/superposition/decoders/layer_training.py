@@ -14,7 +14,6 @@ import numpy as np
 from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.decoders.ladder import FLATTEST
-from superposition.decoders.ranges import training_steps
 from superposition.features import Estimate
 from superposition.rug.rugs import Rug
 
@@ -82,7 +81,7 @@ def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
 
 
 @checked(
-    W_in=_code, p=ranges.one_probability, layers=ranges.whole(1, 16), frozen=ranges.flag, steps=training_steps,
+    W_in=_code, p=ranges.one_probability, layers=ranges.whole(1, 16), frozen=ranges.flag, steps=ranges.steps,
     lr=ranges.rate, seed=ranges.whole(0), batch=ranges.whole(1, 10**6), fresh=ranges.whole(2000, 10**9),
 )  # fmt: skip
 def train_layers(

@@ -17,7 +17,7 @@ from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
 from superposition.decoders.dictionary_training import SparseAutoencoder, across
-from superposition.decoders.ranges import finite, price, shaped, training_steps, truth
+from superposition.decoders.ranges import finite, price, shaped, truth
 
 if TYPE_CHECKING:
     import torch
@@ -78,7 +78,7 @@ def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) ->
 
 
 @checked(
-    _descents, truth=truth, starts=_starts, prices=ranges.array("n", 0, 1e6), steps=training_steps, lr=ranges.rate,
+    _descents, truth=truth, starts=_starts, prices=ranges.array("n", 0, 1e6), steps=ranges.steps, lr=ranges.rate,
     batch=ranges.whole(1, 10**6), seed=ranges.seed,
 )  # fmt: skip
 def descend_saes(

@@ -69,11 +69,6 @@ def iterations(name: str, value: Any) -> int:
     return checks.whole(name, value, 1, 100_000)
 
 
-def training_steps(name: str, value: Any) -> int:
-    """Training steps, from 0 to 1e9."""
-    return checks.whole(name, value, 0, 10**9)
-
-
 def price(name: str, value: Any) -> float:
     """Price of a unit of activity, in [0, 1e6]."""
     return checks.number(name, value, 0, 1e6)
