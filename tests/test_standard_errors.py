@@ -6,10 +6,9 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features, incidental, receptive
+from superposition import decoders, features, incidental, receptive
 from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
-from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import few_active_features
@@ -156,7 +155,7 @@ def tuned(seed):
 
 
 def planar(seed):
-    found = planar_decoders.planar_bayes_loss(FAN.W_in, 0.1, samples=60, seed=seed)
+    found = decoders.planar_bayes_loss(FAN.W_in, 0.1, samples=60, seed=seed)
     return found.upper, found.se
 
 

@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 from superposition import codes, correlated, decoders, incidental, receptive, rug, toy
 from superposition.book import ledger
-from superposition.decoders.shared_directions import digon_bayes_loss
 from superposition.toy import border, thomson
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -94,7 +93,7 @@ NUMBERS = {
     "The best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
     "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
     "above r = {:.3f} nothing is left": lambda: float(decoders.recovery_ratio(0.05)),
-    "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
+    "The antipodal rug keeps {:.3f}, whatever": lambda: float(decoders.digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
     "{:.3f} ± {:.3f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }

@@ -24,7 +24,7 @@ def ladder(
     *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Loss of every decoder of the ladder on one rug and the same feature vectors."""
-    from superposition.decoders.ladder import decode_rug
+    from superposition.decoders import decode_rug
     from superposition.rug import meanfield
     from superposition.rug.jumprelu import jumprelu_optimum
 
@@ -49,8 +49,7 @@ def antipodal_ladder(
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
     from superposition.codes import partners
-    from superposition.decoders.ladder import decode_rug
-    from superposition.decoders.shared_directions import decode_antipodal
+    from superposition.decoders import decode_antipodal, decode_rug
 
     rug = _rug(ns, r, seed, antipodal=True)
     relu = partners.antipodal_optimum(p, rug.nd / ns)
