@@ -16,7 +16,7 @@ from superposition.frequencies import few_active_features
 from superposition.incidental import collision_constant, many_networks, noise_laws, noise_push
 from superposition.receptive import flat_field, hermite, least_squares
 from superposition.rug import rugs
-from superposition.toy import loss as toy_loss
+from superposition.toy import simulated_loss
 
 torch = pytest.importorskip("torch")
 from superposition.codes import dense_training, tile_search  # noqa: E402
@@ -170,9 +170,7 @@ def pushed(seed):
 
 CASES = (
     {
-        "loss.simulated_loss": lambda seed, _: estimate(
-            toy_loss.simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)
-        ),
+        "loss.simulated_loss": lambda seed, _: estimate(simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)),
         "toy.training._losses": toy_networks,
         "toy.trained_on": finite,
         "rugs.simulated_loss": lambda seed, _: estimate(
