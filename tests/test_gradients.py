@@ -28,7 +28,7 @@ from superposition.toy import thomson
 torch = pytest.importorskip("torch")
 from superposition.decoders import priced_training  # noqa: E402
 from superposition.experiments import wide_networks  # noqa: E402
-from superposition.frequencies import unequal_training  # noqa: E402
+from superposition.frequencies import sparse_batches  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
 from superposition.rug import exact_gradients, gaussian_training, training  # noqa: E402
 
@@ -118,7 +118,7 @@ def unequal_batch(matrices):
 
     def both(x):
         weights = tensors(x, ((6, 2),) * matrices + ((6,),), torch.float32)
-        loss = unequal_training._gradient(weights, p, importance, 2**11, np.random.default_rng(1))()
+        loss = sparse_batches.batch_gradient(weights, p, importance, 2**11, np.random.default_rng(1))()
         return float(loss) / 6, gradients(weights)  # the loss is a sum over features, the gradient that of the mean
 
     return both, start_of_training(matrices)
@@ -266,7 +266,7 @@ def flow_of_the_linear_model():
 
     def both(x):
         W = x.reshape(2, 4)
-        loss = toy.linear_loss(W, linear.best_bias(W, 0.3), importance, 0.3)
+        loss = toy.linear_loss(W, toy.best_linear_bias(W, 0.3), importance, 0.3)
         return float(loss), (W - toy.linear_flow(W, importance, 0.3, [1e-5])[0]).ravel() / 1e-5
 
     return both, normal(8) / 2
@@ -359,8 +359,8 @@ CASES = {
     "gaussian_training._closed_gradient": (closed_form, EXACT),
     "exact_gradients.batch_gradient, gathered": (lambda: batch(0.08), ROUNDED),
     "exact_gradients.batch_gradient, dense": (lambda: batch(0.4), ROUNDED),
-    "unequal_training._gradient, tied": (lambda: unequal_batch(1), ROUNDED),
-    "unequal_training._gradient, untied": (lambda: unequal_batch(2), ROUNDED),
+    "sparse_batches.batch_gradient, tied": (lambda: unequal_batch(1), ROUNDED),
+    "sparse_batches.batch_gradient, untied": (lambda: unequal_batch(2), ROUNDED),
     "priced_training._gradient": (priced_autoencoders, EXACT),
     "noise_bound._mean_noise": (noise_of_an_autoencoder, EXACT),
     "l1_loss.gradient": (tied_with_l1, EXACT),

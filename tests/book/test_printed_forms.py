@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from superposition import toy
 from superposition.book import printed_forms
 from superposition.incidental import sparsification_rate
 from superposition.receptive import relu_flow
-from superposition import toy
 
 THIRD = np.pi / 3
 

@@ -24,6 +24,7 @@ from superposition.toy.ranges import (
     one_model,
     ordered_importances,
     rising_times,
+    short_columns,
     short_path,
     weights,
 )
@@ -110,6 +111,10 @@ def best_linear_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
 def two_force_optimum(importance: ArrayLike, m: int) -> float:
     """Smallest value of the two forces in m dimensions: the importance of all but the m most important features.
 
+    Returns
+    -------
+    float
+
     Notes
     -----
     Source: Toy Models, "never worthwhile for the linear model to represent more features than it has dimensions". The
@@ -127,7 +132,7 @@ def two_force_optimum(importance: ArrayLike, m: int) -> float:
 @checked(
     of_one,
     short_path,
-    W=one_model,
+    W=short_columns,
     importance=importances,
     p=ranges.one_probability,
     times=rising_times,
@@ -141,7 +146,7 @@ def linear_flow(
     Parameters
     ----------
     W : array_like, shape (m, n)
-        Weights at time 0.
+        Weights at time 0, from -100 to 100.
     times : array_like, shape (t,)
         Rising times from 0 on; importance times time is 1e5 at most.
     rtol : float
@@ -190,7 +195,7 @@ def linear_flow(
 
 @checked(
     curves,
-    start=ranges.real(1e-30, ranges.LARGEST),
+    start=ranges.real(1e-30, 100),
     importance=importances,
     p=ranges.probability,
     times=ranges.real(0, ranges.LARGEST),
@@ -201,7 +206,7 @@ def strength_curve(start: ArrayLike, importance: ArrayLike, p: ArrayLike, times:
     Parameters
     ----------
     start : array_like
-        Strength s_0 at time 0, from 1e-30 on.
+        Strength s_0 at time 0, from 1e-30 to 100.
 
     Returns
     -------

@@ -43,6 +43,11 @@ def one_model(name: str, value: Any) -> np.ndarray:
     return weights(name, checks.array(name, value, "m n"))
 
 
+def short_columns(name: str, value: Any) -> np.ndarray:
+    """Weights of shape (m, n), m <= n, from -100 to 100."""
+    return checks.real(name, one_model(name, value), -100, 100)
+
+
 def starting_weights(name: str, value: Any) -> list[np.ndarray]:
     """A list of weights, each of shape (m, n)."""
     if not isinstance(value, (list, tuple)) and not (isinstance(value, np.ndarray) and value.ndim):

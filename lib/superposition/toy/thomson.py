@@ -56,6 +56,10 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     threshold : float
         Overlap that costs nothing, by a negative bias of that size; from -1 to 1.
 
+    Returns
+    -------
+    float
+
     Notes
     -----
     Source: Toy Models, "a generalized Thomson problem"; L_1 of a model with unit norms and no bias is a third of it.
@@ -173,6 +177,11 @@ def direct_sum(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     Returns
     -------
     numpy.ndarray, shape (sum of m_i, sum of n_i)
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or one is no such array.
 
     Examples
     --------
