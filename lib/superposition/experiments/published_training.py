@@ -34,7 +34,9 @@ def caused_loss(
 
     p, unit = frequencies.power_law(ns, exponent), largest**2
     changed = {"pull": pull, "bias_spread": bias_spread, "largest": largest}
-    model = frequencies.train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed)
+    model = frequencies.train_unequal(
+        p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed
+    )
     squares = np.sum(model.W_in**2, axis=0)
     dead = squares * largest + model.bias <= 0
     return {

@@ -80,7 +80,8 @@ def allocate(
 def _allocated(names, share, loss, weight, worth, nd):
     """Halve the interval of the price until the dimensions are just used up."""
     weighted = weight[:, None] * loss
-    low, high = np.log(min(1e-15 * worth.max(), 1e-3 * worth.min())), np.log(10 * worth.max())
+    # A dimension of its own in place of a fan or a digon is worth about weight p^2 / 3 to a feature.
+    low, high = np.log(min(1e-15 * worth.max(), 0.1 * (worth**2 / weight).min())), np.log(10 * worth.max())
     for _ in range(50):
         middle = (low + high) / 2
         fits = _taken(share, _chosen(share, weighted, middle)).sum() <= nd * (1 + 1e-12)

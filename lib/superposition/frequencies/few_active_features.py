@@ -1,8 +1,7 @@
-"""A rug when few features are on at once: the interference is not Gaussian, but Gaussian given the features that are on.
+"""A rug when few features are on at once: given the features that are on, the interference is Gaussian.
 
-Given the features that are on, output i receives a sum of their values with random weights: Gaussian, of a
-variance sigma_i^2 T, where T depends on the features that are on and has mean 1. The loss is that of the Gaussian theory with
-both of its moments averaged over T.
+Output i receives a sum of their values with random weights, of a variance sigma_i^2 T, where T depends on the features
+that are on and has mean 1. The loss is that of the Gaussian theory with both of its moments averaged over T.
 """
 
 from __future__ import annotations
@@ -49,7 +48,7 @@ def few_active_losses(
     Examples
     --------
     >>> few_active_losses([0.001] * 100, [0.1] * 100)[:2].round(5)  # with Gaussian interference 0.00011
-    array([0.0003, 0.0003])
+    array([0.00015, 0.00015])
     """
     p, share = np.asarray(p, float), np.asarray(share, float)
     alone, never = share > 1 - 1e-9, share < 1e-12
@@ -102,6 +101,7 @@ def _interpolated(p, noise, T):
     at = np.unique(np.geomspace(1, len(distinct), KNOTS).round().astype(int)) - 1
     at = np.unique(np.r_[at, len(distinct) - 1 - at])
     relative = np.array([_loss(distinct[k], noise[first[k]], T) / distinct[k] for k in at])
+    relative = np.maximum(relative, np.finfo(float).eps)  # rounding may leave less than nothing
     return p * np.exp(np.interp(np.log(p), np.log(distinct[at]), np.log(relative)))
 
 

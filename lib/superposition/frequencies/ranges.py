@@ -35,7 +35,8 @@ def square_code(name: str, value: Any) -> np.ndarray:
 
 def phases(name: str, value: Any) -> list[str]:
     """Phases beside dropped features and own dimensions, some of "rug", "fan" and "digon"."""
-    chosen = list(value) if isinstance(value, (list, tuple, set, np.ndarray)) and np.ndim(value) else [value]
+    is_many = isinstance(value, (list, tuple, set)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+    chosen = list(value) if is_many else [value]
     return [checks.one_of(name, one, PHASES) for one in chosen]
 
 

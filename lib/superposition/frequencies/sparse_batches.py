@@ -37,7 +37,7 @@ def pull_to_length_one(encoder, strength):
 
 
 class _Batch(NamedTuple):
-    """Active features: numbers of their vectors, columns and values; and the numbers of vectors with and without any."""
+    """Active features: their vectors (numbered), columns and values; the counts of vectors with and without any."""
 
     rows: torch.Tensor
     columns: torch.Tensor

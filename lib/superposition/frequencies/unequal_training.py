@@ -126,6 +126,6 @@ def train_unequal(
     each = -(-eval_samples // sparse_batches.EVALUATED)
     losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
-    return UnequalModel(
+    return UnequalModel(  # pyrefly: ignore[bad-argument-count]: three arrays
         *arrays, losses, float(totals.mean()), float(totals.std() / sparse_batches.EVALUATED**0.5), history.numpy()
-    )  # pyrefly: ignore[bad-argument-count]: three
+    )
