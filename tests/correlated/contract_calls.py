@@ -6,7 +6,7 @@ from superposition import correlated
 LAW = {"p": 0.1, "r": 0.5, "G": 3, "s": 0.25}
 PAIR = {"p": 0.3, "s": 0.4}
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
-RUG = correlated.grouped_rug(**LAW)
+LAW_OF_RUG = {"rug": correlated.grouped_rug(**LAW), "p": 0.1, "G": 3, "s": 0.25}
 TRAINING = {"steps": 2, "lr": 0.01, "seed": 0}
 
 CALLS = [
@@ -15,10 +15,7 @@ CALLS = [
     (correlated.linear_border, {"p": 0.1, "r": 0.2, "G": 3, "loss": 0.01}),
     (correlated.grouped_rug, LAW | {"phase": "apart"}),
     (correlated.rug_ratios, LAW | {"slope": 0.2}),
-    (
-        correlated.simulated_grouped_loss,
-        {"rug": RUG, "p": 0.1, "G": 3, "s": 0.25, "groups": 8, "samples": 4, "seed": 0},
-    ),
+    (correlated.simulated_grouped_loss, LAW_OF_RUG | {"groups": 8, "samples": 4, "seed": 0}),
     (correlated.rug_loss, LAW | {"n": 12}),
     (correlated.simulated_rug_loss, LAW | {"n": 12, "gain": 0.9, "bias": -0.05, "samples": 4, "seed": 0}),
     (correlated.exclusive_code, {"G": 7, "m": 3}),

@@ -49,11 +49,16 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
 
     Returns
     -------
-    superposition.correlated.graphs.GraphCode
+    GraphCode
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or `m` is too small.
 
     Notes
     -----
-    Source: ours.
+    Source: ours. Use `curve_code_for` instead where each feature meets few others and noise does not matter.
 
     Examples
     --------

@@ -72,7 +72,7 @@ def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") ->
 
     Returns
     -------
-    superposition.correlated.grouped_rugs.GroupedRug
+    GroupedRug
 
     Notes
     -----

@@ -38,7 +38,7 @@ def pairs_in_plane(p: float, s: float) -> Pairs:
 
     Returns
     -------
-    superposition.correlated.pairs.Pairs
+    Pairs
 
     Notes
     -----

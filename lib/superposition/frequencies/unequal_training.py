@@ -117,15 +117,18 @@ def train_unequal(
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
         if pull:
-            sparse_batches.pull_to_length_one(
-                weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2
-            )  # at the rate of this step
+            # at the rate of this step
+            sparse_batches.pull_to_length_one(weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2)
         if progress is not None:
             progress(done, steps)
     encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
     each = -(-eval_samples // sparse_batches.EVALUATED)
     losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
-    return UnequalModel(  # pyrefly: ignore[bad-argument-count]: three arrays
-        *arrays, losses, float(totals.mean()), float(totals.std() / sparse_batches.EVALUATED**0.5), history.numpy()
+    return UnequalModel(
+        *arrays,  # pyrefly: ignore[bad-argument-count]: three
+        losses,
+        float(totals.mean()),
+        float(totals.std() / sparse_batches.EVALUATED**0.5),
+        history.numpy(),
     )
