@@ -126,8 +126,8 @@ def train_unequal(
     losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
     return UnequalModel(
-        *arrays,  # pyrefly: ignore[bad-argument-count]: three
-        losses,
+        *arrays,
+        losses,  # pyrefly: ignore[bad-argument-count]: after three arrays
         float(totals.mean()),
         float(totals.std() / sparse_batches.EVALUATED**0.5),
         history.numpy(),
