@@ -8,7 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from superposition import features, incidental, receptive
+from superposition import features, incidental, receptive, toy
 from superposition.codes import conflict_search
 from superposition.incidental import company, step_noise, tail_moments, train_untied
 from superposition.receptive import (
@@ -18,12 +18,12 @@ from superposition.receptive import (
     tilings,
 )
 from superposition.rug import interference, meanfield, noise_bound
-from superposition.toy import geometry, linear, thomson
+from superposition.toy import thomson
 
 torch = pytest.importorskip("torch")
 from superposition.decoders import priced_training  # noqa: E402
 from superposition.experiments import wide_networks  # noqa: E402
-from superposition.frequencies import unequal_training  # noqa: E402
+from superposition.frequencies import sparse_batches  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
 from superposition.rug import exact_gradients, gaussian_training, training  # noqa: E402
 
@@ -113,7 +113,7 @@ def unequal_batch(matrices):
 
     def both(x):
         weights = tensors(x, ((6, 2),) * matrices + ((6,),), torch.float32)
-        loss = unequal_training._gradient(weights, p, importance, 2**11, np.random.default_rng(1))()
+        loss = sparse_batches.batch_gradient(weights, p, importance, 2**11, np.random.default_rng(1))()
         return float(loss) / 6, gradients(weights)  # the loss is a sum over features, the gradient that of the mean
 
     return both, start_of_training(matrices)
@@ -264,8 +264,8 @@ def flow_of_the_linear_model():
 
     def both(x):
         W = x.reshape(2, 4)
-        loss = linear.linear_loss(W, linear.best_bias(W, 0.3), importance, 0.3)
-        return float(loss), (W - linear.flow(W, importance, 0.3, [1e-5])[0]).ravel() / 1e-5
+        loss = toy.linear_loss(W, toy.best_linear_bias(W, 0.3), importance, 0.3)
+        return float(loss), (W - toy.linear_flow(W, importance, 0.3, [1e-5])[0]).ravel() / 1e-5
 
     return both, normal(8) / 2
 
@@ -277,8 +277,8 @@ def step_of_the_linear_model():
 
     def both(scale):
         grown = W * scale
-        loss = np.mean(importance * (x - x @ geometry.gram(grown)) ** 2) * 4
-        after = linear.descend(grown, importance, 0.3, rate=1e-7, steps=1, batch=50, seed=3)[0]
+        loss = np.mean(importance * (x - x @ toy.gram(grown)) ** 2) * 4
+        after = toy.descend_linear(grown, importance, 0.3, rate=1e-7, steps=1, batch=50, seed=3)[0]
         return loss, (np.sum(grown**2, axis=0) - after) / (2 * 1e-7 * scale)
 
     return both, np.ones(4)
@@ -333,7 +333,7 @@ def handed_over(patched, call):
 
 
 def places_of_vectors(energy):
-    return handed_over("scipy.optimize.minimize", lambda: thomson.minimise(5, 2, energy=energy, threshold=-0.2))
+    return handed_over("scipy.optimize.minimize", lambda: toy.thomson_minimum(5, 2, energy=energy, threshold=-0.2))
 
 
 def behind_its_own_gates():
@@ -357,8 +357,8 @@ CASES = {
     "gaussian_training._closed_gradient": (closed_form, EXACT),
     "exact_gradients.batch_gradient, gathered": (lambda: batch(0.08), ROUNDED),
     "exact_gradients.batch_gradient, dense": (lambda: batch(0.4), ROUNDED),
-    "unequal_training._gradient, tied": (lambda: unequal_batch(1), ROUNDED),
-    "unequal_training._gradient, untied": (lambda: unequal_batch(2), ROUNDED),
+    "sparse_batches.batch_gradient, tied": (lambda: unequal_batch(1), ROUNDED),
+    "sparse_batches.batch_gradient, untied": (lambda: unequal_batch(2), ROUNDED),
     "priced_training._gradient": (priced_autoencoders, EXACT),
     "noise_bound._mean_noise": (noise_of_an_autoencoder, EXACT),
     "l1_loss.gradient": (tied_with_l1, EXACT),
@@ -382,10 +382,10 @@ CASES = {
     "tail_moments._characteristic_slope, uniform": (lambda: characteristic(incidental.uniform(0.3)), EXACT),
     "thomson._overlap_energy": (lambda: energy(lambda W: thomson._overlap_energy(W, -0.2)), EXACT),
     "thomson._coulomb": (lambda: energy(thomson._coulomb), EXACT),
-    "thomson.minimise, overlap": (lambda: places_of_vectors("overlap"), EXACT),
-    "thomson.minimise, coulomb": (lambda: places_of_vectors("coulomb"), EXACT),
-    "linear.flow": (flow_of_the_linear_model, (1e-6, 1e-4)),  # the path bends by 1e-5 of its slope
-    "linear.descend": (step_of_the_linear_model, (1e-6, 1e-5)),  # a step of 1e-7
+    "thomson.thomson_minimum, overlap": (lambda: places_of_vectors("overlap"), EXACT),
+    "thomson.thomson_minimum, coulomb": (lambda: places_of_vectors("coulomb"), EXACT),
+    "linear.linear_flow": (flow_of_the_linear_model, (1e-6, 1e-4)),  # the path bends by 1e-5 of its slope
+    "linear.descend_linear": (step_of_the_linear_model, (1e-6, 1e-5)),  # a step of 1e-7
     "gated_training._gradient, ReLU": (lambda: gated(0.0), EXACT),
     "gated_training._gradient, leaky": (lambda: gated(0.3), EXACT),
     "receptive.gaussian_flow": (gaussian_relu, EXACT),

@@ -11,15 +11,17 @@ from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
-from superposition.frequencies import few_active_features
+from superposition.frequencies import train_unequal, tuned_losses
 from superposition.rug import rugs
-from superposition.toy import loss as toy_loss
+from superposition.toy import simulated_loss
 
 torch = pytest.importorskip("torch")
 from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
-from superposition.frequencies import unequal_training  # noqa: E402
+from superposition.frequencies import (
+    sparse_batches,  # noqa: E402
+)
 from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
@@ -59,8 +61,8 @@ def fixed_model(seed):
 def unequal(seed, patch):
     arrays = W[:, :2], W[:, 1:3], B
     start = lambda *_: [torch.tensor(array, dtype=torch.float32, requires_grad=True) for array in arrays]  # noqa: E731
-    patch.setattr(unequal_training, "_start", start)
-    found = unequal_training.train_unequal(
+    patch.setattr(sparse_batches, "first_weights", start)
+    found = train_unequal(
         np.linspace(0.1, 0.4, 6), 2, steps=1, lr=1e-30, batch=2, seed=seed, eval_samples=640, device="cpu"
     )
     return found.loss, found.loss_se
@@ -150,7 +152,7 @@ def seen_by_walsh(seed):
 
 
 def tuned(seed):
-    losses, se = few_active_features.tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
+    losses, se = tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
     return losses.sum(), se
 
 
@@ -166,9 +168,7 @@ def pushed(seed):
 
 CASES = (
     {
-        "loss.simulated_loss": lambda seed, _: estimate(
-            toy_loss.simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)
-        ),
+        "loss.simulated_loss": lambda seed, _: estimate(simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)),
         "toy.training._losses": toy_networks,
         "toy.trained_on": finite,
         "rugs.simulated_loss": lambda seed, _: estimate(

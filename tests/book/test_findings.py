@@ -9,7 +9,6 @@ import pytest
 from scipy.optimize import minimize
 from superposition import codes, correlated, decoders, incidental, receptive, rug, toy
 from superposition.book import ledger
-from superposition.toy import border, thomson
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CARDS = runpy.run_path(str(BOOK.parent / "scripts" / "cards.py"))
@@ -53,7 +52,7 @@ def border_of_the_pentagon():
     """Return where two pairs of opposites begin to lose less than a pentagon, from losses on both sides."""
     digons = np.array([[1.0, -1, 0, 0, 0], [0, 0, 1, -1, 0]])
     ends = np.array([0.2245, 0.2253])
-    gaps = [least(np.ones(5, bool), thomson.polygon(5), p) - least(np.arange(5) < 4, digons, p) for p in ends]
+    gaps = [least(np.ones(5, bool), toy.polygon(5), p) - least(np.arange(5) < 4, digons, p) for p in ends]
     return ends[0] - gaps[0] * (ends[1] - ends[0]) / (gaps[1] - gaps[0])
 
 
@@ -69,8 +68,8 @@ FOUR_TIMES = codes.priority_fan(10, 4.0).W
 SUMS = ("ch2-loss", "rug.sums")
 POLYSEMANTIC = ("ch4-collisions", "incidental.polysemantic")
 NUMBERS = {
-    "only for p between {:.3f}": lambda: border.tricritical()[0],
-    "and {:.3f}, two numbers": lambda: border.tricritical()[1],
+    "only for p between {:.3f}": lambda: toy.tricritical_points()[0],
+    "and {:.3f}, two numbers": lambda: toy.tricritical_points()[1],
     "lose between {:.3f} ± {:.3f}": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
     "and {:.3f} ± {:.3f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
     "the antipodal rug has {:.2f} of it": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,

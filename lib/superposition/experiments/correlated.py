@@ -53,10 +53,10 @@ def trained_groups(
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train one autoencoder on features that come in groups, and say what partners are to each other."""
-    from superposition.correlated.training import train_grouped
+    from superposition import correlated
     from superposition.devices import resolve_device
 
-    model = train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    model = correlated.train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
     W = model.W_out.astype(float) @ model.W_in
     gain = np.diag(W)
     live = gain > _LIVE
