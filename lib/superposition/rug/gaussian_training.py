@@ -38,14 +38,14 @@ def row_losses(a: ArrayLike, b: ArrayLike, variance: ArrayLike, p: float) -> tup
     s = np.sqrt(variance)
 
     def ramp(j, k):
-        return ramp_moment(j, k, b, a, s)
+        return ramp_moment.unchecked(j, k, b, a, s)
 
     overlap, power = ramp(1, 1), ramp(0, 2)
     return (
-        (1 - p) * moment(2, b, s) + p * (1 / 3 - 2 * overlap + power),
+        (1 - p) * moment.unchecked(2, b, s) + p * (1 / 3 - 2 * overlap + power),
         2 * p * (overlap - ramp(2, 0)),
-        2 * (1 - p) * moment(1, b, s) + 2 * p * (ramp(0, 1) - ramp(1, 0)),
-        (1 - p) * moment(0, b, s) + p * (ramp(0, 0) - ramp(1, -1)),
+        2 * (1 - p) * moment.unchecked(1, b, s) + 2 * p * (ramp(0, 1) - ramp(1, 0)),
+        (1 - p) * moment.unchecked(0, b, s) + p * (ramp(0, 0) - ramp(1, -1)),
     )
 
 

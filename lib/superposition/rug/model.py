@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
-from superposition.rug import ranges
+from superposition import checks, features, ranges
+from superposition.checked import checked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RowStatistics:
-    """One value for each row of W: what the mean-field theory keeps, and how much it ignores.
+    """One value for each row of W: the statistics in the mean-field theory, and those that it ignores.
 
     ``diagonal``, ``b`` (the raw bias) and ``b_eff`` (raw plus the mean interference, the
     theory's b); ``off_mean``, ``off_variance`` and ``off_skewness`` of the off-diagonal
@@ -86,9 +86,26 @@ class TrainedModel:
         return row_statistics(self.W_out @ self.W_in, self.bias, self.settings.p)
 
 
+@checked(p=ranges.one_probability)
 def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
-    """Statistics of every row of W (ns, ns) that the mean-field theory uses or ignores (section 3.2 and eq. 3)."""
-    # refuses itself: what it is given is anybody's autoencoder
+    """Statistics of every row of W (ns, ns), ns at least 2, that the mean-field theory uses or ignores.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        Product of decoder and encoder, of numbers up to 1e30 in size.
+    b : array_like, shape (ns,)
+        Bias, of numbers up to 1e30 in size.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 3.2 and eq. 3.
+
+    Examples
+    --------
+    >>> row_statistics([[1, -0.5], [0.5, 1]], b=[0, 0], p=0.05).b_eff
+    array([-0.0125,  0.0125])
+    """
     W = checks.array("W", W, "ns ns")
     if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")

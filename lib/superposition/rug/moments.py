@@ -12,17 +12,30 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.rug.ranges import resolved_ramp, together
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from numpy.typing import ArrayLike
 
+LARGEST = 1e75  # of means and standard deviations: their cubes are still finite
 REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
 
 
+@checked(n=ranges.whole(1, 1024))
 @cache
 def gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
-    """Nodes and weights on [0, 1]."""
+    """Nodes and weights of Gauss-Legendre quadrature on [0, 1], both of shape (n,).
+
+    Examples
+    --------
+    >>> nodes, weights = gauss_legendre(2)
+    >>> nodes.round(3), weights
+    (array([0.211, 0.789]), array([0.5, 0.5]))
+    """
     nodes, weights = np.polynomial.legendre.leggauss(n)
     return (nodes + 1) / 2, weights / 2
 
@@ -32,8 +45,27 @@ def floats(*values: ArrayLike) -> tuple[np.ndarray, ...]:
     return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
+@checked(together("m", "s"), k=ranges.whole(-1, 3), m=ranges.real(-LARGEST, LARGEST), s=ranges.real(0, LARGEST))
 def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
-    """M_k(m, s) = E[ReLU(m + s Z)^k] for k = -1 ... 3; M_{-1} = phi(m/s)/s is M_0's derivative."""
+    """M_k(m, s) = E[ReLU(m + s Z)^k] for Z standard normal, shape of the broadcast m and s.
+
+    Parameters
+    ----------
+    k : int
+        The power, from -1 to 3; M_{-1} = phi(m / s) / s is the derivative of M_0, 0 where s = 0.
+    m, s : array_like
+        Mean, and standard deviation from 0 on, both up to 1e75 in size.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 10, in closed form (ours). Use `superposition.relu_integrals` instead for weighted
+    sums of uniform features.
+
+    Examples
+    --------
+    >>> float(moment(1, -0.3, 0.2).round(5))
+    0.00586
+    """
     m, s = np.broadcast_arrays(m, s)
     positive = np.where(s > 0, s, 1.0)
     z = np.clip(np.where(s > 0, m / positive, np.copysign(np.inf, m)), -40, 40)
@@ -80,8 +112,34 @@ def moment_tail(k: int, m: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarr
     return product
 
 
+@checked(
+    together("m", "slope", "s"),
+    resolved_ramp,
+    j=ranges.whole(0, 3),
+    k=ranges.whole(-1, 3),
+    m=ranges.real(-LARGEST, LARGEST),
+    slope=ranges.real(-LARGEST, LARGEST),
+    s=ranges.real(0, LARGEST),
+)
 def ramp_moment(j: int, k: int, m: ArrayLike, slope: ArrayLike, s: ArrayLike) -> np.ndarray:
-    """Integral of u^j M_k(m + slope u, s) over u in [0, 1]."""
+    """Integral of u^j M_k(m + slope u, s) over u in [0, 1], shape of the broadcast m, slope and s.
+
+    Parameters
+    ----------
+    j, k : int
+        Powers with j + k up to 2; k as in `moment`.
+    m, slope, s : array_like
+        Mean at u = 0, its slope, and the standard deviation, up to 1e75 in size; slope and s are not both 0.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 5; by parts, or by a series where those cancel (ours).
+
+    Examples
+    --------
+    >>> float(ramp_moment(1, 1, -0.3, 1.0, 0.2).round(5))
+    0.19082
+    """
     m, slope, s = np.broadcast_arrays(m, slope, s)
     return piecewise(np.abs(slope) < 0.1 * s, _ramp_series, _ramp_by_parts, (j, k), m, slope, s)
 
@@ -90,15 +148,15 @@ def _ramp_by_parts(order, m, slope, s):
     j, k = order
     step = max(k + 1, 1) * slope  # the antiderivative of M_k is M_{k+1} / (k + 1), that of M_{-1} is M_0
     if j == 0:
-        return (moment(k + 1, m + slope, s) - moment(k + 1, m, s)) / step
-    return moment(k + 1, m + slope, s) / step - j / step * _ramp_by_parts((j - 1, k + 1), m, slope, s)
+        return (moment.unchecked(k + 1, m + slope, s) - moment.unchecked(k + 1, m, s)) / step
+    return moment.unchecked(k + 1, m + slope, s) / step - j / step * _ramp_by_parts((j - 1, k + 1), m, slope, s)
 
 
 def _ramp_series(order, m, slope, s):
     """The same by Taylor expansion in slope / s, where the integration by parts cancels."""
     j, k = order
     z, x = np.clip(m / s, -40, 40), slope / s
-    below = {i: moment(i, m, s) * s ** -float(i) for i in range(-1, k + 1)}
+    below = {i: moment.unchecked(i, m, s) * s ** -float(i) for i in range(-1, k + 1)}
     hermite = [np.ones_like(z), z]
     total = 0.0
     for n in range(15):
