@@ -255,9 +255,7 @@ def rug_loss(rug: rugs.Rug, a: float, b: float, p: float) -> float:
     return limit + float(edgeworth_excess(row_cumulants(sums, p), a, b, p).total)
 
 
-@checked(
-    lambda ns, nd: rank_without_constant_row(ns, nd), ns=ranges.whole(8, MOST), nd=ranges.whole(1, MOST)
-)
+@checked(lambda ns, nd: rank_without_constant_row(ns, nd), ns=ranges.whole(8, MOST), nd=ranges.whole(1, MOST))
 def skewness_spread(ns: int, nd: int) -> float:
     """Standard deviation of sum_{j != i} R_ij^3 between random index sets without the constant row, exact.
 

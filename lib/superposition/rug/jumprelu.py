@@ -95,7 +95,9 @@ def _jump_profile(z, sigma, p):
     passed = (1 - p) * moment.unchecked(0, -place, sigma) + p * ramp(0, 0)
     alive = passed > 1e-290
     share = np.where(alive, passed, 1)
-    mean = ((1 - p) * moment.unchecked(1, -place, sigma) + p * ramp(0, 1)) / share  # of what lies above the jump, once passed
+    mean = (
+        (1 - p) * moment.unchecked(1, -place, sigma) + p * ramp(0, 1)
+    ) / share  # of what lies above the jump, once passed
     power = ((1 - p) * moment.unchecked(2, -place, sigma) + p * ramp(0, 2)) / share
     alive = alive & (power > mean**2)
     overlap = p * (ramp(1, 1) / share - ramp(1, 0) / share * mean)
@@ -109,6 +111,10 @@ def _jump_profile(z, sigma, p):
 
 def _missing_at_the_jump(a, place, sigma):
     """E[u - a ReLU(u + nu - place)] over those above the jump: how much higher the output should be."""
-    direct = ramp_moment.unchecked(1, 0, -place, np.ones_like(a), sigma) - a * ramp_moment.unchecked(0, 1, -place, np.ones_like(a), sigma)
-    below = ramp_moment.unchecked(1, 0, place, -np.ones_like(a), sigma) + a * ramp_moment.unchecked(0, 1, place, -np.ones_like(a), sigma)
+    direct = ramp_moment.unchecked(1, 0, -place, np.ones_like(a), sigma) - a * ramp_moment.unchecked(
+        0, 1, -place, np.ones_like(a), sigma
+    )
+    below = ramp_moment.unchecked(1, 0, place, -np.ones_like(a), sigma) + a * ramp_moment.unchecked(
+        0, 1, place, -np.ones_like(a), sigma
+    )
     return np.where(place < 0.5, (1 - a) / 2 + a * place - below, direct)

@@ -63,9 +63,7 @@ class Optimum:
     loss: np.ndarray
 
 
-@checked(
-    together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability
-)
+@checked(together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
 def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature, L(a, b, sigma).
 
@@ -90,9 +88,7 @@ def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     return _loss(a, b, a * sigma, p)
 
 
-@checked(
-    together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability
-)
+@checked(together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
 def loss_grad(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Gradient:
     """Gradient of `loss` with respect to a, b and sigma.
 
@@ -226,7 +222,11 @@ def _loss(a, b, s, p):
     """The loss; s = a sigma."""
     below, side = _sides(a, b)
     base = np.where(below, (1 - a) ** 2 / 3 - (1 - a) * b + b**2 + s**2, 1 / 3)
-    on = base - 2 * ramp_moment.unchecked(1, 1, side * b, side * a, s) + side * ramp_moment.unchecked(0, 2, side * b, side * a, s)
+    on = (
+        base
+        - 2 * ramp_moment.unchecked(1, 1, side * b, side * a, s)
+        + side * ramp_moment.unchecked(0, 2, side * b, side * a, s)
+    )
     return (1 - p) * moment.unchecked(2, b, s) + p * on
 
 
@@ -241,7 +241,9 @@ def _sides(a, b):
 def _by_bias(a, b, s, p):
     """Derivative of the loss with respect to b; s = a sigma."""
     below, side = _sides(a, b)
-    on = -2 * side * ramp_moment.unchecked(1, 0, side * b, side * a, s) + 2 * ramp_moment.unchecked(0, 1, side * b, side * a, s)
+    on = -2 * side * ramp_moment.unchecked(1, 0, side * b, side * a, s) + 2 * ramp_moment.unchecked(
+        0, 1, side * b, side * a, s
+    )
     return (1 - p) * 2 * moment.unchecked(1, b, s) + p * (on + np.where(below, a - 1 + 2 * b, 0))
 
 

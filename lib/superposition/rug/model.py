@@ -12,8 +12,12 @@ import numpy as np
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
+from superposition.rug.ranges import autoencoder, features_fit, vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
     from numpy.typing import ArrayLike
 
 
@@ -132,6 +136,27 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
         lyapunov=_ratio_or_zero(cubes, square**1.5),
         dead=np.maximum(diagonal, 0) + b_eff + 4 * np.sqrt(features.variance(p) * square) <= 0,
     )
+
+
+@checked(features_fit, weights=autoencoder, x=vectors)
+def autoencoder_output(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """Output ReLU(W_out W_in x + b) of an autoencoder, a tensor (batch, ns).
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> weights = torch.eye(2), torch.eye(2), torch.tensor([0.0, -0.5])
+    >>> autoencoder_output(weights, torch.ones(1, 2)).tolist()
+    [[1.0, 0.5]]
+    """
+    from superposition.devices import torch
+
+    W_in, W_out, bias = weights
+    return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
 
 
 def _ratio_or_zero(numerator, denominator):

@@ -60,9 +60,7 @@ def rate_at_shift(shift: float, ns: int, nd: int, p: float) -> float:
     return (2 * shift / (ns * nd * p)) ** 0.5
 
 
-@checked(
-    rank, name=ranges.one_of(*PROTOCOLS), ns=ranges.whole(1), nd=ranges.whole(1), p=ranges.one_probability
-)
+@checked(rank, name=ranges.one_of(*PROTOCOLS), ns=ranges.whole(1), nd=ranges.whole(1), p=ranges.one_probability)
 def training_protocol(name: str, ns: int, nd: int, p: float) -> Protocol:
     """Learning rate, steps, batch, schedule and start of a protocol at a given size, rank and sparsity.
 

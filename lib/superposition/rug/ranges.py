@@ -12,6 +12,7 @@ from superposition import checks
 from superposition.ranges import LARGEST
 
 MOST = 2**24  # features of a rug: beyond, one vector of them is over 128 MB
+MOST_NUMBERS = 2**28  # of feature vectors that are held at once: 2 GB
 RAREST = 1e-250  # below, the logarithms and squares of what is computed from p leave the range of float64
 FURTHEST = 30.0  # standard deviations beyond [0, 1] at which a posterior is still resolved
 
@@ -89,10 +90,10 @@ def indices(name: str, value: Any) -> np.ndarray:
 
 
 def power_of_two(name: str, value: Any) -> int:
-    """Number of features, a power of two from 2 to 8192."""
-    found = checks.whole(name, value, 2, 8192)
+    """Number of features, a power of two from 2 to 16384."""
+    found = checks.whole(name, value, 2, 16384)
     if found & (found - 1):
-        raise ValueError(f"{name} = {found} is not a power of two; allowed: powers of two from 2 to 8192")
+        raise ValueError(f"{name} = {found} is not a power of two; allowed: powers of two from 2 to 16384")
     return found
 
 
@@ -167,3 +168,64 @@ def rank_without_constant_row(ns: int, nd: int, antipodal: bool = False) -> None
     checks.whole("nd", nd, 1, ns // 2 if antipodal else ns - 1)
     if antipodal and ns % 2:
         raise ValueError(f"ns = {ns} has no antipodal rug; allowed: even numbers")
+
+
+def ranks(name: str, value: Any) -> list[int]:
+    """Ranks, whole numbers from 1, at least one of them."""
+    found = checks.wholes(name, value, 1, checks.MOST_FEATURES)
+    if not found:
+        raise ValueError(f"{name} = [] is empty; allowed: at least one rank")
+    return found
+
+
+def ranks_within(ns: int, nds: list[int]) -> None:
+    """Refuse ranks above the number of features."""
+    checks.wholes("nds", nds, 1, ns)
+
+
+def device(name: str, value: Any) -> str:
+    """Device of the training: "auto" (CUDA when present), "cpu", "cuda" or "cuda:N"."""
+    from superposition.devices import resolve_device
+
+    resolve_device(value)
+    return value
+
+
+def autoencoder(name: str, value: Any) -> Any:
+    """Weights W_in (nd, ns), W_out (ns, nd) and bias (ns,), as torch tensors."""
+    parts = list(value) if isinstance(value, (list, tuple)) else []
+    if len(parts) != 3 or not all(map(_is_tensor, parts)):
+        raise ValueError(f"{name} = {checks.shown(value)} is of another kind; allowed: tensors W_in, W_out and bias")
+    W_in, W_out, bias = (tuple(part.shape) for part in parts)
+    if len(W_in) != 2 or W_out != W_in[::-1] or bias != W_in[1:]:
+        raise ValueError(f"{name} has shapes {W_in}, {W_out}, {bias}; allowed: (nd, ns), (ns, nd), (ns,)")
+    return value
+
+
+def vectors(name: str, value: Any) -> Any:
+    """Feature vectors (batch, ns), as a torch tensor."""
+    if not _is_tensor(value) or value.ndim != 2:
+        raise ValueError(f"{name} = {checks.shown(value)} is of another kind; allowed: a tensor (batch, ns)")
+    return value
+
+
+def features_fit(weights: Any, x: Any) -> None:
+    """Refuse feature vectors of another length than the autoencoder has features."""
+    if x.shape[1] != len(weights[2]):
+        raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (batch, {len(weights[2])})")
+
+
+def numbers_of_a_batch(ns: int, batch: int | None) -> None:
+    """Refuse batches that would fill the memory."""
+    checks.whole("batch", 1 if batch is None else batch, 1, MOST_NUMBERS // ns)
+
+
+def numbers_of_a_sample(rug: Any, samples: int) -> None:
+    """Refuse samples that would fill the memory."""
+    checks.whole("samples", samples, 2, MOST_NUMBERS // rug.ns)
+
+
+def _is_tensor(value):
+    from superposition.devices import torch
+
+    return isinstance(value, torch.Tensor)

@@ -49,9 +49,7 @@ def unit_vectors(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[
     return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
 
 
-@checked(
-    rank, ns=ranges.whole(1, MOST_OF_A_MATRIX), nd=ranges.whole(1, MOST_OF_A_MATRIX), seed=ranges.seed
-)
+@checked(rank, ns=ranges.whole(1, MOST_OF_A_MATRIX), nd=ranges.whole(1, MOST_OF_A_MATRIX), seed=ranges.seed)
 def random_projector(ns: int, nd: int, *, seed: int | np.random.Generator) -> Float[np.ndarray, "ns ns"]:
     """Random orthogonal projector O P O^T (ns, ns) of rank nd, with O uniform on the orthogonal group.
 
