@@ -46,7 +46,8 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     Parameters
     ----------
     *relations : callable
-        Each takes some arguments by their names and refuses those that do not fit together.
+        Each takes some arguments by their names, as far as the function has them, and refuses those that do not fit
+        together.
     **ranges : callable
         For each parameter, what takes its name and value.
 
@@ -70,7 +71,9 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
         parameters = inspect.signature(function).parameters
         if unknown := ranges.keys() - parameters.keys():
             raise TypeError(f"{function.__qualname__} has no parameter {min(unknown)}")
-        wanted = [(relation, list(inspect.signature(relation).parameters)) for relation in relations]
+        wanted = [
+            (one, [name for name in inspect.signature(one).parameters if name in parameters]) for one in relations
+        ]
         prepared = functools.partial(_prepared, parameters, ranges, wanted)
 
         def guarded(*args, **kwargs):

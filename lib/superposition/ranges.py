@@ -20,6 +20,7 @@ import numpy as np
 from superposition import checks
 
 SMALLEST = 1e-30  # of probabilities: squares of what is computed from them are still far above the least float
+MOST_NUMBERS = 2**31  # of one array: 16 GB
 LARGEST = 1e30  # of gains, biases and noise: fourth powers of their products are still finite
 
 
@@ -38,6 +39,11 @@ def sparse_probability(name: str, value: Any) -> float:
     return checks.number(name, _probable(name, value, checks.real(name, value, 0, 1, open_low=True, open_high=True)))
 
 
+def probabilities(name: str, value: Any) -> np.ndarray:
+    """Probabilities that each feature is on, shape (ns,), in (0, 1]; not below 1e-30."""
+    return probability(name, checks.array(name, value, "ns"))
+
+
 def ratio(name: str, value: Any) -> np.ndarray:
     """Compression ratio, dimensions over features, in (0, 1], one or an array."""
     return checks.real(name, value, 0, 1, open_low=True)
@@ -51,6 +57,14 @@ def one_ratio(name: str, value: Any) -> float:
 def seed(name: str, value: Any) -> int | np.random.Generator:
     """What to draw from: a whole number from 0, or a generator of numpy's."""
     return value if isinstance(value, np.random.Generator) else checks.whole(name, value, 0)
+
+
+def draws(name: str, value: Any) -> np.ndarray:
+    """Independent draws: finite numbers, at least two."""
+    found = checks.real(name, value, open_low=True, open_high=True)
+    if found.size < 2:
+        raise ValueError(f"{name} has shape {found.shape}; allowed: at least two numbers")
+    return found
 
 
 def samples(name: str, value: Any) -> int:
@@ -78,6 +92,30 @@ def function(name: str, value: Any) -> Callable:
     if not callable(value):
         raise ValueError(f"{name} = {checks.shown(value)} is not a function; allowed: a function")
     return value
+
+
+def batch_fits(batch: int, ns: int = 1, p: Any = 0.0, layout: str = "dense") -> None:
+    """Refuse a batch of feature vectors that is larger than memory; the sparse layout keeps what is on alone."""
+    features = max(ns, np.size(p))
+    kept = batch * features * (np.mean(p) if layout == "csr" else 1)
+    if kept > MOST_NUMBERS or batch * features > checks.LARGEST_WHOLE:
+        raise ValueError(
+            f"batch = {batch} of {features} features is too large; allowed: {MOST_NUMBERS:g} numbers in all"
+        )
+
+
+def places_fit(batch: int, ns: int, p: float) -> None:
+    """Refuse a batch of which what is on alone is larger than memory."""
+    batch_fits(batch, ns, p, "csr")
+
+
+def group_exists(groups: int, G: int, p: float, s: float, batch: int) -> None:
+    """Refuse groups that no distribution has, or that are larger than memory."""
+    if s < p and s == 0 and G * p > 1:
+        raise ValueError(
+            f"p = {p:g} is out of range; allowed: up to 1 / {G}, as {G} exclusive features are never on together"
+        )
+    batch_fits(batch, groups * G)
 
 
 def whole(low: int, high: int | None = None) -> Callable[[str, Any], int]:

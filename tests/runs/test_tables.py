@@ -70,14 +70,14 @@ def test_table_that_is_older_than_the_library_says_so(tmp_path):
     assert table.line.endswith("**Not current:** The table is older than the current library code.")
 
 
-class Wider(fast_runs.FastPoint):
+class Wider(FAST.point):
     height: float = 1.0
 
 
 def test_table_of_another_grid_says_so(tmp_path):
     swept(FAST, tmp_path / "fast")
     collected(tmp_path / "fast", tmp_path)
-    wider = dataclasses.replace(FAST, point=Wider)
+    wider = dataclasses.replace(FAST, checked_point=Wider)
     assert tables.load("fast", run=wider, where=tmp_path).note == "The run has fields that the table has not: height."
     moved = make("fast", "wave", full=({"x": tuple(i / 10 for i in range(1, 52)), "seed": (0, 1)},))
     assert tables.load("fast", run=moved, where=tmp_path).note == (

@@ -18,7 +18,10 @@ from superposition.experiments.shared import (
     LOSS,
     ROWS,
     THEORY,
-    Autoencoder,
+    Features,
+    Probability,
+    Ratio,
+    Seed,
     described,
     mean_and_spread,
     over_rug,
@@ -27,26 +30,18 @@ from superposition.experiments.shared import (
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
-
-class TrainedPoint(Autoencoder):
-    """What `trained_autoencoder` takes."""
-
-    protocol: Annotated[
-        Literal["recipe", "text"], Meaning("recipe, text", "how it was trained, as superposition.rug.protocols")
-    ]
-    rate: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate over that of the protocol")]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
-
-
-class StoppedPoint(Autoencoder):
-    """What `stopped_autoencoder` takes."""
-
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "upper limit of the training steps")]
+StoppedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "upper limit of the training steps")]
+TrainedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+Protocol = Annotated[
+    Literal["recipe", "text"], Meaning("recipe, text", "how it was trained, as superposition.rug.protocols")
+]
+Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate over that of the protocol")]
 
 
 def trained_autoencoder(
-    *, ns: int, p: float, r: float, protocol: str, rate: float, steps: int, seed: int, device: str = "auto"
-) -> dict[str, float | int | str]:
+    *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, rate: Rate, steps: TrainedSteps, seed: Seed,
+    device: str = "auto",
+) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder by the recipe or by the text's protocol, and describe it and its rows."""
     from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
@@ -65,7 +60,7 @@ def trained_autoencoder(
 
 
 def stopped_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Features, p: Probability, r: Ratio, steps: StoppedSteps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the text's protocol and say where it stopped."""
     from superposition.rug import (
@@ -103,7 +98,6 @@ def stopped_autoencoder(
     }
 
 
-_HERE = "superposition.experiments.autoencoders:"
 _DONE = Meaning("steps", "training steps that were made")
 _TRAINED = {"nd": DIMENSIONS, "done": _DONE, **LOSS, **THEORY, **ALL_ROWS, **DEVICE}
 _STOPPED = {
@@ -122,8 +116,7 @@ _STOPPED = {
 }
 _trained = partial(
     Run,
-    function=_HERE + "trained_autoencoder",
-    point=TrainedPoint,
+    computes=trained_autoencoder,
     columns=_TRAINED,
     predicted=(theory, over_rug(ratio="loss")),
 )
@@ -242,8 +235,7 @@ RUNS = (
     Run(
         name="rug-stopped",
         feeds="The Persian Rug, Figures 2 and 3: the text's learning rate and stopping rule",
-        function=_HERE + "stopped_autoencoder",
-        point=StoppedPoint,
+        computes=stopped_autoencoder,
         columns=_STOPPED,
         predicted=(theory, over_rug(ratio="loss", pause_ratio="pause_loss")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),

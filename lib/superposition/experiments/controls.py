@@ -19,23 +19,21 @@ from superposition.experiments.shared import (
     LOSS,
     ROWS,
     THEORY,
-    Autoencoder,
+    Probability,
+    Ratio,
+    Seed,
     over_rug,
     theory,
 )
 from superposition.inputs import Count
 from superposition.runs.point import Columns, Meaning, Run
 
-
-class MatrixPoint(Autoencoder):
-    """What `gaussian_autoencoder` and `descended_rug` take: one matrix to find."""
-
-    ns: Annotated[Count, Field(ge=4, le=MOST_FEATURES), FEATURES]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps, or steps of the descent")]
+Ns = Annotated[Count, Field(ge=4, le=MOST_FEATURES), FEATURES]
+Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps, or steps of the descent")]
 
 
 def gaussian_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Ns, p: Probability, r: Ratio, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the earlier protocol with Gaussian interference by decree."""
     from superposition.rug import MOST_TRAINABLE, continue_training, train_meanfield_on_samples, training_settings
@@ -58,7 +56,7 @@ def gaussian_autoencoder(
 
 
 def descended_rug(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Ns, p: Probability, r: Ratio, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended."""
     from superposition import devices
@@ -88,7 +86,6 @@ def beside_antipodal(columns: Columns) -> Columns:
     return {"antipodal": found / columns["theory"]}
 
 
-_HERE = "superposition.experiments.controls:"
 _GAUSSIAN = {
     "nd": DIMENSIONS,
     "theory": THEORY["theory"],
@@ -125,8 +122,7 @@ RUNS = (
     Run(
         name="rug-gaussian",
         feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
-        function=_HERE + "gaussian_autoencoder",
-        point=MatrixPoint,
+        computes=gaussian_autoencoder,
         columns=_GAUSSIAN,
         predicted=(theory, over_rug(ratio="closed", real_ratio="real", real_ratio_se="real_se")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
@@ -136,8 +132,7 @@ RUNS = (
     Run(
         name="rug-descent",
         feeds="which rug descent on Walsh eigenvalues chooses",
-        function=_HERE + "descended_rug",
-        point=MatrixPoint,
+        computes=descended_rug,
         columns=_DESCENDED,
         predicted=(theory, over_rug(ratio="loss"), beside_antipodal),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),

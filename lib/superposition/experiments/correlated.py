@@ -36,32 +36,16 @@ class GroupsPoint(Point):
         return self
 
 
-class CompanyPoint(Point):
-    """What `kept_company` takes."""
-
-    networks: Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
-    n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features")]
-    m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
-    lambda_: L1
-    before: Annotated[
-        Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")
-    ]
-    after: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q for as long again, from the settled weights")]
-    kick: Annotated[
-        Real, Field(ge=0), Meaning("units of W", "standard deviation of normal noise added to all weights in between")
-    ]
-    seed: Seed
-
-
-class TwoPoint(Point):
-    """What `two_in_company` takes."""
-
-    networks: Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
-    n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features of which these are two")]
-    m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
-    lambda_: L1
-    q: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "part of the inputs that hold two features")]
-    seed: Seed
+Networks = Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
+CompanyFeatures = Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features")]
+TwoFeatures = Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features of which these are two")]
+Neurons = Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
+Before = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")]
+After = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q for as long again, from the settled weights")]
+Kick = Annotated[
+    Real, Field(ge=0), Meaning("units of W", "standard deviation of normal noise added to all weights in between")
+]
+OtherProbability = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "part of the inputs that hold two features")]
 
 
 def trained_groups(
@@ -92,8 +76,8 @@ def trained_groups(
 
 
 def kept_company(
-    *, networks: int, n: int, m: int, lambda_: float, before: float, after: float, kick: float, seed: int,
-    device: str = "cpu",
+    *, networks: Networks, n: CompanyFeatures, m: Neurons, lambda_: L1, before: Before, after: After, kick: Kick,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
     from superposition.incidental import company, many_networks
@@ -121,8 +105,9 @@ def over_the_rug(columns: Columns) -> Columns:
 
 
 def two_in_company(
-    *, networks: int, n: int, m: int, lambda_: float, q: float, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, networks: Networks, n: TwoFeatures, m: Neurons, lambda_: L1, q: OtherProbability, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Two features out of n that meet nobody else: how often they come to share a neuron."""
     from superposition.incidental import company, many_networks
 
@@ -131,7 +116,6 @@ def two_in_company(
     return {"shared": float(shared.mean()), "shared_se": float(shared.std() / networks**0.5)}
 
 
-_HERE = "superposition.experiments.correlated:"
 _GROUPS = (
     LOSS
     | OVER_RUG
@@ -167,8 +151,8 @@ RUNS = (
     Run(
         name="together-loss",
         feeds="loss of trained networks against how often the features of a group come together",
-        function=_HERE + "trained_groups",
-        point=GroupsPoint,
+        computes=trained_groups,
+        checked_point=GroupsPoint,
         columns=_GROUPS,
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.5)},),
@@ -181,8 +165,7 @@ RUNS = (
     Run(
         name="together-company",
         feeds="neurons that features share, where some inputs hold two features, and what becomes of them afterwards",
-        function=_HERE + "kept_company",
-        point=CompanyPoint,
+        computes=kept_company,
         columns=_COMPANY,
         small=({**_PAIRS, "networks": (2,), "n": (6,), "m": (6,), "before": (0.0, 0.5), "after": (0.5,)},),
         full=(
@@ -197,8 +180,7 @@ RUNS = (
     Run(
         name="together-two",
         feeds="how often two features of many come to share a neuron although they meet",
-        function=_HERE + "two_in_company",
-        point=TwoPoint,
+        computes=two_in_company,
         columns=_TWO,
         small=({"networks": (20,), "n": (24,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.1), "seed": (0,)},),
         full=(

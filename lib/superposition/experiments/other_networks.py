@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import Batch, Gain, Neurons, Rate, Ring, Steps
+from superposition.experiments.shared import Batch, Gain, Length0, Length1, Neurons, Pixels, Rate, Seed, Steps
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -18,24 +18,27 @@ if TYPE_CHECKING:
     from superposition.devices import torch
 
 
-class OtherPoint(Ring):
-    """What `other_network` takes."""
-
-    gain: Gain
-    kind: Annotated[
-        Literal["biases", "cross-entropy", "readout"],
-        Meaning("biases, cross-entropy, readout", "what differs from the mean of ReLU neurons without biases"),
-    ]
-    K: Neurons
-    steps: Steps
-    lr: Rate
-    slower: Annotated[Real, Field(gt=0), Meaning("above 0", "rate of what is not a field, in units of lr")]
-    batch: Batch
+BiasedKind = Annotated[
+    Literal["neither", "held", "hidden", "pixel", "output", "both"],
+    Meaning(
+        "neither, held, hidden, pixel, output, both",
+        "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
+    ),
+]
+OtherKind = Annotated[
+    Literal["biases", "cross-entropy", "readout"],
+    Meaning("biases, cross-entropy, readout", "what differs from the mean of ReLU neurons without biases"),
+]
+Ratio = Annotated[
+    Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
+]
+Samples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and twice as many to read on")]
+Slower = Annotated[Real, Field(gt=0), Meaning("above 0", "rate of what is not a field, in units of lr")]
 
 
 def other_network(
-    *, n: int, xi1: float, xi2: float, gain: float, kind: str, K: int, steps: int, lr: float, slower: float,
-    batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, kind: OtherKind, K: Neurons, steps: Steps, lr: Rate,
+    slower: Slower, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train one ReLU network of that kind, first at the rate given and then, half as long, at an eighth of it."""
     from superposition.devices import torch
@@ -68,25 +71,8 @@ def other_network(
     return found
 
 
-class BiasedPoint(Ring):
-    """What `biased_tile` takes."""
-
-    gain: Gain
-    kind: Annotated[
-        Literal["neither", "held", "hidden", "pixel", "output", "both"],
-        Meaning(
-            "neither, held, hidden, pixel, output, both",
-            "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
-        ),
-    ]
-    ratio: Annotated[
-        Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
-    ]
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and twice as many to read on")]
-
-
 def biased_tile(
-    *, n: int, xi1: float, xi2: float, gain: float, kind: str, ratio: float, samples: int, seed: int,
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, kind: BiasedKind, ratio: Ratio, samples: Samples, seed: Seed,
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """The best tiling of biased ReLU neurons near the unbiased one or, of kind pixel, near copies of a single pixel."""
@@ -153,8 +139,7 @@ RUNS = (
     Run(
         name="field-others",
         feeds="do fields localize with hidden biases, with cross-entropy, and where the readout learns",
-        function="superposition.experiments.other_networks:other_network",
-        point=OtherPoint,
+        computes=other_network,
         columns=_COLUMNS,
         small=(
             {**_RING, "gain": (3,), "kind": ("biases",), "K": (4,), "steps": (40,), "lr": (1,), "slower": (1,),
@@ -171,8 +156,7 @@ RUNS = (
     Run(
         name="field-biased",
         feeds="the best tiling of neurons with a bias, of the output with one, of both",
-        function="superposition.experiments.other_networks:biased_tile",
-        point=BiasedPoint,
+        computes=biased_tile,
         columns=_BIASED,
         small=({**_RING, "gain": (3,), "kind": ("hidden",), "ratio": (-0.5,), "samples": (300,), "seed": (0,)},),
         full=(

@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import Batch, Gain, Initials, Rate, RatePerNeuron, Ring
+from superposition.experiments.shared import (
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Pixels,
+    Rate,
+    RatePerNeuron,
+    Seed,
+)
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -25,35 +35,19 @@ if TYPE_CHECKING:
 LOOKS = {"fifteenth": 15, "fifth": 5, "half": 2}  # shares of the training after which fields are looked at
 
 
-class _Width(Ring):
-    gain: Gain
-    steps: Annotated[
-        Count, Field(ge=15), Meaning("steps", "training steps; then half as many at an eighth of the rate")
-    ]
-    batch: Batch
-
-
-class OneWidthPoint(_Width):
-    """What `one_width` takes."""
-
-    lr: Rate
-    initials: Initials
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which law is computed")]
-
-
-class ManyWidthPoint(_Width):
-    """What `many_width` and `branches` take."""
-
-    lr: RatePerNeuron
-    K: Annotated[Count, Field(ge=2), Meaning("neurons", "hidden neurons of a network")]
-    samples: Annotated[
-        Count, Field(ge=100), Meaning("vectors", "vectors of each label, for the tiling and for the losses")
-    ]
+Steps = Annotated[Count, Field(ge=15), Meaning("steps", "training steps; then half as many at an eighth of the rate")]
+CrowdSize = Annotated[Count, Field(ge=2), Meaning("neurons", "hidden neurons of a network")]
+ManyWidthSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label, for the tiling and for the losses")
+]
+OneWidthSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label from which law is computed")
+]
 
 
 def one_width(
-    *, n: int, xi1: float, xi2: float, gain: float, initials: int, steps: int, lr: float, batch: int, samples: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, initials: Initials, steps: Steps, lr: Rate, batch: Batch,
+    samples: OneWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Width of the field of one neuron: to first order, by the law of any gain, and trained."""
     from superposition.receptive import landscape, landscape_descent, least_squares, measures, ring, tilings, training
@@ -74,8 +68,8 @@ def one_width(
 
 
 def many_width(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Fields of a network of many neurons: trained, of the best tiling, and to first order."""
     from superposition.receptive import landscape, landscape_descent, tilings, training
@@ -99,8 +93,8 @@ def many_width(
 
 
 def branches(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Where training goes from small weights, from a network of waves and from bumps, beside the best tiling."""
     from superposition.receptive import added_fields, landscape_descent, measures, tilings, training
@@ -211,7 +205,6 @@ def _spread(prefix, values):
     }
 
 
-_HERE = "superposition.experiments.predicted_fields:"
 _EMERGED = {
     f"end_{name}": Meaning(
         "-1 to 1", f"cosine, neuron by neuron, of the field after a {name} of the steps with that at the end, median"
@@ -282,7 +275,7 @@ RUNS = (
     Run(
         name="field-one",
         feeds="width of the field of one neuron against the gain: predicted and trained",
-        function=_HERE + "one_width", point=OneWidthPoint, columns=_WIDTH,
+        computes=one_width,columns=_WIDTH,
         small=({**_RING, **_ONE, **_BRIEF, "initials": (2,), "gain": (0.3, 3)},),
         full=(
             {**_RING, **_ONE, "gain": (0.2, 0.3, 0.5, 1, 3, 10), "seed": (0, 1)},
@@ -293,7 +286,7 @@ RUNS = (
     Run(
         name="field-many",
         feeds="width, shape and loss of the fields of many neurons: trained, tiled, and to first order",
-        function=_HERE + "many_width", point=ManyWidthPoint, columns=_MANY_COLUMNS,
+        computes=many_width,columns=_MANY_COLUMNS,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=(
             {**_RING, **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1, 2, 3, 4)},
@@ -305,7 +298,7 @@ RUNS = (
     Run(
         name="field-branches",
         feeds="where training of many neurons goes from small weights, from waves and from bumps",
-        function=_HERE + "branches", point=ManyWidthPoint, columns=_BRANCHES,
+        computes=branches,columns=_BRANCHES,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=({**_RING, **_MANY, "K": (24,), "gain": (0.3, 0.7, 1, 3), "seed": (0, 1)},),
         hours={"small": 0.001, "full": 0.1},

@@ -8,25 +8,19 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, Probability, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 MEASURED, SCORED = 20_000, 2000  # fresh activations that losses and scores are measured on
 GENTLY, RATE = 0.003, 0.01  # first learning rates: from the truth, which is not to be shaken off, and from elsewhere
 
 
-class PricedPoint(Point):
-    """What `least_loss` takes."""
-
-    ns: Annotated[Count, Field(ge=8, le=4096), FEATURES]
-    nd: Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    p: Probability
-    price: Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
-    steps: Steps
-    seed: Seed
+Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
+Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
 
 
 def least_loss(
-    *, ns: int, nd: int, p: float, price: float, steps: int, seed: int, device: str = "cpu"
+    *, ns: Ns, nd: Nd, p: Probability, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Descend from the truth, from pairs that know nothing of it, and from random directions; compare the losses."""
     import numpy as np
@@ -78,8 +72,7 @@ RUNS = (
     Run(
         name="dictionary-prices",
         feeds="where the truth minimises the loss of a sparse autoencoder, and where training finds it",
-        function="superposition.experiments.priced_dictionaries:least_loss",
-        point=PricedPoint,
+        computes=least_loss,
         columns={
             **{
                 f"{name}_loss": Meaning("per activation", f"loss with the price, on fresh activations, from {start}")

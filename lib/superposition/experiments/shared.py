@@ -10,7 +10,7 @@ from pydantic import Field
 
 from superposition.checks import MOST_FEATURES
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point
+from superposition.runs.point import Columns, Meaning
 
 if TYPE_CHECKING:
     from superposition.rug import RowStatistics
@@ -29,14 +29,9 @@ L1 = Annotated[
 DEVICE = {"device": Meaning("cpu, cuda", "where the point was computed")}
 
 
-class Autoencoder(Point):
-    """One autoencoder to train."""
-
-    ns: Features
-    p: Probability
-    r: Ratio
-    steps: Steps
-    seed: Seed
+Pixels = Annotated[Count, Field(ge=3, le=1000), Meaning("pixels", "pixels of the ring")]
+Length1 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
+Length0 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
 
 
 LOSS = {
@@ -123,15 +118,6 @@ def described(rows: RowStatistics) -> dict[str, float | int]:
         "Lambda": rows.Lambda,
         "dead": int(rows.dead.sum()),
     }
-
-
-class Ring(Point):
-    """Data on a ring of pixels, of two correlation lengths."""
-
-    n: Annotated[Count, Field(ge=3, le=1000), Meaning("pixels", "pixels of the ring")]
-    xi1: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
-    xi2: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
-    seed: Seed
 
 
 GAIN = Meaning("above 0", "gain g of the data x = erf(g z)/Z")

@@ -11,10 +11,21 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import GAIN, Batch, Gain, Initials, Rate, Ring, Seed, Steps
-from superposition.experiments.trained_fields import DESCRIBED, Law, TrainedField, batches, describe
+from superposition.experiments.shared import (
+    GAIN,
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Pixels,
+    Rate,
+    Seed,
+    Steps,
+)
+from superposition.experiments.trained_fields import DESCRIBED, Law, batches, describe
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,43 +35,17 @@ if TYPE_CHECKING:
     from superposition.devices import torch
 
 
-class LocationPoint(TrainedField):
-    """What `location` takes."""
-
-    gain: Gain
-    scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
-
-
-class OnsetPoint(TrainedField):
-    """What `onset` takes."""
-
-    fraction: Annotated[Real, Field(gt=0), Meaning("critical gain", "gain in units of the predicted critical gain")]
-    law: Law
-
-
-class CriticalPoint(Ring):
-    """What `critical_point` takes."""
-
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of the Monte Carlo")]
-
-
-class TorusPoint(Point):
-    """What `torus_field` takes."""
-
-    side: Annotated[Count, Field(ge=3, le=100), Meaning("pixels", "pixels along each direction of the torus")]
-    xi1: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
-    xi2: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
-    gain: Gain
-    initials: Initials
-    steps: Steps
-    lr: Rate
-    batch: Batch
-    seed: Seed
+Samples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of the Monte Carlo")]
+Scale = Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
+Fraction = Annotated[Real, Field(gt=0), Meaning("critical gain", "gain in units of the predicted critical gain")]
+Side = Annotated[Count, Field(ge=3, le=100), Meaning("pixels", "pixels along each direction of the torus")]
+SideLength1 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
+SideLength0 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
 
 
 def location(
-    *, n: int, xi1: float, xi2: float, gain: float, scale: float, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, scale: Scale, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train single neurons and compare where they peak with what the initial weights foretell."""
     from superposition.receptive import measures, relu_flow, training
@@ -90,8 +75,8 @@ def location(
 
 
 def onset(
-    *, n: int, xi1: float, xi2: float, fraction: float, law: str, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, fraction: Fraction, law: Law, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single neurons at a multiple of the predicted critical gain."""
     from superposition.receptive import flat_field, measures, training
@@ -104,7 +89,7 @@ def onset(
 
 
 def critical_point(
-    *, n: int, xi1: float, xi2: float, samples: int, seed: int, device: str = "auto"
+    *, n: Pixels, xi1: Length1, xi2: Length0, samples: Samples, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Critical gain by formula and by Monte Carlo."""
     from superposition.receptive import flat_field
@@ -122,8 +107,8 @@ def predicted_gain(columns: Columns) -> Columns:
 
 
 def torus_field(
-    *, side: int, xi1: float, xi2: float, gain: float, initials: int, steps: int, lr: float, batch: int, seed: int,
-    device: str = "auto",
+    *, side: Side, xi1: SideLength1, xi2: SideLength0, gain: Gain, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single neurons on a torus of pixels, beside the first-order prediction."""
     from superposition.receptive import landscape, landscape_descent, measures, ring, training
@@ -176,7 +161,6 @@ def extents(w: ArrayLike, side: int) -> tuple[np.ndarray, np.ndarray]:
     return both[0], both[1]
 
 
-_HERE = "superposition.experiments.single_fields:"
 _LOCATION = {
     "raw_exact": Meaning("0 to 1", "share of neurons that end with their peak at that of |w0|, the initial weights"),
     "raw_near": Meaning("0 to 1", "the same to within one pixel"),
@@ -228,8 +212,7 @@ RUNS = (
     Run(
         name="field-where",
         feeds="where a single neuron localizes, and what the initial weights foretell of it",
-        function=_HERE + "location",
-        point=LocationPoint,
+        computes=location,
         columns=_LOCATION,
         small=({**_RING, **_WHERE, **_BRIEF, "gain": (3,), "scale": (1,)},),
         full=({**_RING, **_WHERE, "gain": (3,), "scale": (1, 0.001), "seed": _SEEDS},),
@@ -238,8 +221,7 @@ RUNS = (
     Run(
         name="field-onset",
         feeds="single neurons trained below and above the critical gain, beside Gaussian clones",
-        function=_HERE + "onset",
-        point=OnsetPoint,
+        computes=onset,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
         full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},),
@@ -248,8 +230,7 @@ RUNS = (
     Run(
         name="field-onset-near",
         feeds="single neurons trained close to the critical gain",
-        function=_HERE + "onset",
-        point=OnsetPoint,
+        computes=onset,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (1,), "law": ("nlgp",)},),
         full=(
@@ -260,8 +241,7 @@ RUNS = (
     Run(
         name="field-critical",
         feeds="the critical gain of a single neuron by formula and by Monte Carlo",
-        function=_HERE + "critical_point",
-        point=CriticalPoint,
+        computes=critical_point,
         columns=_CRITICAL,
         predicted=(predicted_gain,),
         small=({**_RING, "samples": (2000,), "seed": (0,)},),
@@ -273,8 +253,7 @@ RUNS = (
     Run(
         name="field-torus",
         feeds="does a field localize in both directions of a torus, and at which gain",
-        function=_HERE + "torus_field",
-        point=TorusPoint,
+        computes=torus_field,
         columns=_TORUS_COLUMNS,
         small=({**_TORUS, **_FEW, "side": (8,), "xi1": (1.2,), "xi2": (0.6,), "gain": (1,), "seed": (0,)},),
         full=({**_TORUS, "gain": (0.3, 0.5, 0.7, 1, 3), "seed": (0,)},),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.predicted_fields import ManyWidthPoint
-from superposition.experiments.shared import Batch, Gain, RatePerNeuron, Ring
+from superposition.experiments.predicted_fields import CrowdSize, ManyWidthSamples, Steps
+from superposition.experiments.shared import Batch, Gain, Length0, Length1, Pixels, RatePerNeuron, Seed
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -19,19 +19,24 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-class AddedPoint(Ring):
-    """What `added_field` takes."""
-
-    gain: Gain
-    samples: Annotated[
-        Count,
-        Field(ge=100),
-        Meaning("vectors", "vectors of each label for the searches; four times as many to read on"),
-    ]
+AddedSamples = Annotated[
+    Count,
+    Field(ge=100),
+    Meaning("vectors", "vectors of each label for the searches; four times as many to read on"),
+]
+BorderSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")
+]
+JoinedSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label from which the tile is found")
+]
+JoinedSteps = Annotated[
+    Count, Field(ge=15), Meaning("steps", "training steps; half as many at an eighth of the rate follow")
+]
 
 
 def added_field(
-    *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: AddedSamples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Search for a field that improves the best tiling, and for two fields that do; read both on other vectors."""
     from superposition.receptive import added_fields, measures, tilings
@@ -56,30 +61,11 @@ def added_field(
     }
 
 
-class BorderPoint(Ring):
-    """What `border` takes."""
-
-    gain: Gain
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")]
-
-
-class JoinedPoint(Ring):
-    """What `joined` takes."""
-
-    gain: Gain
-    steps: Annotated[
-        Count, Field(ge=15), Meaning("steps", "training steps; half as many at an eighth of the rate follow")
-    ]
-    batch: Batch
-    lr: RatePerNeuron
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which the tile is found")]
-
-
 SHARES = np.linspace(0, 1, 6)  # of frequency 1 in the energy of a broad field
 
 
 def border(
-    *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: BorderSamples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Slopes of the loss of the best tiling as broad fields join it; the steepest is chosen and read on two samples."""
     from superposition.receptive import added_fields, measures, tilings
@@ -106,8 +92,8 @@ def broad(n: int, shares: np.ndarray) -> Float[np.ndarray, "shares n"]:
 
 
 def joined(
-    *, n: int, xi1: float, xi2: float, gain: float, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, steps: JoinedSteps, lr: RatePerNeuron, batch: Batch,
+    samples: JoinedSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train a network that starts as the best tiling and a weak pair of broad fields, and watch the pair."""
     from superposition.experiments.predicted_fields import LOOKS, copies, stages
@@ -134,8 +120,8 @@ def joined(
 
 
 def swapped(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train from random weights and from copies of the best tile, and compare with the tiling."""
     from superposition.experiments.predicted_fields import copies, sampled_loss, settle
@@ -155,7 +141,6 @@ def swapped(
     return found
 
 
-_HERE = "superposition.experiments.tiled_fields:"
 _PER_UNIT = "squared error per unit of pre-activation"
 _ADDED = {
     "tile_ipr": Meaning("n IPR", "of the field of the best tiling"),
@@ -209,8 +194,7 @@ RUNS = (
     Run(
         name="field-added",
         feeds="whether another field improves the best tiling, searched on some vectors and read on others",
-        function=_HERE + "added_field",
-        point=AddedPoint,
+        computes=added_field,
         columns=_ADDED,
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
         full=({**_RING, "gain": (0.3, 1, 3), "samples": (2000,), "seed": _FIVE},),
@@ -219,8 +203,7 @@ RUNS = (
     Run(
         name="field-border",
         feeds="the gain at which tilings by one field become best: slopes of the loss as broad fields join",
-        function=_HERE + "border",
-        point=BorderPoint,
+        computes=border,
         columns=_BORDER,
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
         full=(
@@ -232,8 +215,7 @@ RUNS = (
     Run(
         name="field-joined",
         feeds="does a pair of broad fields grow or shrink in the training of a tiling",
-        function=_HERE + "joined",
-        point=JoinedPoint,
+        computes=joined,
         columns=_JOINED,
         small=({**_RING, "gain": (1,), **_JOINING, "steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)},),
         full=(
@@ -245,8 +227,7 @@ RUNS = (
     Run(
         name="field-swapped",
         feeds="lengths swapped: oscillating fields of trained networks, and of the best tiling",
-        function=_HERE + "swapped",
-        point=ManyWidthPoint,
+        computes=swapped,
         columns=_SWAPPED,
         small=({**_OTHER_WAY, **_BRIEF, "gain": (3,), "K": (4,)},),
         full=({**_OTHER_WAY, "gain": (3,), "steps": (2000,), "samples": (5000,), "seed": _FIVE},),

@@ -12,7 +12,19 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import NETWORK_LOSS, Batch, Gain, Initials, Neurons, Rate, Ring, Steps
+from superposition.experiments.shared import (
+    NETWORK_LOSS,
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Neurons,
+    Pixels,
+    Rate,
+    Seed,
+    Steps,
+)
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -30,38 +42,9 @@ Law = Annotated[
 ]
 
 
-class TrainedField(Ring):
-    """Networks to train, several initial weights side by side."""
-
-    initials: Initials
-    steps: Steps
-    lr: Rate
-    batch: Batch
-
-
-class LocalizationPoint(TrainedField):
-    """What `localization` takes."""
-
-    gain: Gain
-    law: Law
-    K: Neurons
-
-
-class BiasPoint(TrainedField):
-    """What `bias_sign` takes."""
-
-    gain: Gain
-    activation: Annotated[Literal["erf", "sigmoid"], Meaning("erf, sigmoid", "activation of the hidden neurons")]
-    bias: Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
-    K: Neurons
-
-
-class FlipsPoint(TrainedField):
-    """What `sign_flips` takes."""
-
-    gain: Gain
-    K: Neurons
-    keep_every: Annotated[Count, Field(ge=1), Meaning("steps", "steps between looks at the weights")]
+Activation = Annotated[Literal["erf", "sigmoid"], Meaning("erf, sigmoid", "activation of the hidden neurons")]
+Bias = Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
+KeepEvery = Annotated[Count, Field(ge=1), Meaning("steps", "steps between looks at the weights")]
 
 
 def batches(
@@ -79,8 +62,8 @@ def batches(
 
 
 def localization(
-    *, n: int, xi1: float, xi2: float, gain: float, law: str, K: int, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, law: Law, K: Neurons, initials: Initials, steps: Steps,
+    lr: Rate, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and measure how localized every receptive field is."""
     from superposition.receptive import training
@@ -92,8 +75,8 @@ def localization(
 
 
 def bias_sign(
-    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, K: int, initials: int, steps: int,
-    lr: float, batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, activation: Activation, bias: Bias, K: Neurons,
+    initials: Initials, steps: Steps, lr: Rate, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train networks with erf or sigmoid neurons whose hidden biases start on one side."""
     from superposition.receptive import training
@@ -111,8 +94,8 @@ def bias_sign(
 
 
 def sign_flips(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, initials: int, steps: int, lr: float, batch: int,
-    keep_every: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: Neurons, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, keep_every: KeepEvery, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and count how often their gates change."""
     from superposition.receptive import training
@@ -212,14 +195,12 @@ _BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,)
 _CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
 _TRAINS = {**_CAPTION, "steps": (4000,), "lr": (2,), "batch": (4000,)}
 _BRIEF = {"initials": (2,), "steps": (60,), "batch": (200,), "seed": (0,)}
-_HERE = "superposition.experiments.trained_fields:"
 
 RUNS = (
     Run(
         name="field-gain",
         feeds="localization of ReLU networks with 1 and 12 neurons against the gain, beside Gaussian clones",
-        function=_HERE + "localization",
-        point=LocalizationPoint,
+        computes=localization,
         columns=DESCRIBED | NETWORK_LOSS,
         small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": LAWS},),
         full=(
@@ -233,8 +214,7 @@ RUNS = (
     Run(
         name="field-bias",
         feeds="the sign of the hidden bias decides what erf and sigmoid networks localize on",
-        function=_HERE + "bias_sign",
-        point=BiasPoint,
+        computes=bias_sign,
         columns=_BIASES,
         small=({**_RING, **_BIAS, **_BRIEF, "activation": ("erf",), "bias": (-1, 1)},),
         full=(
@@ -246,8 +226,7 @@ RUNS = (
     Run(
         name="field-flips",
         feeds="the notes on localization, Figure 3, at its caption's settings and at settings that train",
-        function=_HERE + "sign_flips",
-        point=FlipsPoint,
+        computes=sign_flips,
         columns=_FLIPS,
         small=({**_RING, **_CAPTION, **_BRIEF, "gain": (3,)},),
         full=(

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import DEVICE, GAIN, Neurons, Ring, Steps
+from superposition.experiments.shared import DEVICE, GAIN, Length0, Length1, Neurons, Seed, Steps
 from superposition.inputs import Count, Real
 from superposition.runs.point import Columns, Meaning, Run
 
@@ -23,49 +23,31 @@ LARGE_BATCH = 6000  # near the critical gain waves decay at 0.01 / tau: small ba
 _SAMPLES = Meaning("vectors", "vectors of each label; mirror images double them")
 
 
-class _Gated(Ring):
-    n: Annotated[Count, Field(ge=3), Meaning("pixels", "pixels of the ring")]
-    samples: Annotated[Count, Field(ge=1), _SAMPLES]
-
-
-class FieldPoint(_Gated):
-    """What `trained_fields` takes."""
-
-    gain: Annotated[Real, Field(gt=0, le=100), GAIN]
-    K: Neurons
-    steps: Steps
-
-
-class MarginalPoint(_Gated):
-    """What `other_marginal` takes."""
-
-    law: Annotated[
-        Literal["erf", "tanh", "sine", "sinh", "power", "shrink", "elliptical", "cubic"],
-        Meaning(
-            "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
-            "marginal of the data, as superposition.receptive.marginals.draw",
-        ),
-    ]
-    strength: Annotated[Real, Meaning("number", "parameter of the marginal; for erf the gain")]
-    samples: Annotated[Count, Field(ge=2), _SAMPLES]
-    steps: Steps
-    starts: Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from random weights of its own")]
-
-
-class BasinPoint(_Gated):
-    """What `basin` takes."""
-
-    gain: Annotated[Real, Field(gt=0), GAIN]
-    noise: Annotated[
-        Real, Field(ge=0), Meaning("norm of the field", "norm of the push in units of the norm of the trained field")
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps before the push, and as many after it")]
-    trials: Annotated[Count, Field(ge=1), Meaning("pushes", "number of pushes")]
+GatedPixels = Annotated[Count, Field(ge=3), Meaning("pixels", "pixels of the ring")]
+GatedSamples = Annotated[Count, Field(ge=1), _SAMPLES]
+MarginalSamples = Annotated[Count, Field(ge=2), _SAMPLES]
+BasinGain = Annotated[Real, Field(gt=0), GAIN]
+FieldGain = Annotated[Real, Field(gt=0, le=100), GAIN]
+Noise = Annotated[
+    Real, Field(ge=0), Meaning("norm of the field", "norm of the push in units of the norm of the trained field")
+]
+BasinSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps before the push, and as many after it")]
+Trials = Annotated[Count, Field(ge=1), Meaning("pushes", "number of pushes")]
+Law = Annotated[
+    Literal["erf", "tanh", "sine", "sinh", "power", "shrink", "elliptical", "cubic"],
+    Meaning(
+        "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
+        "marginal of the data, as superposition.receptive.marginals.draw",
+    ),
+]
+Strength = Annotated[Real, Meaning("number", "parameter of the marginal; for erf the gain")]
+Starts = Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from random weights of its own")]
 
 
 def trained_fields(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float | str]:
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: FieldGain, K: Neurons, samples: GatedSamples, steps: Steps,
+    seed: Seed, device: str = "cpu",
+) -> dict[str, float | str]:  # fmt: skip
     """Train a ReLU network and compare its fields with those that fixed gates would give."""
     from superposition.receptive import gated_training, least_squares
     from superposition.receptive import gates as receptive_gates
@@ -119,8 +101,8 @@ def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np
 
 
 def other_marginal(
-    *, n: int, xi1: float, xi2: float, law: str, strength: float, samples: int, steps: int, starts: int, seed: int,
-    device: str = "cpu",
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, law: Law, strength: Strength, samples: MarginalSamples, steps: Steps,
+    starts: Starts, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single ReLU neurons on inputs with another marginal."""
     from superposition.receptive import gated_training, marginals
@@ -157,8 +139,8 @@ def hermite_ratios(columns: Columns) -> Columns:
 
 
 def basin(
-    *, n: int, xi1: float, xi2: float, gain: float, noise: float, samples: int, steps: int, trials: int, seed: int,
-    device: str = "cpu",
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: BasinGain, noise: Noise, samples: GatedSamples,
+    steps: BasinSteps, trials: Trials, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Push a localised field off with noise, train on, and see where it ends."""
     from superposition.receptive import gated_training
@@ -197,7 +179,6 @@ def _least_squares(directions, x, y, fresh):
     return fields, np.mean(gates.opened(directions, fresh) * (fresh @ fields.T), axis=1)
 
 
-_HERE = "superposition.experiments.trained_gates:"
 _FIELD_COLUMNS = {
     "n_ipr": Meaning("n IPR", "median over neurons"),
     "cos_ols": Meaning(
@@ -245,8 +226,7 @@ RUNS = (
     Run(
         name="gated-fields",
         feeds="Localization, section 4.2: trained ReLU networks against the fields of fixed gates",
-        function=_HERE + "trained_fields",
-        point=FieldPoint,
+        computes=trained_fields,
         columns=_FIELD_COLUMNS,
         small=({**_RING, "samples": (1000,), "steps": (100,), "gain": (3.0,), "K": (1, 2), "seed": (0,)},),
         full=(
@@ -259,8 +239,7 @@ RUNS = (
     Run(
         name="gated-marginals",
         feeds="Localization, section 6.1: which marginals make a neuron localise",
-        function=_HERE + "other_marginal",
-        point=MarginalPoint,
+        computes=other_marginal,
         columns=_MARGINAL_COLUMNS,
         predicted=(hermite_ratios,),
         small=(
@@ -280,8 +259,7 @@ RUNS = (
     Run(
         name="gated-basin",
         feeds="Localization, section 5: how far a localised field can be pushed and still come back",
-        function=_HERE + "basin",
-        point=BasinPoint,
+        computes=basin,
         columns=_BASIN_COLUMNS,
         small=(
             {**_RING, "gain": (3.0,), "noise": (1.0,), "samples": (1000,), "steps": (100,), "trials": (5,),

@@ -11,38 +11,28 @@ from superposition import checks, features
 from superposition.checks import MOST_FEATURES
 from superposition.experiments.shared import DEVICE, DIMENSIONS, FEATURES, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 VECTORS = 10_000  # of each half of the simulations with signs drawn anew
 
 
-class SignsPoint(Point):
-    """What `shuffled_signs` takes."""
-
-    ns: Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
-    nd: Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    exponent: Annotated[
-        Real,
-        Field(ge=0, le=10),
-        Meaning(
-            "0 or more",
-            "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
-        ),
-    ]
-    steps: Steps
-    batch: Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]
-    lr: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate")]
-    seed: Seed
-
-
-class UnequalPoint(SignsPoint):
-    """What `unequal_autoencoder` takes."""
-
-    decoder: Annotated[Literal["tied", "free"], Meaning("tied, free", "whether W_out is the transpose of W_in")]
+Ns = Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
+Nd = Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Exponent = Annotated[
+    Real,
+    Field(ge=0, le=10),
+    Meaning(
+        "0 or more",
+        "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
+    ),
+]
+Batch = Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]
+Lr = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate")]
+Decoder = Annotated[Literal["tied", "free"], Meaning("tied, free", "whether W_out is the transpose of W_in")]
 
 
 def unequal_autoencoder(
-    *, ns: int, nd: int, exponent: float, decoder: str, steps: int, batch: int, lr: float, seed: int,
+    *, ns: Ns, nd: Nd, exponent: Exponent, decoder: Decoder, steps: Steps, batch: Batch, lr: Lr, seed: Seed,
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder on features whose frequency falls as a power of their rank, and say how they share."""
@@ -71,7 +61,7 @@ def unequal_autoencoder(
 
 
 def shuffled_signs(
-    *, ns: int, nd: int, exponent: float, steps: int, batch: int, lr: float, seed: int, device: str = "auto"
+    *, ns: Ns, nd: Nd, exponent: Exponent, steps: Steps, batch: Batch, lr: Lr, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Train a tied autoencoder on unequal features, and draw the signs of its interference anew."""
     from superposition.frequencies import few_active_features, sharing
@@ -118,7 +108,6 @@ def _each(name, values):
     return {f"{name}_{k}": float(value) for k, value in enumerate(values)}
 
 
-_HERE = "superposition.experiments.unequal:"
 _RANKS = ["rank 1", *(f"ranks {2**k} to {min(2 ** (k + 1) - 1, 1000)}" for k in range(1, 10))]  # of 1000 features
 _LOSS = {
     "loss": Meaning(
@@ -170,8 +159,7 @@ RUNS = (
     Run(
         name="rug-frequencies-seeds",
         feeds="loss against width for features whose frequency falls as a power of their rank, tied and free decoders",
-        function=_HERE + "unequal_autoencoder",
-        point=UnequalPoint,
+        computes=unequal_autoencoder,
         columns=_SHARED,
         small=({**_TINY, **_BOTH, "seed": (0, 1)},),
         full=(
@@ -183,8 +171,7 @@ RUNS = (
     Run(
         name="rug-frequencies-signs",
         feeds="what the signs of trained weights are worth, for 300 unequal features",
-        function=_HERE + "shuffled_signs",
-        point=SignsPoint,
+        computes=shuffled_signs,
         columns=_SIGNS,
         small=(
             {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},

@@ -15,14 +15,16 @@ from superposition.experiments.shared import (
     Batch,
     Gain,
     Initials,
+    Length0,
+    Length1,
     Neurons,
+    Pixels,
     RatePerNeuron,
-    Ring,
     Seed,
     Steps,
 )
 from superposition.inputs import Count, From, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,58 +33,33 @@ if TYPE_CHECKING:
 FORECASTS = ("raw", "short", "long", "twice")
 
 
-class HundredPoint(Ring):
-    """What `hundred` takes."""
-
-    gain: Gain
-    steps: Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
-    lr: RatePerNeuron
-    batch: Batch
-    activation: Annotated[
-        Literal["relu", "erf", "sigmoid", "tanh"],
-        Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
-    ]
-    bias: Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
-    scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
-    K: Neurons
-    initials: Initials
-
-
 def _longest(shortest):
     return AfterValidator(From(shortest, shortest)), AfterValidator(UpTo("n", "n"))
 
 
-class PulsePoint(Point):
-    """What `pulse_fields` takes."""
-
-    n: Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
-    version: Annotated[
-        Literal["raw", "complemented", "signed"],
-        Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
-    ]
-    long_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
-    long_high: Annotated[Count, *_longest("long_low"), Meaning("pixels", "longest pulse with label 1")]
-    short_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
-    short_high: Annotated[Count, *_longest("short_low"), Meaning("pixels", "longest pulse with label 0")]
-    K: Neurons
-    initials: Initials
-    steps: Steps
-    lr: RatePerNeuron
-    seed: Seed
-
-
-class FrozenPoint(Ring):
-    """What `frozen_gates` takes."""
-
-    gain: Gain
-    K: Neurons
-    samples: Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each label, each with its mirror image")]
-    iterations: Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
+Samples = Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each label, each with its mirror image")]
+Iterations = Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
+HundredSteps = Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
+Activation = Annotated[
+    Literal["relu", "erf", "sigmoid", "tanh"],
+    Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
+]
+Bias = Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
+Scale = Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
+PulsePixels = Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
+Version = Annotated[
+    Literal["raw", "complemented", "signed"],
+    Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
+]
+LongLow = Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
+LongHigh = Annotated[Count, *_longest("long_low"), Meaning("pixels", "longest pulse with label 1")]
+ShortLow = Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
+ShortHigh = Annotated[Count, *_longest("short_low"), Meaning("pixels", "longest pulse with label 0")]
 
 
 def hundred(
-    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, scale: float, K: int, initials: int,
-    steps: int, lr: float, batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, activation: Activation, bias: Bias, scale: Scale, K: Neurons,
+    initials: Initials, steps: HundredSteps, lr: RatePerNeuron, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train wide networks, and compare where their neurons peak with what the initial weights foretell."""
     from superposition.receptive import least_squares, measures, ring, training
@@ -130,8 +107,9 @@ def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
 
 
 def pulse_fields(
-    *, n: int, version: str, long_low: int, long_high: int, short_low: int, short_high: int, K: int, initials: int,
-    steps: int, lr: float, seed: int, device: str = "auto",
+    *, n: PulsePixels, version: Version, long_low: LongLow, long_high: LongHigh, short_low: ShortLow,
+    short_high: ShortHigh, K: Neurons, initials: Initials, steps: Steps, lr: RatePerNeuron, seed: Seed,
+    device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train on all pulses at once: long ones against short ones."""
     from superposition.receptive import measures, single_pulses, training
@@ -153,8 +131,8 @@ def pulse_fields(
 
 
 def frozen_gates(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, iterations: int, seed: int,
-    device: str = "cpu",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: Neurons, samples: Samples, iterations: Iterations,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates."""
     from scipy.optimize import minimize
@@ -185,7 +163,6 @@ def frozen_gates(
     }
 
 
-_HERE = "superposition.experiments.wide_networks:"
 _HUNDRED_COLUMNS = {
     **NETWORK_LOSS,
     "ipr": Meaning("n IPR", "median over networks of the median over neurons"),
@@ -250,8 +227,7 @@ RUNS = (
     Run(
         name="field-hundred",
         feeds="width, frequency and place of the fields of a hundred neurons: three activations, both signs of bias",
-        function=_HERE + "hundred",
-        point=HundredPoint,
+        computes=hundred,
         columns=_HUNDRED_COLUMNS,
         small=({**_RING, **_HUNDRED, **_RELU, **_FEW, "K": (4,), "initials": (2,), "scale": (1,)},),
         full=(
@@ -263,8 +239,7 @@ RUNS = (
     Run(
         name="field-pulses",
         feeds="do pulses localize: form, lengths, neurons, seeds",
-        function=_HERE + "pulse_fields",
-        point=PulsePoint,
+        computes=pulse_fields,
         columns=_PULSE_COLUMNS,
         small=({**_PULSES, **_LONG, "K": (1,), "initials": (1,), "steps": (20,), "seed": (0,)},),
         full=tuple({**_PULSES, **span, "K": (1, 8, 100), "seed": (0, 1, 2)} for span in (_LONG, _AUTHORS)),
@@ -273,8 +248,7 @@ RUNS = (
     Run(
         name="field-frozen",
         feeds="a ReLU network minimized on a whole sample, beside least squares behind its own gates",
-        function=_HERE + "frozen_gates",
-        point=FrozenPoint,
+        computes=frozen_gates,
         columns=_FROZEN_COLUMNS,
         small=({**_FROZEN, "K": (2,), "samples": (200,), "iterations": (20,), "seed": (0,)},),
         full=({**_FROZEN, "K": (4, 12, 24), "samples": (1000, 4000, 16_000)},),
