@@ -16,8 +16,8 @@ from scipy import optimize, special
 
 from superposition import features
 from superposition.features import Estimate
+from superposition.moments import moment, ramp_moment
 from superposition.rug import meanfield
-from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 POINTS = 2**13  # of the grid of sums of squares

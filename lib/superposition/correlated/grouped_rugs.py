@@ -16,7 +16,7 @@ from scipy import optimize, special
 from superposition import features
 from superposition.correlated import moments
 from superposition.features import Estimate
-from superposition.rug.moments import gauss_legendre, moment, ramp_moment
+from superposition.moments import gauss_legendre, moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 NODES = 24  # Gauss-Legendre nodes a unit of the partners' sum

@@ -17,7 +17,7 @@ from scipy.optimize import minimize_scalar
 from scipy.stats import binom
 
 from superposition.features import Estimate
-from superposition.rug.moments import moment
+from superposition.moments import moment
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import features
+from superposition.moments import floats
 from superposition.rug import meanfield
 from superposition.rug.bayes import bayes_decoder, bayes_loss
-from superposition.rug.moments import floats
 
 if TYPE_CHECKING:
     from jaxtyping import Float

@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from superposition import features
-from superposition.rug.moments import moment, ramp_moment
+from superposition.moments import moment, ramp_moment
 
 LOWEST, HIGHEST = 1e-3, 0.3  # prices between which the border is searched for
 

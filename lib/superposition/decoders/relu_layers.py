@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import features, minima
+from superposition.moments import floats, moment, ramp_moment
 from superposition.rug import meanfield
-from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from superposition.checks import Floats

@@ -15,7 +15,7 @@ from scipy.special import ndtr
 
 from superposition import features
 from superposition.decoders.ladder import Evolution, extrinsic, iterates
-from superposition.rug.moments import REACH, floats, gauss_legendre
+from superposition.moments import REACH, floats, gauss_legendre
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike, NDArray

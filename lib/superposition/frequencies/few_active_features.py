@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import features
-from superposition.rug.moments import moment, ramp_moment
+from superposition.moments import moment, ramp_moment
 
 BIASES = np.r_[-np.geomspace(1.2, 1e-3, 60), 0, np.geomspace(1e-3, 0.3, 8)]  # b / a: where the best one is sought
 BINS = 80  # values that stand for the law of T

@@ -7,8 +7,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
 from superposition.codes.fans import Code
+from superposition.moments import floats
 from superposition.rug import meanfield
-from superposition.rug.moments import floats
 
 TURNS = 2000  # at most, of the search for a projector with a given diagonal: 50 are usual
 

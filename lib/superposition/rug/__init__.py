@@ -52,7 +52,6 @@ from superposition.rug.meanfield import (
     optimum,
 )
 from superposition.rug.model import RowStatistics, autoencoder_output, row_statistics
-from superposition.rug.moments import gauss_legendre, moment, ramp_moment
 from superposition.rug.noise_bound import (
     descend_on_noise,
     noise_chain,
@@ -63,6 +62,7 @@ from superposition.rug.noise_bound import (
     with_unit_diagonal,
 )
 from superposition.rug.protocols import RECIPE_SHIFT, rate_at_shift, training_protocol
+from superposition.rug.public_protocol import BothRules, train_as_published
 from superposition.rug.rugs import Rug, row_loss, simulated_loss, walsh_hadamard
 from superposition.rug.scaling import (
     HALF_DROP,
@@ -95,6 +95,7 @@ __all__ = [
     "RECIPE_SHIFT",
     "STOPPING_WINDOW",
     "THRESHOLDS",
+    "BothRules",
     "Gradient",
     "JumpOptimum",
     "Optimum",
@@ -121,7 +122,6 @@ __all__ = [
     "first_pause",
     "first_step_below",
     "frame_potential",
-    "gauss_legendre",
     "half_ratio",
     "inside_probability",
     "jumprelu_optimum",
@@ -136,7 +136,6 @@ __all__ = [
     "mean_power_sums",
     "mmse",
     "mmse_slope",
-    "moment",
     "noise_chain",
     "noise_std",
     "off_moment",
@@ -146,7 +145,6 @@ __all__ = [
     "partner_loss",
     "posterior_mean",
     "posterior_variance",
-    "ramp_moment",
     "random_projector",
     "rate_at_shift",
     "row_cumulants",
@@ -162,6 +160,7 @@ __all__ = [
     "smallest_noise",
     "symmetrised_code",
     "tight_frame",
+    "train_as_published",
     "train_autoencoder",
     "train_meanfield",
     "train_meanfield_on_samples",

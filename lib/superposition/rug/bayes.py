@@ -12,8 +12,8 @@ from scipy.special import ndtr
 
 from superposition import ranges
 from superposition.checked import checked
-from superposition.rug.moments import REACH, floats, gauss_legendre
-from superposition.rug.ranges import flush_underflow, positive_spreads, rare, spreads, together
+from superposition.moments import REACH, floats, gauss_legendre
+from superposition.rug.ranges import flush_underflow, positive_spreads, rare, spreads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 LARGEST = 1e100  # of pre-activations: over the least sigma their squares are still finite
 
 
-@checked(together("p", "sigma"), p=rare, sigma=spreads)
+@checked(ranges.together("p", "sigma"), p=rare, sigma=spreads)
 def bayes_loss(p: ArrayLike, sigma: ArrayLike) -> Floats:
     """Loss of the best element-wise decoder, E[Var(x | x + nu)].
 
@@ -73,7 +73,7 @@ def _posterior_error(y, sigma, p):
     return density * (spread + doubt * centre**2)
 
 
-@checked(together("y", "sigma", "p"), y=ranges.real(-LARGEST, LARGEST), sigma=positive_spreads, p=rare)
+@checked(ranges.together("y", "sigma", "p"), y=ranges.real(-LARGEST, LARGEST), sigma=positive_spreads, p=rare)
 def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
     """Posterior mean and variance of a feature x given its pre-activation y = x + nu.
 

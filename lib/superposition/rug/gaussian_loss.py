@@ -8,8 +8,8 @@ import numpy as np
 
 from superposition import features, ranges
 from superposition.checked import checked
+from superposition.moments import floats, moment, ramp_moment
 from superposition.rug.model import TrainedModel
-from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

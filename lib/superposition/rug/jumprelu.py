@@ -12,9 +12,8 @@ import numpy as np
 
 from superposition import features, minima, ranges
 from superposition.checked import checked
+from superposition.moments import floats, moment, ramp_moment
 from superposition.rug.meanfield import loss, noise_std, optimum
-from superposition.rug.moments import floats, moment, ramp_moment
-from superposition.rug.ranges import together
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -38,7 +37,7 @@ class JumpOptimum:
     loss: np.ndarray
 
 
-@checked(together("p", "r"), p=ranges.probability, r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=ranges.probability, r=ranges.ratio)
 def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
 
@@ -106,7 +105,7 @@ def _jump_profile(z, sigma, p):
     a = np.where(alive, a, 1.0)
     missing = p * _missing_at_the_jump(a, place, sigma) - a * (1 - p) * moment.unchecked(1, -place, sigma)
     value = loss.unchecked(a, -a * place, sigma, p) - missing * (missing / share)
-    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment(p))
+    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment.unchecked(p))
 
 
 def _missing_at_the_jump(a, place, sigma):

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import erf, log_ndtr, ndtr
 
-from superposition import ranges
+from superposition import moments, ranges
 from superposition.checked import checked
-from superposition.rug import bayes, meanfield, moments
-from superposition.rug.ranges import LARGEST, biases, positive_spreads, rare, seen, separate, spreads, together
+from superposition.rug import bayes, meanfield
+from superposition.rug.ranges import LARGEST, biases, positive_spreads, rare, seen, separate, spreads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -39,7 +39,7 @@ class OnTerms:
     tail: np.ndarray
 
 
-@checked(together("t", "sigma"), t=ranges.real(0, 30), sigma=ranges.real(1e-6, 1))
+@checked(ranges.together("t", "sigma"), t=ranges.real(0, 30), sigma=ranges.real(1e-6, 1))
 def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     """On term of Appendix B at gain 1 and bias -t sigma, and its parts.
 
@@ -100,7 +100,7 @@ def on_term_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     return OnTerms(noise + mean + tail, mean + tail, noise, mean, tail)
 
 
-@checked(together("t", "sigma"), t=ranges.real(0, LARGEST), sigma=ranges.real(0, 1))
+@checked(ranges.together("t", "sigma"), t=ranges.real(0, LARGEST), sigma=ranges.real(0, 1))
 def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
     """Sharp form of E_r in Appendix B, sigma^3 E[ReLU(Z + t)^3] / 3, the integral of u^2 Phi(t - u / sigma) over u > 0.
 
@@ -120,7 +120,7 @@ def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
 
 @checked(
     separate,
-    together("p", "t", "sigma"),
+    ranges.together("p", "t", "sigma"),
     p=ranges.probability,
     t=ranges.real(0, 30),
     sigma=ranges.real(0, 1),
@@ -130,8 +130,8 @@ def loss_upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
 
     Notes
     -----
-    Source: The Persian Rug, Appendix B and eq. 11: (1 - p) sigma^2 exp(-t^2/2) / 2 + p times the total of `on_term_bounds`.
-    Use `loss` instead for the loss itself.
+    Source: The Persian Rug, Appendix B and eq. 11: (1 - p) sigma^2 exp(-t^2/2) / 2 + p times the total of
+    `on_term_bounds`. Use `loss` instead for the loss itself.
 
     Examples
     --------
@@ -175,7 +175,7 @@ def mmse_slope() -> float:
     return float(2 * 30 * np.sum(weights * np.exp(-(z**2) - log_ndtr(z)) / (2 * np.pi)))
 
 
-@checked(together("p", "r"), p=rare, r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=rare, r=ranges.ratio)
 def loss_lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
     """Loss below which no function of the pre-activation gets, p mmse(sigma); the broadcast shape.
 
@@ -221,7 +221,7 @@ def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
     return bayes.uniform_posterior(*moments.floats(y, sigma))[2]
 
 
-@checked(together("y", "sigma"), y=ranges.real(0, 1), sigma=ranges.real(1e-30, 1))
+@checked(ranges.together("y", "sigma"), y=ranges.real(0, 1), sigma=ranges.real(1e-30, 1))
 def inside_probability(y: ArrayLike, sigma: ArrayLike) -> Floats:
     """Probability that u is within one sigma of y in [0, 1], given u + nu = y; shape of the broadcast arguments.
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from superposition import features, minima, ranges
 from superposition.checked import checked
-from superposition.rug.moments import floats, moment, ramp_moment
-from superposition.rug.ranges import biases, flush_underflow, gains, positive_spreads, rare, spreads, together
+from superposition.moments import floats, moment, ramp_moment
+from superposition.rug.ranges import biases, flush_underflow, gains, positive_spreads, rare, spreads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -63,7 +63,7 @@ class Optimum:
     loss: np.ndarray
 
 
-@checked(together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
+@checked(ranges.together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
 def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of one feature, L(a, b, sigma).
 
@@ -88,7 +88,7 @@ def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
     return _loss(a, b, a * sigma, p)
 
 
-@checked(together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
+@checked(ranges.together("a", "b", "sigma", "p"), a=gains, b=biases, sigma=spreads, p=ranges.probability)
 def loss_grad(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Gradient:
     """Gradient of `loss` with respect to a, b and sigma.
 
@@ -128,7 +128,7 @@ def loss_grad(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Gra
     )
 
 
-@checked(together("p", "r"), p=rare, r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=rare, r=ranges.ratio)
 def noise_std(p: ArrayLike, r: ArrayLike) -> Floats:
     """Smallest interference at ratio r: sigma^2 = (4 p - 3 p^2) / 12 (1/r - 1).
 
@@ -147,10 +147,10 @@ def noise_std(p: ArrayLike, r: ArrayLike) -> Floats:
     0.25331
     """
     r = np.asarray(r, float)
-    return np.sqrt(features.variance(p) * (1 - r) / r)
+    return np.sqrt(features.variance.unchecked(p) * (1 - r) / r)
 
 
-@checked(together("p", "r"), p=rare, r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=rare, r=ranges.ratio)
 def linear_loss(p: ArrayLike, r: ArrayLike) -> Floats:
     """Loss per feature of the best linear autoencoder, Var[x] (1 - r), shape of the broadcast arguments.
 
@@ -163,10 +163,10 @@ def linear_loss(p: ArrayLike, r: ArrayLike) -> Floats:
     >>> float(round(linear_loss(p=0.05, r=0.2), 6))
     0.012833
     """
-    return features.variance(p) * (1 - np.asarray(r, float))
+    return features.variance.unchecked(p) * (1 - np.asarray(r, float))
 
 
-@checked(together("p", "r"), p=ranges.probability, r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=ranges.probability, r=ranges.ratio)
 def optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss at the smallest interference.
 
@@ -256,7 +256,7 @@ def _gain(shift, sigma, p):
     return np.where(alive, overlap / np.where(alive, power, 1), 1.0), alive
 
 
-@checked(together("z", "sigma", "p"), z=biases, sigma=positive_spreads, p=rare)
+@checked(ranges.together("z", "sigma", "p"), z=biases, sigma=positive_spreads, p=rare)
 def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Best gain a at the bias b = z a sigma, and the loss there.
 
@@ -280,7 +280,7 @@ def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray,
     z, sigma, p = np.broadcast_arrays(z, sigma, p)
     a, alive = _gain(z * sigma, sigma, p)
     value = _loss(a, a * (z * sigma), a * sigma, p)
-    return a, np.where(alive, value, features.second_moment(p))
+    return a, np.where(alive, value, features.second_moment.unchecked(p))
 
 
 def _slope(z, sigma, p):

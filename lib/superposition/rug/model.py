@@ -101,6 +101,11 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
     b : array_like, shape (ns,)
         Bias, of numbers up to 1e30 in size.
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or `W` has a single row.
+
     Notes
     -----
     Source: The Persian Rug, section 3.2 and eq. 3.

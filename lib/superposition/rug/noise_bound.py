@@ -81,8 +81,6 @@ def with_unit_diagonal(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
     """
     W = np.asarray(W, float)
     diagonal = np.diag(W)
-    if np.any(diagonal == 0):
-        raise ValueError("W has a zero on its diagonal; allowed: no zero there")
     return W / diagonal[:, None]
 
 
@@ -110,6 +108,11 @@ def noise_chain(W: ArrayLike, nd: int) -> Chain:
     -------
     Chain
         Fields ``entries``, ``schur``, ``cauchy_schwarz``, ``trace``, and the ``losses`` between them.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the rank of `W` is above `nd`.
 
     Notes
     -----
@@ -155,6 +158,11 @@ def welch_bound(ns: int, nd: int) -> float:
 @checked(lambda W, nd: rank(len(W), nd), W=squares, nd=ranges.whole(1))
 def symmetrised_code(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
     """Nearest symmetric matrix (ns, ns) of rank nd without negative eigenvalues, scaled to unit diagonal.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the matrix does not represent a feature at all.
 
     Examples
     --------

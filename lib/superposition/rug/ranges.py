@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
 from superposition.ranges import LARGEST
 
 MOST = 2**24  # features of a rug: beyond, one vector of them is over 128 MB
@@ -102,25 +100,9 @@ def rank(ns: int, nd: int) -> None:
     checks.whole("nd", nd, 1, ns)
 
 
-def together(*names: str) -> Callable[..., None]:
-    """Make the relation that arguments with these names have shapes that broadcast."""
-
-    def fit(**given: Any) -> None:
-        shapes = [np.shape(value) for value in given.values()]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            shown = ", ".join(map(str, shapes))
-            raise ValueError(f"{', '.join(names)} have shapes {shown}; allowed: shapes that broadcast") from None
-
-    keyword = inspect.Parameter.KEYWORD_ONLY
-    fit.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # pyrefly: ignore
-    return fit
-
-
 def seen(y: Any, sigma: Any) -> None:
     """Refuse values y too far outside of [0, 1] for the interference to have brought them there."""
-    together("y", "sigma")(y=y, sigma=sigma)
+    ranges.together("y", "sigma")(y=y, sigma=sigma)
     outside = np.maximum(np.maximum(np.negative(y), np.subtract(y, 1)), 0)
     if np.any(outside > FURTHEST * np.asarray(sigma)):
         raise ValueError(f"y = {checks.shown(y)} is out of range; allowed: up to {FURTHEST:g} sigma outside of [0, 1]")
@@ -128,7 +110,7 @@ def seen(y: Any, sigma: Any) -> None:
 
 def separate(t: Any, sigma: Any) -> None:
     """Refuse thresholds at which the interval of the tail is empty (Appendix B)."""
-    together("t", "sigma")(t=t, sigma=sigma)
+    ranges.together("t", "sigma")(t=t, sigma=sigma)
     if np.any(2 * np.multiply(t, sigma) >= 1):
         raise ValueError(f"t = {checks.shown(t)} is out of range; allowed: 2 t sigma below 1")
 
@@ -136,13 +118,6 @@ def separate(t: Any, sigma: Any) -> None:
 def flush_underflow(sigma: np.ndarray) -> np.ndarray:
     """Return standard deviations with 0 for those whose inverse would overflow."""
     return sigma * (sigma >= 1 / LARGEST)
-
-
-def resolved_ramp(j: int, k: int, slope: Any, s: Any) -> None:
-    """Refuse moments of a ramp that are beyond the closed forms, and a ramp that is a point."""
-    checks.whole("j", j, 0, 2 - k)
-    if np.any(np.maximum(np.abs(slope), s) < 1 / LARGEST):
-        raise ValueError(f"slope = {checks.shown(slope)} is out of range; allowed: slope or s from 1e-30 on in size")
 
 
 def some_weights(name: str, value: Any) -> np.ndarray:
@@ -160,7 +135,7 @@ def power_sums(name: str, value: Any) -> np.ndarray:
 
 def fitting_cumulants(cumulants: Any, a: Any, b: Any, p: Any) -> None:
     """Refuse cumulants whose shape behind the first axis does not broadcast with the other arguments."""
-    together("cumulants", "a", "b", "p")(cumulants=cumulants[0], a=a, b=b, p=p)
+    ranges.together("cumulants", "a", "b", "p")(cumulants=cumulants[0], a=a, b=b, p=p)
 
 
 def rank_without_constant_row(ns: int, nd: int, antipodal: bool = False) -> None:

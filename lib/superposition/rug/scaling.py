@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features, ranges
+from superposition import checks, features, moments, ranges
 from superposition.checked import checked
-from superposition.rug import meanfield, moments
-from superposition.rug.ranges import LARGEST, not_all, rare, together
+from superposition.rug import meanfield
+from superposition.rug.ranges import LARGEST, not_all, rare
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -42,7 +42,7 @@ def off_moment(t: ArrayLike) -> Floats:
     return moments.moment(2, -np.asarray(t, float), 1.0)[()]
 
 
-@checked(together("p", "bias_cost"), p=rare, bias_cost=ranges.number(1e-3, 1e3))
+@checked(ranges.together("p", "bias_cost"), p=rare, bias_cost=ranges.number(1e-3, 1e3))
 def small_noise_threshold(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     """Best threshold t = -b / (a sigma) as sigma goes to 0 at fixed p, in [0, 40]; shape of p.
 
@@ -72,7 +72,7 @@ def small_noise_threshold(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     return find_root(slope, (np.zeros_like(p), np.full_like(p, 40.0)), args=(p,)).x[()]
 
 
-@checked(together("p", "bias_cost"), p=rare, bias_cost=ranges.number(1e-3, 1e3))
+@checked(ranges.together("p", "bias_cost"), p=rare, bias_cost=ranges.number(1e-3, 1e3))
 def small_noise_factor(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     """Loss of the best ReLU in units of sigma^2 as sigma goes to 0 at fixed p; shape of p.
 
@@ -97,7 +97,7 @@ def small_noise_factor(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     return (1 - p) * off_moment(t) + p * (1 + bias_cost * t**2)
 
 
-@checked(together("p", "kappa"), p=rare, kappa=ranges.real(1e-30, LARGEST))
+@checked(ranges.together("p", "kappa"), p=rare, kappa=ranges.real(1e-30, LARGEST))
 def drop_ratio(p: ArrayLike, kappa: ArrayLike) -> Floats:
     """Compression ratio r = kappa p ln(1/p) at which the loss drops; the broadcast shape.
 
@@ -149,7 +149,7 @@ def drop_loss(kappa: ArrayLike) -> Floats:
     return mu**2 * (3 + mu) / 12
 
 
-@checked(together("p", "kappa"), p=not_all, kappa=ranges.real(1e-30, LARGEST))
+@checked(ranges.together("p", "kappa"), p=not_all, kappa=ranges.real(1e-30, LARGEST))
 def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
     """L*/p of the best ReLU at r = kappa p ln(1/p), tested down to p = 1e-100; the broadcast shape.
 
@@ -180,7 +180,7 @@ def half_ratio(p: ArrayLike) -> Floats:
     from scipy.optimize.elementwise import find_root
 
     def excess(log_r, p):
-        return _lowest_loss(p, np.exp(log_r)) / features.variance(p) - 0.5
+        return _lowest_loss(p, np.exp(log_r)) / features.variance.unchecked(p) - 0.5
 
     p = np.asarray(p, float)
     # where nothing is seen yet, and where a linear decoder is there already (r = 1/2)

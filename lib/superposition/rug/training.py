@@ -217,6 +217,11 @@ def training_settings(
     -------
     Settings
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or not one of the text's protocol.
+
     Examples
     --------
     >>> training_settings(8, 3, 0.1, 100, None, None, None, "recipe", 0, "cpu").batch
@@ -319,14 +324,14 @@ def first_pause(history: ArrayLike, window: int = STOPPING_WINDOW) -> int:
     Notes
     -----
     Source: The Persian Rug, section 2: "training continues as long as the average loss over the past 100 batches is
-    lower than the average loss over the 100 batches prior to that one". `train_autoencoder` applies it every 100 batches.
+    lower than the average loss over the 100 batches prior to that one". `train_autoencoder`
+    applies it every 100 batches.
 
     Examples
     --------
     >>> first_pause([3, 2, 1, 1, 1], window=2)
     5
     """
-    # `superposition.rug.training.train` looks every 100 batches
     means = _window_means(history, window)
     fired = np.flatnonzero(means[window:] >= means[:-window])
     return int(fired[0]) + 2 * window if len(fired) else len(history)  # pyrefly: ignore[bad-argument-type]: it is a vector

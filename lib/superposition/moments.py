@@ -12,16 +12,17 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy.special import ndtr
 
-from superposition import ranges
+from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.rug.ranges import resolved_ramp, together
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from typing import Any
 
     from numpy.typing import ArrayLike
 
 LARGEST = 1e75  # of means and standard deviations: their cubes are still finite
+LEAST = 1e-30  # slope or standard deviation of a ramp: its inverse powers are finite
 REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
 
 
@@ -45,7 +46,7 @@ def floats(*values: ArrayLike) -> tuple[np.ndarray, ...]:
     return np.broadcast_arrays(*(np.asarray(value, float) for value in values))
 
 
-@checked(together("m", "s"), k=ranges.whole(-1, 3), m=ranges.real(-LARGEST, LARGEST), s=ranges.real(0, LARGEST))
+@checked(ranges.together("m", "s"), k=ranges.whole(-1, 3), m=ranges.real(-LARGEST, LARGEST), s=ranges.real(0, LARGEST))
 def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
     """M_k(m, s) = E[ReLU(m + s Z)^k] for Z standard normal, shape of the broadcast m and s.
 
@@ -112,9 +113,16 @@ def moment_tail(k: int, m: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarr
     return product
 
 
+def _resolved(j: int, k: int, slope: Any, s: Any) -> None:
+    """Refuse moments of a ramp that are beyond the closed forms, and a ramp that is a point."""
+    checks.whole("j", j, 0, 2 - k)
+    if np.any(np.maximum(np.abs(slope), s) < LEAST):
+        raise ValueError(f"slope = {checks.shown(slope)} is out of range; allowed: slope or s from 1e-30 on in size")
+
+
 @checked(
-    together("m", "slope", "s"),
-    resolved_ramp,
+    ranges.together("m", "slope", "s"),
+    _resolved,
     j=ranges.whole(0, 3),
     k=ranges.whole(-1, 3),
     m=ranges.real(-LARGEST, LARGEST),
@@ -168,13 +176,3 @@ def _ramp_series(order, m, slope, s):
             derivative = (-1) ** (n - k - 1) * hermite[n - k - 1] * below[-1]
         total = total + x**n * derivative / (factorial(n) * (n + j + 1))
     return factorial(max(k, 0)) * s ** float(k) * total
-
-
-def noiseless_loss(a: float, b: np.ndarray, p: float) -> np.ndarray:
-    """`superposition.rug.meanfield.loss` at sigma = 0, to the bit: cubes and squares, no normal distribution."""
-    side = np.where(b > -a / 2, -1.0, 1.0)
-    own, end, begin = side * a, np.maximum(side * (b + a), 0), np.maximum(side * b, 0)
-    square = (end * end**2 - begin * begin**2) / (3 * own)
-    product = end**2 / (2 * own) - 1 / (2 * own) * square
-    base = np.where(side < 0, (1 - a) ** 2 / 3 - (1 - a) * b + b**2, 1 / 3)
-    return (1 - p) * np.maximum(b, 0) ** 2 + p * (base - 2 * product + side * square)
