@@ -56,6 +56,7 @@ def on_terms(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     Examples
     --------
     >>> float(on_terms(t=2.0, sigma=0.05).total.round(6))
+    0.011333
     """
     # `relu` is the text's E_r (features cut off), `noise` its E_nu, `mean` and `tail` the parts of E_r with u below and
     # above 2 t sigma; without the stray factor sigma^2 of the Appendix's first line
@@ -91,6 +92,7 @@ def on_term_bounds(t: ArrayLike, sigma: ArrayLike) -> OnTerms:
     Examples
     --------
     >>> float(on_term_bounds(t=2.0, sigma=0.05).total.round(6))
+    0.069301
     """
     t, sigma = moments.floats(t, sigma)
     mu = t * sigma
@@ -112,6 +114,7 @@ def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(cut_off_error(t=2.0, sigma=0.05).round(6))
+    0.000584
     """
     # reached up to exponentially small terms when sigma (t + 4) < 1; sigma^3 (t^3 + 3 t) / 3 for large t
     t, sigma = moments.floats(t, sigma)
@@ -136,6 +139,7 @@ def loss_upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(loss_upper_bound(p=0.001, t=3.0, sigma=0.05).round(8))
+    5.176e-05
     """
     p, t, sigma = moments.floats(p, t, sigma)
     return (1 - p) * sigma**2 * np.exp(-(t**2) / 2) / 2 + p * on_term_bounds(t, sigma).total
@@ -152,6 +156,7 @@ def mmse(sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(mmse(0.1).round(6))
+    0.008194
     """
     return bayes.bayes_loss(1.0, sigma)
 
@@ -186,6 +191,7 @@ def loss_lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(loss_lower_bound(p=0.05, r=0.2).round(6))
+    0.00175
     """
     return np.asarray(p, float) * mmse(meanfield.noise_std(p, r))
 
@@ -201,6 +207,7 @@ def posterior_mean(y: ArrayLike, sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(posterior_mean(0.2, sigma=0.1).round(4))
+    0.2055
     """
     return bayes.uniform_posterior(*moments.floats(y, sigma))[1]
 
@@ -217,6 +224,7 @@ def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(posterior_variance(0.2, sigma=0.1).round(6))
+    0.008865
     """
     return bayes.uniform_posterior(*moments.floats(y, sigma))[2]
 
@@ -250,6 +258,7 @@ def window_probability(sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(window_probability(0.25).round(5))
+    0.45853
     """
     sigma = np.asarray(sigma, float)
 
@@ -270,6 +279,7 @@ def window_constant(sigma: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(window_constant(0.25).round(4))
+    0.6161
     """
     # reached at the ends of the window, where the posterior is cut off most
     return posterior_variance(sigma, sigma) / np.square(sigma)

@@ -275,7 +275,7 @@ def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray,
     --------
     >>> a, loss = best_gain(z=-1.5, sigma=0.25, p=0.05)
     >>> round(float(a), 4), round(float(loss), 6)
-    (1.1443, 0.007389)
+    (1.1283, 0.007282)
     """
     z, sigma, p = np.broadcast_arrays(z, sigma, p)
     a, alive = _gain(z * sigma, sigma, p)

@@ -53,6 +53,7 @@ def rate_at_shift(shift: float, ns: int, nd: int, p: float) -> float:
     Examples
     --------
     >>> round(rate_at_shift(1 / 3, ns=256, nd=51, p=0.05), 4)
+    0.032
     """
     # An Adam step moves each weight by about the rate, whatever the gradient's size. Where outputs are too large, the
     # encoder's weights of a hidden unit move with one sign, so its mean moves by lr ns p / 2; the next step of the

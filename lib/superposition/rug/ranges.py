@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -204,3 +205,13 @@ def _is_tensor(value):
     from superposition.devices import torch
 
     return isinstance(value, torch.Tensor)
+
+
+def or_none(taken: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
+    """Make the range that has None as well."""
+
+    def given(name: str, value: Any) -> Any:
+        return None if value is None else taken(name, value)
+
+    given.__doc__ = f"{taken.__doc__} None for the protocol's own."
+    return given

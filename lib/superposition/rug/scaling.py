@@ -38,6 +38,7 @@ def off_moment(t: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(off_moment(2.0).round(6))
+    0.005769
     """
     return moments.moment(2, -np.asarray(t, float), 1.0)[()]
 
@@ -59,6 +60,7 @@ def small_noise_threshold(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     Examples
     --------
     >>> float(small_noise_threshold(0.05).round(4))
+    1.6331
     """
     from scipy.optimize.elementwise import find_root
 
@@ -89,6 +91,7 @@ def small_noise_factor(p: ArrayLike, bias_cost: float = 0.25) -> Floats:
     Examples
     --------
     >>> float(small_noise_factor(0.05).round(4))
+    0.0987
     """
     # c(p) / (p ln(1/p)) -> 1/2 as p -> 0, and c(p) / p is the largest ratio of the ReLU's loss to that of the Bayes
     # decoder at this p, reached as r -> 1 (seen numerically for p <= 1/2, not proved)
@@ -160,6 +163,7 @@ def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(loss_in_the_drop(1e-12, kappa=1.5).round(4))
+    0.1386
     """
     p = np.asarray(p, float)
     return _lowest_loss(p, drop_ratio(p, kappa)) / p
@@ -176,6 +180,7 @@ def half_ratio(p: ArrayLike) -> Floats:
     Examples
     --------
     >>> float(half_ratio(0.05).round(4))
+    0.1849
     """
     from scipy.optimize.elementwise import find_root
 

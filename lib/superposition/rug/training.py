@@ -17,7 +17,7 @@ from superposition.checked import checked
 from superposition.checks import MOST_FEATURES
 from superposition.rug import protocols
 from superposition.rug.model import Settings, TrainedModel, autoencoder_output
-from superposition.rug.ranges import device, numbers_of_a_batch, rank, ranks, ranks_within
+from superposition.rug.ranges import device, numbers_of_a_batch, or_none, rank, ranks, ranks_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -30,15 +30,15 @@ _SETTINGS = {
     "ns": ranges.whole(2, MOST_FEATURES),
     "nd": ranges.whole(1, MOST_FEATURES),
     "p": ranges.one_probability,
-    "steps": ranges.steps,
-    "batch": ranges.whole(1, 2**20),
-    "lr": ranges.rate,
-    "schedule": ranges.one_of(*SCHEDULES),
+    "steps": or_none(ranges.steps),
+    "batch": or_none(ranges.whole(1, 2**20)),
+    "lr": or_none(ranges.rate),
+    "schedule": or_none(ranges.one_of(*SCHEDULES)),
     "protocol": ranges.one_of(*protocols.PROTOCOLS),
     "seed": ranges.whole(0),
     "device": device,
     "products": ranges.one_of("float32", "bfloat16"),
-    "start": ranges.one_of(*protocols.STARTS),
+    "start": or_none(ranges.one_of(*protocols.STARTS)),
 }
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
 MOST_TRAINABLE = MOST_FEATURES
@@ -159,7 +159,7 @@ def train_autoencoder(
     seconds=ranges.number(0, ranges.LARGEST, open_low=True),
     steps=ranges.steps,
     p=ranges.one_probability,
-    batch=_SETTINGS["batch"],
+    batch=ranges.whole(1, 2**20),
     device=device,
 )
 def affordable_steps(

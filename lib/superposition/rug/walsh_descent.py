@@ -65,7 +65,7 @@ def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarra
     Examples
     --------
     >>> layered_indices(8, 3, bits=2)
-    array([3, 5, 7])
+    array([2, 3, 7])
     """
     # with one bit and nd up to ns / 2 the rug of the set is antipodal
     weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
