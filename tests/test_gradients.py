@@ -31,7 +31,6 @@ from superposition.experiments import wide_networks  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
 from superposition.rug import (  # noqa: E402
-    evaluation,
     exact_gradients,
     gaussian_loss,
     gaussian_steps,

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features
+from superposition import features, rug
 from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.decoders import planar_decoders
@@ -88,15 +88,14 @@ def finite(seed, patch):
 
 
 def of_decree(seed, patch):
-    patch.setattr(gaussian_training, "train_on_samples", lambda settings: fixed_model(0))
-    fewer = partial(gaussian_training.continue_training, eval_samples=200)
-    patch.setattr(gaussian_training, "continue_training", fewer)
+    patch.setattr(rug, "train_meanfield_on_samples", lambda settings: fixed_model(0))
+    patch.setattr(rug, "continue_training", partial(rug.continue_training, eval_samples=200))
     found = controls.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
     return found["real"], found["real_se"]
 
 
 def of_training(name, function, patch, seed, **settings):
-    patch.setattr(training, "train", lambda *_, **__: fixed_model(seed))
+    patch.setattr(rug, "train_autoencoder", lambda *_, **__: fixed_model(seed))
     found = function(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu", **settings)
     return found[name], found[f"{name}_se"]
 
@@ -150,7 +149,9 @@ def counted(name, seed, patch):
 def seen_by_walsh(seed):
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(8))).float()
     eigenvalues = torch.tensor([1.0, 1, 1, 0, 1, 0, 0, 0.5])
-    return evaluation.fresh_walsh_loss(eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1)
+    return evaluation.fresh_walsh_loss(
+        eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1
+    )
 
 
 def tuned(seed):

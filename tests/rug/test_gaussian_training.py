@@ -9,7 +9,7 @@ from rows import as_read
 from superposition import features, optimise
 from superposition.codes import mixtures
 from superposition.experiments import autoencoders, controls, other_protocols
-from superposition.rug import evaluation, gaussian_loss, gaussian_steps, gaussian_training, meanfield, training
+from superposition.rug import evaluation, gaussian_loss, gaussian_training, meanfield, training
 from superposition.rug.model import row_statistics
 
 
@@ -21,9 +21,7 @@ def test_row_losses_are_those_of_the_theory_and_their_slopes_are_slopes():
     for gain in (a, -a):  # negative gains too: a row may pass through zero
         found, h = gaussian_loss.row_losses(gain, b, s**2, 0.07), 1e-5
         for slope, (da, db, dv) in zip(found[1:], np.eye(3) * h, strict=True):
-            up, down = (
-                gaussian_loss.row_losses(gain + k * da, b + k * db, s**2 + k * dv, 0.07)[0] for k in (1, -1)
-            )
+            up, down = (gaussian_loss.row_losses(gain + k * da, b + k * db, s**2 + k * dv, 0.07)[0] for k in (1, -1))
             np.testing.assert_allclose(slope, (up - down) / (2 * h), rtol=1e-5, atol=1e-9)
 
 

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from sampled import sampled
 from scipy import optimize
-from superposition import features, moments, rug
+from superposition import features, rug
 from superposition.rug import bayes, meanfield, rugs
 from superposition.rug.bayes import bayes_loss
 

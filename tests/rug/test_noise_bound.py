@@ -42,7 +42,9 @@ def test_the_other_links_by_hand():
 def test_a_rank_too_low_is_paid_for():
     R = rugs.Rug(16, 4, seed=0).dense()
     np.testing.assert_allclose(noise_bound.noise_chain(R, 4).losses, 0, atol=1e-12)
-    np.testing.assert_allclose(noise_bound.noise_chain(R, 8).losses, (0, 2, 0), atol=1e-12)  # four of eight eigenvalues are 0
+    np.testing.assert_allclose(
+        noise_bound.noise_chain(R, 8).losses, (0, 2, 0), atol=1e-12
+    )  # four of eight eigenvalues are 0
 
 
 @pytest.mark.parametrize(("ns", "nd"), [(10, 3), (9, 8), (6, 2), (5, 5)])

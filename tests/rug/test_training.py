@@ -157,7 +157,9 @@ def test_a_budget_buys_steps():
 
 def test_progress_is_called_once_a_step():
     seen = []
-    training.train_autoencoder(8, 2, 0.5, steps=5, seed=0, eval_samples=2, progress=lambda done, total: seen.append((done, total)))
+    training.train_autoencoder(
+        8, 2, 0.5, steps=5, seed=0, eval_samples=2, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(i, 5) for i in range(1, 6)]
 
 

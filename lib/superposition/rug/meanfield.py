@@ -182,6 +182,13 @@ def optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     Optimum
         Fields ``a``, ``b``, ``sigma``, ``loss``, each of the broadcast shape.
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range.
+    RuntimeError
+        If the search misses the minimum, as for p < 1e-26 at r > 1 - 1e-9.
+
     Notes
     -----
     Source: The Persian Rug, section 4.2 ("we do this numerically"), eq. 9 and eq. 14 to eq. 16. Use
