@@ -13,9 +13,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features, minima
+from superposition import checks, features, minima, ranges
 from superposition.moments import gauss_legendre, moment
-from superposition.rug import ranges
 from superposition.rug.meanfield import THRESHOLDS, Optimum
 
 DRAWN = 200_000  # values that stand for a law that is known by its sampler

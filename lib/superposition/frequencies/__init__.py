@@ -13,9 +13,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from superposition import checks, features
+from superposition import checks, features, ranges
 from superposition.frequencies import allocations, sharing
-from superposition.rug import ranges
 
 if TYPE_CHECKING:
     import numpy as np
