@@ -173,6 +173,13 @@ def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
 def half_ratio(p: ArrayLike) -> Floats:
     """Compression ratio at which the loss of the best ReLU is half of the variance of a feature; shape of p.
 
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range.
+    RuntimeError
+        If the search fails.
+
     Notes
     -----
     Source: ours; for small p it is `HALF_DROP` p ln(1/p).
@@ -191,6 +198,8 @@ def half_ratio(p: ArrayLike) -> Floats:
     # where nothing is seen yet, and where a linear decoder is there already (r = 1/2)
     low, high = np.minimum(p, 0.4), np.minimum(4 * p * np.log(1 / p) + p, 0.51)
     found = find_root(excess, (np.log(low), np.log(high)), args=(p,), tolerances={"xatol": 1e-12})
+    if not np.all(found.success):
+        raise RuntimeError(f"no ratio of half the variance was found for p = {checks.shown(p)}")
     return np.exp(found.x)[()]
 
 
