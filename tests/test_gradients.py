@@ -25,7 +25,12 @@ from superposition.decoders import priced_training  # noqa: E402
 from superposition.experiments import wide_networks  # noqa: E402
 from superposition.frequencies import sparse_batches  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
-from superposition.rug import exact_gradients, gaussian_training, training  # noqa: E402
+from superposition.rug import (  # noqa: E402
+    exact_gradients,
+    gaussian_loss,
+    gaussian_steps,
+    training,
+)
 
 
 def normal(*shape, seed=5):
@@ -68,7 +73,7 @@ def fourth_derivative_by_bias():
 
 def closed_rows():
     def both(x):
-        loss, *slopes = gaussian_training.row_losses(*x, 0.2)
+        loss, *slopes = gaussian_loss.row_losses(*x, 0.2)
         return float(loss), np.array(slopes)
 
     return both, np.array([-0.9, 0.2, 0.1])
@@ -79,7 +84,7 @@ def closed_form():
 
     def both(x):
         weights = tensors(x, sizes, torch.float64)
-        return float(gaussian_training._closed_gradient(weights, 0.2)()), gradients(weights)
+        return float(gaussian_steps.closed_gradient(weights, 0.2)()), gradients(weights)
 
     return both, normal(25) / 2
 
@@ -95,7 +100,7 @@ def gradients(weights):
 
 
 def batch(p):
-    settings = training.checked_settings(6, 2, p, 1, 2**14, None, None, "recipe", 0, "cpu")
+    settings = training.training_settings(6, 2, p, 1, 2**14, None, None, "recipe", 0, "cpu")
 
     def both(x):
         weights = tensors(x, ((6, 2), (6, 2), (6,)), torch.float32)
@@ -353,8 +358,8 @@ CASES = {
     "meanfield.loss_grad": (mean_field, EXACT),
     "meanfield._slope": (mean_field_on_the_line_of_best_gains, EXACT),
     "interference._derivatives": (fourth_derivative_by_bias, EXACT),
-    "gaussian_training.row_losses": (closed_rows, EXACT),
-    "gaussian_training._closed_gradient": (closed_form, EXACT),
+    "gaussian_loss.row_losses": (closed_rows, EXACT),
+    "gaussian_steps.closed_gradient": (closed_form, EXACT),
     "exact_gradients.batch_gradient, gathered": (lambda: batch(0.08), ROUNDED),
     "exact_gradients.batch_gradient, dense": (lambda: batch(0.4), ROUNDED),
     "sparse_batches.batch_gradient, tied": (lambda: unequal_batch(1), ROUNDED),

@@ -29,7 +29,7 @@ POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
 def model(monkeypatch):
     """What any training gives here: weights drawn at random; and what it was asked for."""
     rng, asked = np.random.default_rng(2), []
-    settings = training.checked_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
+    settings = training.training_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
     arrays = rng.standard_normal((3, 9)), rng.standard_normal((9, 3)), rng.standard_normal(9)
     made = training.TrainedModel(settings, *arrays, np.ones(3), 0.01, 0.001, False)
     monkeypatch.setattr(training, "train", lambda *_, **options: asked.append(options) or made)
@@ -57,7 +57,7 @@ def test_three_features_are_the_fewest(model, function, how):
 
 def test_rate_is_a_multiple_of_the_protocols(model):
     for name in ("recipe", "text"):
-        usual = protocols.protocol(name, 9, 3, 0.2).lr
+        usual = protocols.training_protocol(name, 9, 3, 0.2).lr
         for share in (0.25, 1.0, 4.0):
             autoencoders.trained_autoencoder(**POINT, protocol=name, rate=share)
             assert model.asked[-1]["protocol"] == name and model.asked[-1]["lr"] == pytest.approx(share * usual)

@@ -6,7 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import decoders, features, incidental, receptive
+from superposition import decoders, features, incidental, receptive, rug
 from superposition.codes import budgets, exact_losses
 from superposition.codes.fans import priority_fan
 from superposition.diagnosis.ablations import ablations
@@ -19,10 +19,8 @@ torch = pytest.importorskip("torch")
 from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
-from superposition.frequencies import (
-    sparse_batches,  # noqa: E402
-)
-from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
+from superposition.frequencies import sparse_batches  # noqa: E402
+from superposition.rug import evaluation, training, walsh_descent  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
 pytestmark = pytest.mark.thorough
@@ -47,13 +45,13 @@ def fixed_weights(nd=2):
 
 
 def measured(seed, settings=None):
-    settings = settings or training.checked_settings(6, 2, 0.2, 1, 64, None, None, "earlier", 0, "cpu")
-    return training.evaluate(fixed_weights(), settings, np.random.default_rng(seed), torch.device("cpu"), 200)
+    settings = settings or training.training_settings(6, 2, 0.2, 1, 64, None, None, "earlier", 0, "cpu")
+    return evaluation.evaluate(fixed_weights(), settings, np.random.default_rng(seed), torch.device("cpu"), 200)
 
 
 def fixed_model(seed):
     """What training might have given: the same weights for every seed, measured anew."""
-    settings = training.checked_settings(6, 2, 0.2, 1, 64, None, None, "earlier", seed, "cpu")
+    settings = training.training_settings(6, 2, 0.2, 1, 64, None, None, "earlier", seed, "cpu")
     arrays = [weight.numpy() for weight in fixed_weights()]
     return training.TrainedModel(settings, *arrays, np.ones(1), *measured(seed, settings), False)
 
@@ -86,15 +84,14 @@ def finite(seed, patch):
 
 
 def of_decree(seed, patch):
-    patch.setattr(gaussian_training, "train_on_samples", lambda settings: fixed_model(0))
-    fewer = partial(gaussian_training.continue_training, eval_samples=200)
-    patch.setattr(gaussian_training, "continue_training", fewer)
+    patch.setattr(rug, "train_meanfield_on_samples", lambda settings: fixed_model(0))
+    patch.setattr(rug, "continue_training", partial(rug.continue_training, eval_samples=200))
     found = controls.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
     return found["real"], found["real_se"]
 
 
 def of_training(name, function, patch, seed, **settings):
-    patch.setattr(training, "train", lambda *_, **__: fixed_model(seed))
+    patch.setattr(rug, "train_autoencoder", lambda *_, **__: fixed_model(seed))
     found = function(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu", **settings)
     return found[name], found[f"{name}_se"]
 
@@ -148,7 +145,9 @@ def counted(name, seed, patch):
 def seen_by_walsh(seed):
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(8))).float()
     eigenvalues = torch.tensor([1.0, 1, 1, 0, 1, 0, 0, 0.5])
-    return walsh_descent._fresh_loss(eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1)
+    return evaluation.fresh_walsh_loss(
+        eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1
+    )
 
 
 def tuned(seed):
@@ -177,10 +176,10 @@ CASES = (
         "exact_losses.simulated_code_loss": lambda seed, _: estimate(
             exact_losses.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
         ),
-        "walsh_descent.decoded_loss": lambda seed, _: estimate(
-            walsh_descent.decoded_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
+        "walsh_descent.decoded_rug_loss": lambda seed, _: estimate(
+            walsh_descent.decoded_rug_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
         ),
-        "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
+        "walsh_descent.descend_on_eigenvalues": lambda seed, _: seen_by_walsh(seed),
         "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
@@ -190,7 +189,7 @@ CASES = (
         "planar_decoders.planar_bayes_loss": lambda seed, _: planar(seed),
         "few_active.tuned_losses": lambda seed, _: tuned(seed),
         "tile_search.measured_loss": lambda seed, _: by_tiles(seed),
-        "rug.training.evaluate": lambda seed, _: measured(seed),
+        "rug.evaluation.evaluate": lambda seed, _: measured(seed),
         "unequal_training.train_unequal": unequal,
         "controls.gaussian_autoencoder": of_decree,
         "other_protocols.trained_by": lambda seed, patch: of_training(

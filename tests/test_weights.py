@@ -24,7 +24,7 @@ def test_both_forms_of_a_file(tmp_path, fan):
 
 
 def test_a_saved_model_is_such_a_file(tmp_path):
-    trained = training.train(64, 16, 0.3, steps=20, batch=64, device="cpu")
+    trained = training.train_autoencoder(64, 16, 0.3, steps=20, batch=64, device="cpu")
     arrays = {name: np.ascontiguousarray(getattr(trained, name)) for name in ("W_in", "W_out", "bias")}
     save_file(arrays, tmp_path / "model")
     found = weights.load(tmp_path / "model")

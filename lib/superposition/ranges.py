@@ -12,6 +12,7 @@ ValueError: p = 1.5 is out of range; allowed: (0, 1]
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -164,6 +165,22 @@ def instance(*kinds: type) -> Callable[[str, Any], Any]:
         return value
 
     return _worded(taken, f"{words}.")
+
+
+def together(*names: str) -> Callable[..., None]:
+    """Make the relation that arguments with these names have shapes that broadcast."""
+
+    def fit(**given: Any) -> None:
+        shapes = [np.shape(value) for value in given.values()]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(f"{', '.join(names)} have shapes {shown}; allowed: shapes that broadcast") from None
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    fit.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # pyrefly: ignore
+    return fit
 
 
 def _probable(name, value, found):

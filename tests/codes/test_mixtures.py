@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 from scipy.integrate import dblquad
-from superposition import codes, features
+from superposition import codes, features, moments
 from superposition.codes import mixtures, partners
-from superposition.rug import meanfield, moments
+from superposition.rug import meanfield
 
 
 def brute_force(a, b, gaussian, c, p):

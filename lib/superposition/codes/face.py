@@ -592,7 +592,7 @@ def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -
     >>> float(round(antipodal_loss(a=1.2, b=-0.3, sigma=0.25, p=0.05), 6))
     0.006852
     """
-    a, b, sigma = ranges.gains(a), ranges.biases(b), ranges.spreads(sigma)
+    a, b, sigma = ranges.gains("a", a), ranges.biases("b", b), ranges.spreads("sigma", sigma)
     return partners.antipodal_loss(a, b, sigma, features.probability(p))
 
 

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import features, minima
+from superposition.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
-from superposition.rug.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike

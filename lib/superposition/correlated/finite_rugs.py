@@ -18,8 +18,8 @@ from superposition import features, ranges
 from superposition.checked import checked
 from superposition.correlated.ranges import drawn, group, law, partner_probability, some_dimensions, whole_groups
 from superposition.features import Estimate
+from superposition.moments import moment, ramp_moment
 from superposition.rug import meanfield
-from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 POINTS = 2**13  # of the grid of sums of squares

@@ -18,7 +18,7 @@ from superposition.checked import checked
 from superposition.correlated import moments
 from superposition.correlated.ranges import drawn_groups, group, law, partner_probability
 from superposition.features import Estimate
-from superposition.rug.moments import gauss_legendre, moment, ramp_moment
+from superposition.moments import gauss_legendre, moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 NODES = 24  # Gauss-Legendre nodes a unit of the partners' sum

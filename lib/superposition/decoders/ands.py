@@ -19,7 +19,7 @@ from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.decoders.ranges import bit_probability, bits, finite, shaped
 from superposition.features import Estimate
-from superposition.rug.moments import moment
+from superposition.moments import moment
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:

@@ -27,9 +27,9 @@ from superposition.decoders.ranges import (
     rare_probability,
     rare_ratio,
 )
+from superposition.moments import floats
 from superposition.rug import meanfield
 from superposition.rug.bayes import bayes_decoder, bayes_loss
-from superposition.rug.moments import floats
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:

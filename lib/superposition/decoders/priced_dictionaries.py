@@ -14,7 +14,7 @@ import numpy as np
 from superposition import features, ranges
 from superposition.checked import checked
 from superposition.decoders.ranges import price
-from superposition.rug.moments import moment, ramp_moment
+from superposition.moments import moment, ramp_moment
 
 LOWEST, HIGHEST = 1e-3, 0.3  # prices between which the border is searched for
 

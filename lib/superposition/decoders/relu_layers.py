@@ -16,8 +16,8 @@ from numpy.typing import ArrayLike, NDArray
 from superposition import features, minima, ranges
 from superposition.checked import checked
 from superposition.decoders.ranges import broadcast, finite, of_the_rug
+from superposition.moments import floats, moment, ramp_moment
 from superposition.rug import meanfield
-from superposition.rug.moments import floats, moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:

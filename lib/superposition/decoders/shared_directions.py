@@ -18,7 +18,7 @@ from superposition.checked import checked
 from superposition.decoders.ladder import Evolution, extrinsic, iterates
 from superposition.decoders.ranges import broadcast, finite, of_the_rug, same_shape
 from superposition.decoders.ranges import iterations as some_iterations
-from superposition.rug.moments import REACH, floats, gauss_legendre
+from superposition.moments import REACH, floats, gauss_legendre
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:

@@ -23,10 +23,10 @@ from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussia
 from superposition.diagnosis.measures import HEARD, Rows, Simulated
 from superposition.diagnosis.reading import Weights, read
 from superposition.features import Estimate
+from superposition.ranges import LARGEST
 from superposition.rug import meanfield
 from superposition.rug.meanfield import Optimum
 from superposition.rug.model import RowStatistics
-from superposition.rug.ranges import LARGEST
 
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation

@@ -100,10 +100,10 @@ def kept_company(
 
 def over_the_rug(columns: Columns) -> Columns:
     """A prediction: the loss over that of the rug on independent features."""
-    from superposition.rug import meanfield
+    from superposition.rug import optimum
 
     r = columns["nd"] / (columns["groups"] * columns["G"])
-    return {"over_rug": columns["loss"] / meanfield.optimum(columns["p"], r).loss}
+    return {"over_rug": columns["loss"] / optimum(columns["p"], r).loss}
 
 
 def two_in_company(

@@ -48,10 +48,10 @@ def ablated_autoencoder(
 ) -> dict[str, float | int]:
     """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece."""
     from superposition.diagnosis.ablations import ablations, structure
-    from superposition.rug import training
+    from superposition.rug import train_autoencoder
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
     losses = ablations(W, p, samples=samples, seed=seed)
     return {

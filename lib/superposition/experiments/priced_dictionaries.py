@@ -27,7 +27,7 @@ def least_loss(
 
     from superposition import decoders
     from superposition.features import Estimate
-    from superposition.rug.tight_frames import unit_vectors
+    from superposition.rug import unit_vectors
 
     truth = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
     pairs_seed, random_seed, data_seed, fresh_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(4))

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 from superposition import features, ranges
 from superposition.checked import checked
 from superposition.frequencies.ranges import all_shares, decoded, drawn, probabilities, shared, square_code
-from superposition.rug.moments import moment, ramp_moment
+from superposition.moments import moment, ramp_moment
 
 BIASES = np.r_[-np.geomspace(1.2, 1e-3, 60), 0, np.geomspace(1e-3, 0.3, 8)]  # b / a: where the best one is sought
 BINS = 80  # values that stand for the law of T

@@ -9,8 +9,8 @@ from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.codes.fans import Code
 from superposition.frequencies.ranges import all_shares, broadcast, encoded, of_features, probabilities, shared
+from superposition.moments import floats
 from superposition.rug import meanfield
-from superposition.rug.moments import floats
 
 TURNS = 2000  # at most, of the search for a projector with a given diagonal: 50 are usual
 
