@@ -21,7 +21,7 @@ from superposition.correlated import exclusive, finite_rugs, graphs, grouped_rug
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from superposition.codes.fans import Code
+    from superposition.codes import Code
     from superposition.correlated.finite_rugs import FiniteRug
     from superposition.correlated.graphs import GraphCode
     from superposition.correlated.grouped_rugs import GroupedRug
@@ -179,7 +179,7 @@ def exclusive_code(G: int, m: int) -> Code:
 
     Returns
     -------
-    superposition.codes.fans.Code
+    superposition.codes.Code
         Digons for G up to 2 m, of `noise_gain` 1; else points on a sphere, raised: in three dimensions a cone of gain
         cot^2(pi / G).
 
@@ -282,7 +282,7 @@ def curve_code_for(H: ArrayLike) -> Code:
 
     Returns
     -------
-    superposition.codes.fans.Code
+    superposition.codes.Code
         Its readers are polynomials on a closed curve. The more features, the more they magnify rounding, too.
 
     Raises
@@ -320,7 +320,7 @@ def topic_code(topics: int, k: int) -> Code:
 
     Returns
     -------
-    superposition.codes.fans.Code
+    superposition.codes.Code
         Feature j of topic i stands at i k + j.
 
     Raises

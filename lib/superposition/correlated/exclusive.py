@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition.codes.fans import Code
+from superposition.codes import Code
 
 STARTS, STEPS = 4, 1500  # of the search for points that lie far apart
 

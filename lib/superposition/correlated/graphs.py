@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition.codes.fans import Code
+from superposition.codes import Code
 from superposition.correlated import exclusive
 
 

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.codes.fans import cone
+from superposition.codes import cone
 from superposition.decoders import ladder
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions, unit_vectors

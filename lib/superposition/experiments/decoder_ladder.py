@@ -54,12 +54,12 @@ def antipodal_ladder(
     *, ns: int, r: float, p: float, iterations: int, samples: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
-    from superposition.codes import partners
+    from superposition import codes
     from superposition.decoders.ladder import decode_rug
     from superposition.decoders.shared_directions import decode_antipodal
 
     rug = _rug(ns, r, seed, antipodal=True)
-    relu = partners.antipodal_optimum(p, rug.nd / ns)
+    relu = codes.antipodal_optimum(p, rug.nd / ns)
     others = float(features.mean(p)) * (rug.apply(np.ones(ns)))  # of all but the partner, whose mean cancels its own
 
     def decoders(readout):

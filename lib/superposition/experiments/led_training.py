@@ -80,12 +80,12 @@ def led_network(
     *, method: str, ratio: float, ns: int, nd: int, p: float, steps: int, seed: int, device: str = "cpu"
 ) -> dict[str, float]:
     """Try to lead the training of a whole network to a loud and quiet code."""
-    from superposition.codes import dense_training
+    from superposition import codes
 
     if method == "blocks":
-        return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
+        return codes.train_blocks(ns, nd, p, steps=steps, seed=seed)
     lr = 3e-4 if method in ("fans", "cones") else 3e-3
-    return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
+    return codes.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
 
 
 _HERE = "superposition.experiments.led_training:"

@@ -31,9 +31,9 @@ class WalkPoint(Point):
 
 def walked_levels(*, m: int, n: int, start: str, steps: int, seed: int, device: str = "cpu") -> dict[str, float]:
     """Walk over directions, orders, pairs and triples; all runs on the CPU."""
-    from superposition.codes import conflict_search
+    from superposition import codes
 
-    known, found = conflict_search.annealed_levels(m, n, start, steps=steps, seed=seed)
+    known, found = codes.annealed_levels(m, n, start, steps=steps, seed=seed)
     return {"known": known, "found": found}
 
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-    from superposition.codes.fans import Code
+    from superposition.codes import Code
     from superposition.frequencies.allocations import Allocation
 
 __all__ = [
@@ -253,7 +253,7 @@ def unequal_rug(p: ArrayLike, share: ArrayLike, *, seed: int | np.random.Generat
 
     Returns
     -------
-    superposition.codes.fans.Code
+    superposition.codes.Code
 
     Raises
     ------

@@ -14,8 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import features
-from superposition.codes import partners
-from superposition.codes.fans import fan_loss
+from superposition.codes import best_digon, fan_loss
 from superposition.rug import meanfield
 
 KNOTS = 12  # probabilities at which the theory is solved; between them it is interpolated
@@ -98,7 +97,7 @@ def _digon_curve():
     """Loss of the best digon over p^2."""
     from scipy.interpolate import PchipInterpolator
 
-    return PchipInterpolator(np.log(DIGONS), partners.best_digon(DIGONS)[1] / DIGONS**2)
+    return PchipInterpolator(np.log(DIGONS), best_digon(DIGONS)[1] / DIGONS**2)
 
 
 PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features
-from superposition.codes.fans import Code
+from superposition.codes import Code
 from superposition.rug import meanfield
 from superposition.rug.moments import floats
 
