@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import codes, features
 from superposition.receptive import nlgp_covariance
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, plain_training, tile_search  # noqa: E402
+from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
@@ -142,6 +142,6 @@ def test_vectors_for_the_loss_are_others_than_those_of_training(monkeypatch):
 def test_the_rate_rises_for_a_hundred_steps_and_never_above_what_was_asked(monkeypatch):
     rates, step = [], torch.optim.Adam.step
     monkeypatch.setattr(torch.optim.Adam, "step", lambda self: rates.append(self.param_groups[0]["lr"]) or step(self))
-    plain_training.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
+    codes.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
     rising, falling = np.arange(1, 401) / 100, 1 - np.arange(400) / 400
     np.testing.assert_allclose(rates, 1e-3 * np.minimum(rising, 1) * falling)

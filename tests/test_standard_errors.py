@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features
-from superposition.codes import budgets, exact_losses
-from superposition.codes.fans import priority_fan
+from superposition import codes, features
+from superposition.codes import budgets, priority_fan
 from superposition.decoders import planar_decoders
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
@@ -33,7 +32,7 @@ REPEATS, FALSE_ALARMS = 100, 1e-4
 # 0.54 and 1.66, see an error that is wrong by 40 %.
 BOUNDS = chi2.ppf([FALSE_ALARMS / 2, 1 - FALSE_ALARMS / 2], REPEATS - 1) / (REPEATS - 1)
 W = np.eye(6) + np.random.default_rng(3).standard_normal((6, 6)) / 5
-MEASURED = tile_search.measured_loss  # before a case puts something in its place
+MEASURED = codes.measured_code_loss  # before a case puts something in its place
 FAN, B = priority_fan(6, 10), np.full(6, -0.05)
 
 
@@ -178,22 +177,22 @@ CASES = (
         "rugs.simulated_loss": lambda seed, _: estimate(
             rugs.simulated_loss(rugs.Rug(16, 6, seed=1), 0.9, -0.1, 0.2, samples=200, seed=seed)
         ),
-        "exact_losses.simulated_code_loss": lambda seed, _: estimate(
-            exact_losses.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
+        "codes.simulated_code_loss": lambda seed, _: estimate(
+            codes.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
         ),
         "walsh_descent.decoded_loss": lambda seed, _: estimate(
             walsh_descent.decoded_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
         ),
         "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
-        "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
-        "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
+        "budgets._rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
+        "budgets._noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
             autoencoder.diagnose(W, B, p=0.2, samples=200, seed=seed).simulated
         ),
         "planar_decoders.planar_bayes_loss": lambda seed, _: planar(seed),
         "few_active.tuned_losses": lambda seed, _: tuned(seed),
-        "tile_search.measured_loss": lambda seed, _: by_tiles(seed),
+        "codes.measured_code_loss": lambda seed, _: by_tiles(seed),
         "rug.training.evaluate": lambda seed, _: measured(seed),
         "unequal_training.train_unequal": unequal,
         "controls.gaussian_autoencoder": of_decree,

@@ -4,9 +4,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from superposition import decoders, features
-from superposition.codes import antipodal_optimum, digon
-from superposition.codes.exact_losses import code_loss
-from superposition.codes.fans import priority_fan
+from superposition.codes import antipodal_optimum, code_loss, digon, priority_fan
 from superposition.decoders import planar_decoders, shared_directions
 from superposition.experiments import decoder_ladder
 from superposition.rug import Rug, noise_std

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import features, frequencies
-from superposition.codes import fans, mixtures, partners
+from superposition import codes, features, frequencies
 from superposition.frequencies import allocations, few_active_features, sharing
 from superposition.rug import meanfield, rugs
 
@@ -132,16 +131,16 @@ def test_tuned_outputs_of_a_rug_have_the_loss_of_the_theory():
 def test_digons_between_the_knots():
     for q in (1e-6, 3e-3, 0.03, 0.13, 0.22, 0.45):
         [pair] = allocations.allocate([q, q], [1], phases=("digon",))
-        assert set(pair.phase) == {"digon"} and pair.losses == pytest.approx(partners.best_digon(q)[1], rel=1e-3)
+        assert set(pair.phase) == {"digon"} and pair.losses == pytest.approx(codes.best_digon(q)[1], rel=1e-3)
 
 
 def test_allocations_of_equal_features_are_the_known_mixtures():
     [rugs] = allocations.allocate(np.full(1000, 0.05), [60], phases=("rug",))
-    hull = mixtures.hull(0.05, without=("antipodal", "digon"))
+    hull = codes.hull(0.05, without=("antipodal", "digon"))
     assert rugs.losses.mean() == pytest.approx(float(hull.at(0.06)), rel=0.01)  # a grid of shares
     assert set(rugs.phase) == {"dropped", "rug"} and 59 < rugs.share.sum() <= 60 + 1e-6
     [best] = allocations.allocate(np.full(1000, 0.05), [200])
-    assert best.losses.mean() == pytest.approx(fans.fan_loss(0.05, 10), rel=1e-6)
+    assert best.losses.mean() == pytest.approx(codes.fan_loss(0.05, 10), rel=1e-6)
 
 
 def test_the_best_allocation_is_no_worse_than_any_rule():
@@ -167,7 +166,7 @@ def test_loads_of_fans():
     p = sharing.power_law(1000, 0.0)
     [best] = allocations.allocate(p, [100])
     assert set(best.phase) == {"fan"}
-    assert best.losses.sum() == pytest.approx(1000 * float(fans.fan_loss(1e-3, 20)), rel=1e-6)
+    assert best.losses.sum() == pytest.approx(1000 * float(codes.fan_loss(1e-3, 20)), rel=1e-6)
     assert best.losses.sum() == pytest.approx(17 / 20 / (3 * 100), rel=0.03)  # B (B - 3) pairs hide, and 1 - q^k < k p
 
 
