@@ -8,7 +8,6 @@ from superposition import codes, features
 from superposition.receptive import nlgp_covariance
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
@@ -68,8 +67,8 @@ def test_rate_is_a_multiple_of_the_protocols(model):
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):
     losses = iter([(0.1, 0.0), (0.2, 0.0), (0.6, 0.0)])
-    monkeypatch.setattr(dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
-    monkeypatch.setattr(tile_search, "measured_loss", lambda *_, **__: next(losses))
+    monkeypatch.setattr(codes, "random_tiles", lambda *_, **__: [((),)] * 3)
+    monkeypatch.setattr(codes, "measured_code_loss", lambda *_, **__: next(losses))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
     assert found["loss_spread"] / found["loss_mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
 

@@ -18,7 +18,6 @@ from superposition.rug import rugs
 from superposition.toy import loss as toy_loss
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import unequal_training  # noqa: E402
@@ -102,8 +101,8 @@ def of_training(name, function, patch, seed, **settings):
 
 def copies(seed, patch):
     """The largest error of two copies that are the same."""
-    patch.setattr(dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
-    patch.setattr(tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
+    patch.setattr(codes, "random_tiles", lambda *_, **__: [FAN, FAN])
+    patch.setattr(codes, "measured_code_loss", lambda *_, **__: by_tiles(seed))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
     return found["loss_mean"], found["loss_error"]
 

@@ -1,5 +1,7 @@
 """One valid call of each public function of the wing, small enough to be made a few hundred times."""
 
+from functools import wraps
+
 import numpy as np
 import torch
 from superposition import codes
@@ -17,6 +19,14 @@ OFFERED = (codes.candidate_code(2.0, FAN, 0.01),)
 WALK = {"steps": 3, "seed": 0}
 FEW = WALK | {"p": 0.1, "batch": 4, "fresh": 4}
 GENERATOR = torch.Generator().manual_seed(0)
+
+
+@wraps(codes.random_tiles)
+def seeded_tiles(**arguments):
+    """Tiles from the same state of the generator."""
+    GENERATOR.manual_seed(0)
+    return codes.random_tiles(**arguments)
+
 
 CALLS = [
     (codes.annealed_conflicts, {"m": 2, "n": 4} | WALK),
@@ -66,7 +76,7 @@ CALLS = [
     (codes.partner_loss, {"a": 1.2, "b": -0.4, "sigma": 0.25, "c": 0.5, "p": 0.05}),
     (codes.partner_optimum, {"sigma": 0.25, "c": 0.5, "p": 0.05}),
     (codes.priority_fan, {"B": 5, "ratio": 2.0}),
-    (codes.random_tiles, {"m": 2, "B": 4, "p": 0.1, "copies": 2, "steps": 2, "batch": 4, "generator": GENERATOR}),
+    (seeded_tiles, {"m": 2, "B": 4, "p": 0.1, "copies": 2, "steps": 2, "batch": 4, "generator": GENERATOR}),
     (codes.rug_at_small_p, {"p": 0.005, "r": 0.2}),
     (codes.rug_code, {"size": 16, "r": 0.25, "p": 0.05, "antipodal": True}),
     (codes.rug_constant, {"r": 0.2}),
