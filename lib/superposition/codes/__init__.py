@@ -7,24 +7,9 @@ compression ratio, in (0, 1]. An argument outside of its range is refused with a
 Source: ours, beyond The Persian Rug.
 """
 
-from superposition.codes.any_size import (
-    bound_at_any_size,
-)
-from superposition.codes.best_map import (
-    Best,
-    best_along,
-    best_codes,
-    best_known,
-    rug_code,
-    side_by_side,
-)
-from superposition.codes.budgets import (
-    Candidate,
-    Priced,
-    candidate_code,
-    candidate_codes,
-    under_budget,
-)
+from superposition.codes.any_size import bound_at_any_size
+from superposition.codes.best_map import Best, best_along, best_codes, best_known, rug_code, side_by_side
+from superposition.codes.budgets import Candidate, Priced, candidate_code, candidate_codes, under_budget
 from superposition.codes.conflict_search import (
     annealed_conflicts,
     annealed_levels,
@@ -33,25 +18,9 @@ from superposition.codes.conflict_search import (
     lemma_score,
     lowest_score,
 )
-from superposition.codes.dense_training import (
-    random_tiles,
-    train_blocks,
-    train_dense,
-)
-from superposition.codes.exact_losses import (
-    Decoder,
-    best_decoder,
-    code_loss,
-    output_moments,
-    simulated_code_loss,
-)
-from superposition.codes.fans import (
-    Code,
-    cone,
-    fan_loss,
-    hider_counts,
-    priority_fan,
-)
+from superposition.codes.dense_training import random_tiles, train_blocks, train_dense
+from superposition.codes.exact_losses import Decoder, best_decoder, code_loss, output_moments, simulated_code_loss
+from superposition.codes.fans import Code, cone, fan_loss, hider_counts, priority_fan
 from superposition.codes.graphs import (
     GRAPH_PARAMETERS,
     GraphTile,
@@ -60,11 +29,7 @@ from superposition.codes.graphs import (
     graph_tile,
     strongly_regular_parameters,
 )
-from superposition.codes.layered_tiles import (
-    LayeredTile,
-    layered_rug,
-    layered_tile,
-)
+from superposition.codes.layered_tiles import LayeredTile, layered_rug, layered_tile
 from superposition.codes.lower_bound import (
     DIGON_CONSTANT,
     best_known_constant,
@@ -76,31 +41,11 @@ from superposition.codes.lower_bound import (
     symmetrisable_bound,
     truncated_squares,
 )
-from superposition.codes.mixtures import (
-    Hull,
-    dropping_ratio,
-    hull,
-    hulls,
-    lower_hull,
-)
-from superposition.codes.partners import (
-    antipodal_optimum,
-    best_digon,
-    digon,
-    partner_loss,
-    partner_optimum,
-)
-from superposition.codes.plain_training import (
-    train_plain,
-)
-from superposition.codes.planes import (
-    LARGEST_FAN,
-)
-from superposition.codes.ranges import (
-    LARGEST_INHIBITION,
-    LARGEST_PARTNER,
-    LARGEST_WEIGHT,
-)
+from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
+from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
+from superposition.codes.plain_training import train_plain
+from superposition.codes.planes import LARGEST_FAN
+from superposition.codes.ranges import LARGEST_INHIBITION, LARGEST_PARTNER, LARGEST_WEIGHT
 from superposition.codes.rare_features import (
     antipodal_constant,
     counting_bound,
@@ -109,90 +54,20 @@ from superposition.codes.rare_features import (
     rug_constant,
     shallow_cells,
 )
-from superposition.codes.swept import (
-    LARGEST_SWEPT,
-    swept_fan,
-    swept_loss,
-)
-from superposition.codes.tile_search import (
-    measured_code_loss,
-    search_tile,
-)
+from superposition.codes.swept import LARGEST_SWEPT, swept_fan, swept_loss
+from superposition.codes.tile_search import measured_code_loss, search_tile
 
 __all__ = [
-    "DIGON_CONSTANT",
-    "GRAPH_PARAMETERS",
-    "LARGEST_FAN",
-    "LARGEST_INHIBITION",
-    "LARGEST_PARTNER",
-    "LARGEST_SWEPT",
-    "LARGEST_WEIGHT",
-    "Best",
-    "Candidate",
-    "Code",
-    "Decoder",
-    "GraphTile",
-    "Hull",
-    "LayeredTile",
-    "Priced",
-    "annealed_conflicts",
-    "annealed_levels",
-    "antipodal_constant",
-    "antipodal_optimum",
-    "best_along",
-    "best_codes",
-    "best_decoder",
-    "best_digon",
-    "best_known",
-    "best_known_constant",
-    "bound_at_any_size",
-    "candidate_code",
-    "candidate_codes",
-    "code_loss",
-    "cone",
-    "conflict_cost",
-    "conflict_score",
-    "counting_bound",
-    "digon",
-    "drop_bounds",
-    "dropping_ratio",
-    "fan_loss",
-    "fewest_conflicts",
-    "fewest_conflicts_in_space",
-    "general_bound",
-    "graph_adjacency",
-    "graph_code",
-    "graph_tile",
-    "hider_counts",
-    "hierarchical_bound",
-    "hull",
-    "hulls",
-    "layered_rug",
-    "layered_tile",
-    "lemma_score",
-    "limit_cost",
-    "lower_hull",
-    "lowest_score",
-    "measured_code_loss",
-    "output_moments",
-    "partner_loss",
-    "partner_optimum",
-    "priority_fan",
-    "random_tiles",
-    "rug_at_small_p",
-    "rug_code",
-    "rug_constant",
-    "search_tile",
-    "shallow_cells",
-    "side_by_side",
-    "simulated_code_loss",
-    "strongly_regular_parameters",
-    "swept_fan",
-    "swept_loss",
-    "symmetrisable_bound",
-    "train_blocks",
-    "train_dense",
-    "train_plain",
-    "truncated_squares",
-    "under_budget",
-]
+    "DIGON_CONSTANT", "GRAPH_PARAMETERS", "LARGEST_FAN", "LARGEST_INHIBITION", "LARGEST_PARTNER", "LARGEST_SWEPT",
+    "LARGEST_WEIGHT", "Best", "Candidate", "Code", "Decoder", "GraphTile", "Hull", "LayeredTile", "Priced",
+    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "best_along", "best_codes",
+    "best_decoder", "best_digon", "best_known", "best_known_constant", "bound_at_any_size", "candidate_code",
+    "candidate_codes", "code_loss", "cone", "conflict_cost", "conflict_score", "counting_bound", "digon",
+    "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound",
+    "graph_adjacency", "graph_code", "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls",
+    "layered_rug", "layered_tile", "lemma_score", "limit_cost", "lower_hull", "lowest_score", "measured_code_loss",
+    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "random_tiles", "rug_at_small_p", "rug_code",
+    "rug_constant", "search_tile", "shallow_cells", "side_by_side", "simulated_code_loss",
+    "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetrisable_bound", "train_blocks", "train_dense",
+    "train_plain", "truncated_squares", "under_budget",
+]  # fmt: skip

@@ -59,7 +59,7 @@ class Best:
         return " and ".join(dict.fromkeys(names))
 
     def blocks(self, ns: int) -> list[Code]:
-        """Blocks of ns features in all, at least 2, in at most r ns dimensions, that have the loss `loss_of` ns."""
+        """Blocks of ns features in all, from 2 to 65536, in at most r ns dimensions, with the loss `loss_of` ns."""
         rugs, plan = self._shares(ns)
         whole = [rug_code(size, (nd + 0.5) / size, self.p, antipodal=phase == "antipodal") for phase, size, nd in rugs]
         silent = [dropped(plan.dropped, self.p)] if plan.dropped else []
@@ -72,7 +72,7 @@ class Best:
 
     def _shares(self, ns):
         """The rugs as (phase, features, dimensions), and the plan of the planes for all other features."""
-        ns, allowed = checks.whole("ns", ns, 2), ("dropped", "digon", "own dimension", "fan", "swept", *_RUGS)
+        ns, allowed = checks.whole("ns", ns, 2, 65536), ("dropped", "digon", "own dimension", "fan", "swept", *_RUGS)
         for part in self.parts:
             if part.phase not in allowed:
                 raise ValueError(f"phase = {part.phase} came without weights; allowed: {', '.join(allowed)}")

@@ -143,7 +143,7 @@ def random_tiles(
     Parameters
     ----------
     m, B : int
-        Dimensions from 2 to 1024; features from 2 m to 4096.
+        Dimensions from 2 to 1024; features from 2 m to 10 m.
     p : float
         Probability that a feature is on, from 1e-12 to 1.
     copies : int
@@ -173,7 +173,7 @@ def _blocks_fit(ns: int, nd: int, blocks: int) -> None:
     """Refuse blocks of one dimension, and of fewer than two features to a dimension."""
     checks.whole("blocks", blocks, 1, max(1, nd // 2))
     checks.whole("nd", nd, 2)
-    checks.whole("ns", ns, 2 * (nd // blocks) * blocks)
+    checks.whole("ns", ns, *(share * (nd // blocks) * blocks for share in (2, 10)))
 
 
 @checked(
@@ -205,7 +205,7 @@ def train_blocks(
     p : float
         Probability that a feature is on, from 1e-12 to 1.
     blocks : int
-        At least two dimensions each, and two features to a dimension.
+        At least two dimensions each, and two to ten features to a dimension.
     copies : int
         Random starts of a block; the best is taken for all blocks of its size, chosen on vectors that do not measure.
     fresh : int

@@ -67,7 +67,7 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
 
 @checked(
     others=within.row_of_weights,
-    own=ranges.number(-within.LARGEST_INHIBITION, within.LARGEST_WEIGHT),
+    own=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
     b=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
     p=ranges.one_probability,
     rtol=within.share,

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @checked(
-    within.a_and_more_broadcast,
+    within.broadcast("a", "b", "sigma", "c", "p"),
     a=within.gain,
     b=ranges.real(),
     sigma=within.spread,
@@ -68,7 +68,7 @@ def partner_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: 
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
-@checked(within.sigma_and_more_broadcast, sigma=within.noise_above, c=within.partner, p=ranges.probability)
+@checked(within.broadcast("sigma", "c", "p"), sigma=within.noise_above, c=within.partner, p=ranges.probability)
 def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     """Gain and bias that minimise the `partner_loss`.
 
@@ -90,7 +90,7 @@ def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
 
-@checked(within.p_and_c_broadcast, p=ranges.probability, c=within.partner)
+@checked(within.broadcast("p", "c"), p=ranges.probability, c=within.partner)
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
 
@@ -119,7 +119,7 @@ def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """
     p, c = np.broadcast_arrays(np.asarray(p, float), np.asarray(c, float))
     weight = np.stack([c, 1 / c])  # of either partner on the other
-    return partner_optimum(weight * np.sqrt(features.variance(p)), weight, p).loss.sum(axis=0) / 2
+    return partner_optimum.unchecked(weight * np.sqrt(features.variance(p)), weight, p).loss.sum(axis=0) / 2
 
 
 @checked(p=ranges.probability)
@@ -154,7 +154,7 @@ def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     return c[()], digon(p, c)
 
 
-@checked(within.p_and_r_broadcast, p=ranges.probability, r=within.antipodal_ratio)
+@checked(within.broadcast("p", "r"), p=ranges.probability, r=within.antipodal_ratio)
 def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an antipodal rug.
 
@@ -180,7 +180,7 @@ def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     >>> float(round(antipodal_optimum(p=0.05, r=0.2).loss / rug.optimum(p=0.05, r=0.2).loss, 3))
     0.826
     """
-    return partner_optimum(noise_std(p, r), 1.0, p)
+    return partner_optimum.unchecked(noise_std(p, r), 1.0, p)
 
 
 def _gaussian_part(sigma, c, p):

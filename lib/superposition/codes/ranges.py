@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+import inspect
+from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -94,6 +95,8 @@ def square(name: str, value: Any) -> np.ndarray:
 
 def factor(name: str, value: Any) -> np.ndarray:
     """Encoder or decoder, a matrix with entries from -1e150 to 1e150."""
+    if isinstance(value, np.ndarray) and value.dtype.kind == "f" and not np.isfinite(value).all():
+        raise ValueError(f"{name} is not finite, as after a training that diverged; allowed: numbers up to 1e150")
     found = checks.real(name, value, -LARGEST_FACTOR, LARGEST_FACTOR)
     if found.ndim != 2:
         raise ValueError(f"{name} has shape {found.shape}; allowed: two axes")
@@ -132,7 +135,7 @@ def sorted_points(name: str, value: Any) -> list[tuple[str, float, float]]:
 
 def phases(name: str, value: Any) -> list[str]:
     """Phases to leave out, a list of "rug", "antipodal" and "digon"."""
-    found = list(value) if isinstance(value, Collection) else [value]
+    found = list(value) if isinstance(value, Collection) and not isinstance(value, str) else [value]
     return [checks.one_of(name, one, ("rug", "antipodal", "digon")) for one in found]
 
 
@@ -144,7 +147,9 @@ def torch_generator(name: str, value: Any) -> Any:
 
 
 def same_length(W: np.ndarray, b: np.ndarray) -> None:
-    """Refuse a bias of another length than the rows of W."""
+    """Refuse a bias of another length than the rows of W, and a diagonal far below zero."""
+    if np.diag(W).min() < -LARGEST_WEIGHT:
+        raise ValueError(f"W has {np.diag(W).min():g} on its diagonal; allowed: from {-LARGEST_WEIGHT:g} on")
     if len(b) != len(W):
         raise ValueError(f"b has shape {b.shape}; allowed: ({len(W)},), one for each row of W")
 
@@ -158,24 +163,19 @@ def factors_fit(W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray) -> None:
         raise ValueError(f"W_in, W_out have a product above {LARGEST_WEIGHT:g}; allowed: less")
 
 
-def a_and_more_broadcast(a: np.ndarray, b: np.ndarray, sigma: np.ndarray, c: np.ndarray, p: np.ndarray) -> None:
-    """Refuse arrays whose shapes do not broadcast."""
-    _broadcast(a=a, b=b, sigma=sigma, c=c, p=p)
+def broadcast(*names: str) -> Callable[..., None]:
+    """Make the relation that refuses arrays of these names whose shapes do not broadcast."""
 
+    def fits(**arrays):
+        try:
+            np.broadcast_shapes(*map(np.shape, arrays.values()))
+        except ValueError:
+            shapes = ", ".join(str(np.shape(value)) for value in arrays.values())
+            raise ValueError(f"{', '.join(names)} have shapes {shapes}; allowed: shapes that broadcast") from None
 
-def sigma_and_more_broadcast(sigma: np.ndarray, c: np.ndarray, p: np.ndarray) -> None:
-    """Refuse arrays whose shapes do not broadcast."""
-    _broadcast(sigma=sigma, c=c, p=p)
-
-
-def p_and_c_broadcast(p: np.ndarray, c: np.ndarray) -> None:
-    """Refuse arrays whose shapes do not broadcast."""
-    _broadcast(p=p, c=c)
-
-
-def p_and_r_broadcast(p: np.ndarray, r: np.ndarray) -> None:
-    """Refuse arrays whose shapes do not broadcast."""
-    _broadcast(p=p, r=r)
+    taken = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
+    vars(fits)["__signature__"] = inspect.Signature(taken)
+    return fits
 
 
 def fan_spans(B: int, ratio: float) -> None:
@@ -196,18 +196,10 @@ def antipodal_fits(size: int, r: float, antipodal: bool) -> None:
 
 
 def tile_fits(m: int, B: int) -> None:
-    """Refuse tiles of fewer than two features to a dimension."""
-    checks.whole("B", B, 2 * m)
+    """Refuse tiles of fewer than two features to a dimension, or above ten: starts overflow in single precision."""
+    checks.whole("B", B, 2 * m, 10 * m)
 
 
 def vectors_enough(m: int, n: int) -> None:
     """Refuse more features than there are vectors of entries -1, 0 and 1."""
     checks.whole("n", n, 1, 3**m - 1)
-
-
-def _broadcast(**arrays):
-    try:
-        np.broadcast_shapes(*map(np.shape, arrays.values()))
-    except ValueError:
-        shapes = ", ".join(str(np.shape(value)) for value in arrays.values())
-        raise ValueError(f"{', '.join(arrays)} have shapes {shapes}; allowed: shapes that broadcast") from None

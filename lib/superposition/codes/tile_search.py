@@ -62,7 +62,7 @@ def search_tile(
     Parameters
     ----------
     m, B : int
-        Dimensions from 2 to 1024; features from 2 m to 4096.
+        Dimensions from 2 to 1024; features from 2 m to 10 m.
     p : float
         Probability that a feature is on, from 1e-12 to 1.
     starts, kept : int

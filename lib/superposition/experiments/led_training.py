@@ -38,7 +38,7 @@ class LedPoint(Point):
         ],
         Meaning(
             "plain, softplus, sparse encoder, unequal, fans, blocks, growing, pruned, cones, tiles",
-            "how training was led: the start or penalty of superposition.codes.dense_training, or ten blocks imposed",
+            "how training was led: the start or penalty of superposition.codes.train_dense, or ten blocks imposed",
         ),
     ]
     ratio: Annotated[
