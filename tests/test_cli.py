@@ -11,8 +11,7 @@ import pytest
 from click.testing import CliRunner
 from fast_runs import BROKEN, FAST
 from safetensors.numpy import save_file
-from superposition import cli, runs
-from superposition.codes import best_map, fans
+from superposition import cli, codes, runs
 from superposition.diagnosis import autoencoder, record_verifier
 from superposition.runs import executors, provenance, tables
 
@@ -178,7 +177,7 @@ def record(*arguments):
 
 
 def test_a_fan_is_no_record(tmp_path):
-    fan = fans.priority_fan(10, 30)
+    fan = codes.priority_fan(10, 30)
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "fan")
     done = record(tmp_path / "fan", "--p", 0.05)
     assert done.exit_code == 0
@@ -187,7 +186,7 @@ def test_a_fan_is_no_record(tmp_path):
 
 
 def test_a_better_code_is_a_record(tmp_path, monkeypatch):
-    worse = best_map.best_known(0.05, 0.5)
+    worse = codes.best_known(0.05, 0.5)
     monkeypatch.setattr(record_verifier, "best_known", lambda p, r: dataclasses.replace(worse, loss=1.01 * 0.05**2 / 6))
     save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
     done = record(tmp_path / "digon", "--p", 0.05)
@@ -319,7 +318,7 @@ def test_a_bad_diagnosis_ends_with_one_sentence(arguments, said):
 
 
 def test_factors_say_in_how_many_dimensions_a_record_is(tmp_path, monkeypatch):
-    fan, seen = fans.priority_fan(10, 30), []
+    fan, seen = codes.priority_fan(10, 30), []
     monkeypatch.setattr(record_verifier, "check_record", lambda W, b, p, **options: seen.append(options))
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "factors")
     save_file({"W": fan.W, "b": fan.b}, tmp_path / "product")

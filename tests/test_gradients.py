@@ -8,8 +8,7 @@ from unittest import mock
 
 import numpy as np
 import pytest
-from superposition import features, incidental, receptive, toy
-from superposition.codes import conflict_search
+from superposition import codes, features, incidental, receptive, toy
 from superposition.incidental import company, step_noise, tail_moments, train_untied
 from superposition.receptive import (
     added_fields,
@@ -378,8 +377,8 @@ CASES = {
     "noise_loss.expected_loss_grad, laplace": (lambda: expected_under_noise(incidental.laplace(0.3)), EXACT),
     "noise_loss.expected_loss_grad, bipolar": (lambda: expected_under_noise(incidental.bipolar(0.3)), EXACT),
     "noise_loss.expected_loss_grad_each": (many_under_noise, EXACT),
-    "conflict_search.charged_cost": (lambda: conflicts(conflict_search.charged_cost), EXACT),
-    "conflict_search.lemma_sum": (lambda: conflicts(conflict_search.lemma_sum), EXACT),
+    "codes.conflict_score": (lambda: conflicts(codes.conflict_score), EXACT),
+    "codes.lemma_score": (lambda: conflicts(codes.lemma_score), EXACT),
     "noisy_training._Step, ReLU": (lambda: step_under_noise(True), EXACT),
     "noisy_training._Step, linear": (lambda: step_under_noise(False), EXACT),
     "untied_weights.train_untied": (step_of_untied_weights, EXACT),

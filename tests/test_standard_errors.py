@@ -6,9 +6,8 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import decoders, features, incidental, receptive, rug
-from superposition.codes import budgets, exact_losses
-from superposition.codes.fans import priority_fan
+from superposition import codes, decoders, features, incidental, receptive, rug
+from superposition.codes import budgets, priority_fan
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import train_unequal, tuned_losses
@@ -16,7 +15,6 @@ from superposition.rug import rugs
 from superposition.toy import simulated_loss
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
 from superposition.frequencies import sparse_batches  # noqa: E402
@@ -29,7 +27,7 @@ REPEATS, FALSE_ALARMS = 100, 1e-4
 # 0.54 and 1.66, see an error that is wrong by 40 %.
 BOUNDS = chi2.ppf([FALSE_ALARMS / 2, 1 - FALSE_ALARMS / 2], REPEATS - 1) / (REPEATS - 1)
 W = np.eye(6) + np.random.default_rng(3).standard_normal((6, 6)) / 5
-MEASURED = tile_search.measured_loss  # before a case puts something in its place
+MEASURED = codes.measured_code_loss  # before a case puts something in its place
 FAN, B = priority_fan(6, 10), np.full(6, -0.05)
 
 
@@ -98,8 +96,8 @@ def of_training(name, function, patch, seed, **settings):
 
 def copies(seed, patch):
     """The largest error of two copies that are the same."""
-    patch.setattr(dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
-    patch.setattr(tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
+    patch.setattr(codes, "random_tiles", lambda *_, **__: [FAN, FAN])
+    patch.setattr(codes, "measured_code_loss", lambda *_, **__: by_tiles(seed))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
     return found["loss_mean"], found["loss_error"]
 
@@ -173,8 +171,8 @@ CASES = (
         "rugs.simulated_loss": lambda seed, _: estimate(
             rugs.simulated_loss(rugs.Rug(16, 6, seed=1), 0.9, -0.1, 0.2, samples=200, seed=seed)
         ),
-        "exact_losses.simulated_code_loss": lambda seed, _: estimate(
-            exact_losses.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
+        "codes.simulated_code_loss": lambda seed, _: estimate(
+            codes.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
         ),
         "walsh_descent.decoded_rug_loss": lambda seed, _: estimate(
             walsh_descent.decoded_rug_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
@@ -182,6 +180,9 @@ CASES = (
         "walsh_descent.descend_on_eigenvalues": lambda seed, _: seen_by_walsh(seed),
         "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
+        "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
+        "budgets._rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
+        "budgets._noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
             autoencoder.diagnose(W, B, p=0.2, samples=200, seed=seed).simulated
@@ -190,6 +191,8 @@ CASES = (
         "few_active.tuned_losses": lambda seed, _: tuned(seed),
         "tile_search.measured_loss": lambda seed, _: by_tiles(seed),
         "rug.evaluation.evaluate": lambda seed, _: measured(seed),
+        "codes.measured_code_loss": lambda seed, _: by_tiles(seed),
+        "rug.training.evaluate": lambda seed, _: measured(seed),
         "unequal_training.train_unequal": unequal,
         "controls.gaussian_autoencoder": of_decree,
         "other_protocols.trained_by": lambda seed, patch: of_training(

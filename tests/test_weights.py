@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from superposition import weights
-from superposition.codes import fans
+from superposition import codes, weights
 from superposition.rug import training
 
 
 @pytest.fixture
 def fan():
-    return fans.priority_fan(10, 30)
+    return codes.priority_fan(10, 30)
 
 
 def test_both_forms_of_a_file(tmp_path, fan):

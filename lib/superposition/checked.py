@@ -67,7 +67,7 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     ValueError: p = 1.5 is out of range; allowed: (0, 1]
     """
 
-    def decorate(function):
+    def decorate(function: Any) -> Any:
         if isinstance(function, type):
             function.__init__ = decorate(function.__init__)
             return function

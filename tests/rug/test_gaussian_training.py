@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 import torch
 from rows import as_read
-from superposition import features, optimise
-from superposition.codes import mixtures
+from superposition import codes, features, optimise
 from superposition.experiments import autoencoders, controls, other_protocols
 from superposition.rug import evaluation, gaussian_loss, gaussian_training, meanfield, training
 from superposition.rug.model import row_statistics
@@ -49,7 +48,7 @@ def test_mean_field_training_ends_at_the_theory():
 def test_it_drops_features_below_the_tangent_point(seed):
     p, r = 0.05, 6 / 96
     model = gaussian_training.train_meanfield(96, 6, p, steps=800, seed=seed, device="cpu")
-    line = mixtures.hull(p, without=("antipodal", "digon"), points=60)
+    line = codes.hull(p, without=("antipodal", "digon"), points=60)
     theory = float(meanfield.optimum(p, r).loss)
     assert line.at(r) * 0.9999 < model.loss < 0.97 * theory
     assert 0.4 < (model.rows.diagonal < 0.1).mean() < 0.8

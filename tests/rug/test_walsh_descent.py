@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from rows import as_read
-from superposition import features
-from superposition.codes import partners
+from superposition import codes, features
 from superposition.experiments import controls
 from superposition.rug import meanfield, rugs, walsh_descent
 
@@ -41,7 +40,7 @@ def test_decoded_loss_is_that_of_the_theory_for_a_large_rug():
 def test_decoded_loss_finds_the_bias():
     rug = rugs.Rug(2048, 1024, seed=1, antipodal=True)
     found = walsh_descent.decoded_rug_loss(rug, 0.1, samples=400, seed=2)
-    best = partners.antipodal_optimum(0.1, 0.5).loss
+    best = codes.antipodal_optimum(0.1, 0.5).loss
     assert abs(found.mean - best) < 4 * found.se + 0.005 * best  # the grid of biases
 
 
@@ -73,7 +72,7 @@ def test_the_function_of_the_run():
     out = as_read("rug-descent", point, controls.descended_rug(**point, device="cpu"))
     assert out["theory"] == pytest.approx(float(meanfield.optimum(0.05, 0.5).loss))
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
-    assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
+    assert out["antipodal"] == pytest.approx(float(codes.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
     assert as_read("rug-descent", point, {"nd": 17, "loss": 1.0})["antipodal"] == 0  # there is none above r = 1/2
 
 

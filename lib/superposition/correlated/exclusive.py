@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.codes.fans import Code
+from superposition.codes import Code
 from superposition.correlated.ranges import code_exists, directions, entries, one_at_a_time, own_weights
 
 MOST = ranges.whole(1, checks.MOST_FEATURES)

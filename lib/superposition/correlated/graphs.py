@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.codes.fans import Code
+from superposition.codes import Code
 from superposition.correlated import exclusive
 from superposition.correlated.dimensions import least_dimensions
 from superposition.correlated.ranges import entries, graph, on_graph, sparse_graph

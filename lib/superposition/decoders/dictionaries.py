@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
-from superposition.codes.fans import cone
+from superposition.codes import cone
 from superposition.decoders import ladder
 from superposition.decoders.ranges import finite, shaped
 from superposition.rug.rugs import Rug

@@ -77,12 +77,12 @@ def descended_rug(
 
 def beside_antipodal(columns: Columns) -> Columns:
     """The loss of the antipodal rug over the rug's, 0 where there is none."""
-    from superposition.codes import partners
+    from superposition import codes
 
     r = columns["nd"] / columns["ns"]
     there = r <= 0.5
     found = np.zeros(len(r))
-    found[there] = partners.antipodal_optimum(columns["p"][there], r[there]).loss
+    found[there] = codes.antipodal_optimum(columns["p"][there], r[there]).loss
     return {"antipodal": found / columns["theory"]}
 
 

@@ -47,11 +47,11 @@ def antipodal_ladder(
     *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
-    from superposition.codes import partners
+    from superposition import codes
     from superposition.decoders import decode_antipodal, decode_rug
 
     rug = _rug(ns, r, seed, antipodal=True)
-    relu = partners.antipodal_optimum(p, rug.nd / ns)
+    relu = codes.antipodal_optimum(p, rug.nd / ns)
     others = float(features.mean(p)) * (rug.apply(np.ones(ns)))  # of all but the partner, whose mean cancels its own
 
     def decoders(readout):

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import features, ranges
 from superposition.checked import checked
-from superposition.codes import partners
-from superposition.codes.fans import fan_loss
+from superposition.codes import best_digon, fan_loss
 from superposition.frequencies.ranges import all_of_features, importances, phases, probabilities, weighted
 from superposition.rug import meanfield
 
@@ -128,7 +127,7 @@ def _digon_curve():
     """Loss of the best digon over p^2."""
     from scipy.interpolate import PchipInterpolator
 
-    return PchipInterpolator(np.log(DIGONS), partners.best_digon(DIGONS)[1] / DIGONS**2)
+    return PchipInterpolator(np.log(DIGONS), best_digon(DIGONS)[1] / DIGONS**2)
 
 
 PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}

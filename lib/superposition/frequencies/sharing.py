@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
-from superposition.codes.fans import Code
+from superposition.codes import Code
 from superposition.frequencies.ranges import all_shares, broadcast, encoded, of_features, probabilities, shared
 from superposition.moments import floats
 from superposition.rug import meanfield
