@@ -51,10 +51,10 @@ from superposition.decoders.shared_directions import decode_antipodal, digon_bay
 from superposition.decoders.yardsticks import ceilings
 
 __all__ = [
+    "RECOVERED",
     "CoupledRug",
     "Dictionary",
     "Families",
-    "RECOVERED",
     "SparseAutoencoder",
     "absorbed_angle",
     "all_inputs",

@@ -95,8 +95,8 @@ from superposition.incidental.untied_weights import train_untied, untied_alignme
 
 __all__ = [  # noqa: F822 - some come on demand
     "CRITICAL_LAMBDA",
-    "Continuum",
     "DEATH_LINE",
+    "Continuum",
     "ExpectedCollisions",
     "L1Decay",
     "Law",
