@@ -30,6 +30,11 @@ def probability(name: str, value: Any) -> np.ndarray:
     return _probable(name, value, checks.real(name, value, 0, 1, open_low=True))
 
 
+def chance(name: str, value: Any) -> np.ndarray:
+    """Probability that a feature is on, in (0, 1], one or an array, however small."""
+    return checks.real(name, value, 0, 1, open_low=True)
+
+
 def one_probability(name: str, value: Any) -> float:
     """Probability that a feature is on, one number in (0, 1]; not below 1e-30."""
     return checks.number(name, probability(name, value))

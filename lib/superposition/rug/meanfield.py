@@ -18,7 +18,7 @@ import numpy as np
 from superposition import features, minima, ranges
 from superposition.checked import checked
 from superposition.moments import floats, moment, ramp_moment
-from superposition.rug.ranges import biases, flush_underflow, gains, positive_spreads, rare, spreads
+from superposition.rug.ranges import biases, flush_underflow, gains, loud_enough, positive_spreads, rare, spreads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -166,14 +166,15 @@ def linear_loss(p: ArrayLike, r: ArrayLike) -> Floats:
     return features.variance.unchecked(p) * (1 - np.asarray(r, float))
 
 
-@checked(ranges.together("p", "r"), p=ranges.probability, r=ranges.ratio)
+@checked(ranges.together("p", "r"), loud_enough, p=rare, r=ranges.ratio)
 def optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss at the smallest interference.
 
     Parameters
     ----------
     p : array_like
-        Probability that a feature is on, in (0, 1]; tested for 1e-12 <= p <= 1, refused below 1e-30.
+        Probability that a feature is on, in (0, 1]; tested for 1e-12 <= p <= 1. Below 1e-30 it is refused where the
+        noise is below 1e-8.
     r : array_like
         Compression ratio nd / ns, in (0, 1]; r = 1 is sigma = 0, solved exactly.
 

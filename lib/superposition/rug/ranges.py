@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from superposition import checks, ranges
+from superposition import checks, features, ranges
 from superposition.ranges import LARGEST
 
 MOST = 2**24  # features of a rug: beyond, one vector of them is over 128 MB
@@ -49,6 +49,17 @@ def positive_spreads(name: str, value: Any) -> np.ndarray:
 def rare(name: str, value: Any) -> np.ndarray:
     """Probability that a feature is on, in [1e-250, 1], one or an array."""
     return checks.real(name, value, RAREST, 1)
+
+
+def loud_enough(p: Any, r: Any) -> None:
+    """Refuse noise so small, where p is below 1e-30, that float64 no longer resolves the best bias."""
+    p, r = np.broadcast_arrays(p, r)
+    quiet = (p < ranges.SMALLEST) & (r < 1) & (features.variance.unchecked(p) * (1 - r) / r < 1e-16)
+    if np.any(quiet):
+        raise ValueError(
+            f"p = {p[quiet][0]:g} is out of range at r = {r[quiet][0]:g}; allowed: from {ranges.SMALLEST:g} on, "
+            "or a ratio so small that the noise is above 1e-8"
+        )
 
 
 def not_all(name: str, value: Any) -> np.ndarray:
