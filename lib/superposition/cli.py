@@ -115,13 +115,13 @@ def collect(name, grid, results):
         click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
 
 
-@runs_group.command()
+@runs_group.command(epilog="Exit code: 0 all agree, 1 time ran out, 2 nothing could be replayed, 3 a point differs.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All runs that have a stored table.")
 @click.option("--blocks-only", is_flag=True, help="One point a block, for tables that will soon be made again.")
 @click.option("--minutes", type=float, default=60, show_default=True, metavar="M", help="For all of it together.")
 def certify(names, everything, blocks_only, minutes):
-    """Replay points that meet all of a table's grid; sign it if today's code still gives what it holds."""
+    """Replay points that cover a table's grid; sign the table if today's code still gives its values."""
     with _refusals():
         if bool(names) == everything:
             raise ValueError("certify takes either names of runs or --all")
@@ -136,7 +136,7 @@ def certify(names, everything, blocks_only, minutes):
                 reports.append(report)
                 click.echo(report, err=bool(report.refused))
     _say_unreached(reports)
-    sys.exit(max((2 if report.refused else int(not report.signed) for report in reports), default=0))
+    sys.exit(max((report.exit_code for report in reports), default=0))
 
 
 @main.group("record")
@@ -222,7 +222,7 @@ def _drawable(path):
 def _say_unreached(reports):
     unreached = [report for report in reports if report.unreached]
     if unreached:
-        click.echo("What no replay reaches, as it has no point of at most a minute:")
+        click.echo("No replay reaches these, which have no point of at most a minute or cost more than an hour:")
     for report in unreached:
         click.echo(f"    {report.run}: {', '.join(report.unreached)}")
 
