@@ -91,7 +91,6 @@ def test_run_without_a_table_says_how_to_make_it(tmp_path):
 
 
 def test_tables_are_found_from_anywhere(tmp_path):
-    assert {path.name for path in (tmp_path / "site" / "defprint").iterdir()} >= {"README.md", "py.typed", "syntax.py"}
     script = "from superposition.runs import tables; print(tables.folder())"
     done = subprocess.run([sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True)
     assert Path(done.stdout.strip()).samefile(Path(superposition.__file__).parent / "data")
