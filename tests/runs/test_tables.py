@@ -120,7 +120,7 @@ STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 @pytest.mark.parametrize("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
     table = tables.load(name)
-    assert table.note == ""
+    assert table.note == "", f"run `superposition runs certify {name}` if its values should be the same, else start it"
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
 
 
