@@ -37,7 +37,7 @@ class TableError(ValueError):
 
 
 class _Provenance(BaseModel):
-    """What readers of a table rely on."""
+    """The parts of a provenance that readers rely on."""
 
     run: str
     function: str
@@ -102,7 +102,7 @@ class Table:
 
     @property
     def _signings(self) -> list[dict]:
-        """The signings of the fingerprint that the table has; older ones are of other code."""
+        """The signings with the table's fingerprint; older ones are of other code."""
         code, entries = self.provenance["library_digest"], self.provenance.get("certified", [])
         return [entry for entry in entries if entry["to"]["library_digest"] == code]
 
@@ -346,7 +346,7 @@ def _columns_at(path: Path, provenance: dict) -> dict[str, np.ndarray]:
 
 
 def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> Iterator[str]:
-    """What a table lacks or has beyond the current configuration of its run, in sentences."""
+    """The differences of a table from the current configuration of its run, in sentences."""
     if provenance["library_digest"] != fingerprint.of(run.function):
         yield "The table is older than the current library code."
     wanted = Counter(json.dumps(point.model_dump(mode="json")) for point in registry.points(run, "full"))
