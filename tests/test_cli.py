@@ -1,6 +1,7 @@
 """The command line: what it says, how it ends, and how fast it starts."""
 
 import dataclasses
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,7 +10,7 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fast_runs import BROKEN, FAST
+from fast_runs import BROKEN, COMMAND, FAST
 from safetensors.numpy import save_file
 from superposition import cli, codes, runs
 from superposition.diagnosis import autoencoder, record_verifier
@@ -341,3 +342,18 @@ def test_every_option_says_what_it_is():
     said = dict(options(cli.main))
     assert len(said) > 15
     assert [name for name, option in said.items() if len(option.help or "") < 10] == []
+
+
+@pytest.mark.parametrize("value", ["\u0661\u0662", "\U0001d7d3", "1_000"])
+def test_numbers_are_written_with_plain_digits(call, value):
+    done = call("start", "fast", "--workers", value)
+    assert done.exit_code == 2 and "is not written with the digits 0 to 9, without separators" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_sweep_ends_well_where_streams_are_closed(tmp_path, closed):
+    command = shlex.join([*COMMAND, "start", "broken", "--workers", "1", "--results", str(tmp_path)])
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True)
+    assert done.returncode == 1  # two points have no value
+    assert ("4 of 6 points finished" in done.stdout) == (closed == "2>&-")
+    assert len(list((tmp_path / "broken").glob("?" * 32 + ".json"))) == 4
