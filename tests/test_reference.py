@@ -2,7 +2,6 @@
 
 import doctest
 import importlib
-import inspect
 import runpy
 import subprocess
 import sys
@@ -18,7 +17,10 @@ ROOT = Path(__file__).resolve().parent.parent
 PAGES = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["pages"]()
 FACES = {wing: importlib.import_module(f"superposition.{wing}") for wing in superposition.WINGS}
 NAMES = [
-    (wing, name) for wing, face in FACES.items() for name in face.__all__ if inspect.isfunction(getattr(face, name))
+    (wing, name)
+    for wing, face in FACES.items()
+    for name in face.__all__
+    if getattr(getattr(face, name), "unchecked", None)
 ]
 # Calls of the doctests, with every annotation checked at run time. The hook is for valid calls: what it raises on
 # others is no ValueError. So it is used here, and nowhere in the library.
