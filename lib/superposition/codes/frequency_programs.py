@@ -183,7 +183,7 @@ def _cover(p, A):
                 cell, values = solve_cell(p, at + way * gap, grown * gap, A, scales)
             at += way * gap
             found[at], proved = cell, np.minimum(proved, values)
-            gap = min(grown * gap, 5 * least)
+            gap = min(0.999 * grown * gap, 5 * least)
     return tuple(found[gain] for gain in sorted(found)), proved - 1e-3 * proved[1]
 
 

@@ -14,7 +14,8 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition.correlated import exclusive, graphs
+from superposition.codes.fans import Code
+from superposition.correlated import graphs
 from superposition.correlated.graphs import GraphCode
 
 Graph = NDArray[np.bool_]
@@ -35,7 +36,8 @@ def most_dimensions(degree: int) -> int:
 
 def least_code_for(H: Graph) -> GraphCode:
     """The code of fewest dimensions among colours, the split into parts, and topics where the graph is one of cliques."""
-    found = [graphs.graph_code_for(H), split_code_for(H)]
+    colours = graphs.coloured(H)
+    found = [_parts_code(H, colours), split_code_for(H)]
     if (topics := _cliques(H)) is not None:
         found.append(clique_code_for(topics, len(H)))
     return min(found, key=lambda code: code.dimensions)
@@ -44,10 +46,7 @@ def least_code_for(H: Graph) -> GraphCode:
 def split_code_for(H: Graph) -> GraphCode:
     """The code by Lovasz's split: part by part in dimensions of its own, components of a part on facets."""
     degree = int(H.sum(axis=1).max(initial=0))
-    if not degree:
-        return graphs.graph_code_for(H)
-    parts = lovasz_split(H, part_degrees(degree))
-    return _side_by_side([_part_code(H, np.flatnonzero(parts == k)) for k in np.unique(parts)], len(H), parts)
+    return _parts_code(H, lovasz_split(H, part_degrees(degree)))
 
 
 def clique_code_for(topics: list[NDArray[np.int64]], n: int) -> GraphCode:
@@ -57,6 +56,13 @@ def clique_code_for(topics: list[NDArray[np.int64]], n: int) -> GraphCode:
         return _side_by_side([Placed(np.eye(k), np.eye(k), topics[0])], n, np.zeros(n, dtype=int))
     homes = [Placed(*_corners(len(topic), max(k, 2)), topic) for topic in topics]
     return _side_by_side([on_facets(homes)], n, np.zeros(n, dtype=int))
+
+
+def topics_code(topics: int, k: int) -> Code:
+    """Topics that exclude each other, of k features that all may meet: k + 1 dimensions for any number of topics."""
+    groups = list(np.arange(topics * k).reshape(topics, k))
+    code = clique_code_for(groups, topics * k)
+    return Code(code.W_in, code.W_out, code.b)
 
 
 def part_degrees(degree: int) -> list[int]:
@@ -89,7 +95,7 @@ def on_facets(homes: list[Placed]) -> Placed:
     """Parts without an edge between them in one dimension more: each on a facet of its own.
 
     A home has vectors (1, a, b, ...) with |a| below half of a power of two E. Facet s has (E, s E + a, s^2 E + 2 s a,
-    E b, ...), on which f = -s^2 y_0 + 2 s y_1 - y_2 vanishes; on facet s + d it is -d (d E - 2 a), which is negative.
+    E b, ...), on which f = -s^2 y_0 + 2 s y_1 - y_2 vanishes; on facet s + d it is -d (d E + 2 a), which is negative.
     """
     E = 2.0 ** np.ceil(np.log2(4 * max(np.abs(home.w[1]).max() for home in homes) + 4))
     columns, silent = [], []
@@ -133,15 +139,29 @@ def exact_failures(code: GraphCode, H: Graph) -> int:
     return wrong
 
 
+def _parts_code(H, parts):
+    """Each part in dimensions of its own."""
+    blocks = [_part_code(H, np.flatnonzero(parts == k)) for k in np.unique(parts)]
+    return _side_by_side(blocks, len(H), parts)
+
+
 def _part_code(H, members):
     """A part in which nobody meets more than two others."""
     inner = H[np.ix_(members, members)]
     degree = int(inner.sum(axis=1).max(initial=0))
     if not degree:
-        code = exclusive.exclusive_code(len(members), exclusive.least_dimensions(len(members)))
-        return Placed(code.W_in, code.W_out, members)
+        return Placed(*_never_together(len(members)), members)
     homes = [Placed(*(_chain(inner, chain) if degree == 2 else _corners(len(chain), 2)), members[chain]) for chain in _chains(inner)]
     return homes[0] if len(homes) == 1 else on_facets(homes)
+
+
+def _never_together(n):
+    """Features of which at most one is on: digons up to four, else points of a parabola, read by its tangents."""
+    if n <= 4:
+        axes = np.repeat(np.eye((n + 1) // 2), 2, axis=0)[:n] * np.tile([[1.0], [-1.0]], (2, 1))[:n]
+        return axes.T, axes
+    a = np.arange(n) - n // 2
+    return np.array([np.ones(n), a, a**2]), np.column_stack([1 - 2.0 * a**2, 4.0 * a, np.full(n, -2.0)])
 
 
 def _chains(H):

@@ -73,16 +73,6 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
     return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
 
 
-def topic_code(topics: int, k: int) -> Code:
-    """Topics that exclude each other, of k features that all may meet: k + 2 dimensions for any number of topics."""
-    # w = (cos a_i, sin a_i, e_j) and v = g (cos a_i, sin a_i, -1, ..., -1) + e_j: v . w' = g (cos(a_i - a_i') - 1) +
-    # [j = j'], which is at most 0 in another topic for g = 1 / (1 - cos(2 pi / topics)).
-    a, own = 2 * np.pi * np.repeat(np.arange(topics), k) / topics, np.tile(np.eye(k), (topics, 1))
-    around = np.c_[np.cos(a), np.sin(a)]
-    g = 1 / (1 - np.cos(2 * np.pi / topics)) if topics > 1 else 0.0
-    return Code(np.c_[around, own].T, np.c_[g * around, own - g], np.zeros(len(a)))
-
-
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
     """What no output can be off by, whatever is on in this graph, for strengths up to 1."""
     # A feature that is on meets only its neighbours; one that is off may hear all others.
