@@ -28,23 +28,39 @@ from superposition.codes.face import (
     swept_fan,
     swept_loss,
 )
+from superposition.codes.pair_credits import (
+    averaged_share,
+    credit,
+    random_loudness_bound,
+    symmetric_squares,
+    two_loudness_share,
+)
+from superposition.codes.stored_bounds import best_bound, certified_bound, rivals_bound
 
 __all__ = [
     "antipodal_loss",
     "antipodal_optimum",
+    "averaged_share",
+    "best_bound",
     "best_decoder",
     "best_digon",
     "best_known",
     "bound_at_any_size",
+    "certified_bound",
     "code_loss",
     "cone",
     "counting_bound",
+    "credit",
     "digon",
     "fan_loss",
     "graph_code",
     "graph_tile",
     "hull",
     "priority_fan",
+    "random_loudness_bound",
+    "rivals_bound",
     "swept_fan",
     "swept_loss",
+    "symmetric_squares",
+    "two_loudness_share",
 ]

@@ -42,6 +42,27 @@ def symmetric_squares(W: ArrayLike) -> float:
     return float(np.minimum(1, ((W + W.T) / 2) ** 2).sum())
 
 
+@checked(r=ranges.ratio)
+def random_loudness_bound(r: ArrayLike) -> NDArray[np.float64]:
+    """Theorem A: C(r) is at least 0.1519 (1/r - 1) for all codes.
+
+    Returns
+    -------
+    numpy.ndarray
+        A lower bound on the best loss over p^2 as p goes to 0, of the shape of r.
+
+    Notes
+    -----
+    Source: ours. Use `best_bound` at a given p.
+
+    Examples
+    --------
+    >>> float(random_loudness_bound(0.5))  # digons have 25/162 = 0.1543
+    0.1519
+    """
+    return (GAMMA * (1 / np.asarray(r, float) - 1))[()]
+
+
 @checked(alpha=ranges.real(0, 1e6), beta=ranges.real(0, 1e6))
 def averaged_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
     """Mean of min(1, ((alpha e^t + beta e^-t) / 2)^2) over t, a difference of two uniform numbers on [0, 1.6].
@@ -54,7 +75,7 @@ def averaged_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
     Examples
     --------
     >>> float(averaged_share(1.0, 1.0)), round(float(averaged_share(2.0, 0.0)), 3)
-    (1.0, 0.656)
+    (1.0, 0.719)
     """
     alpha, beta = np.broadcast_arrays(np.asarray(alpha, float), np.asarray(beta, float))
     low, high = inside(alpha, beta)
@@ -88,7 +109,7 @@ def credit(w: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     numpy.ndarray
-        ``SMALL * w**2`` up to 1, then the least that all smaller partners allow: from 1 to 2, and never falling.
+        0 to 2, never falling: ``SMALL * w**2`` up to 1, then the least that all smaller partners allow.
 
     Notes
     -----
@@ -98,7 +119,7 @@ def credit(w: ArrayLike) -> NDArray[np.float64]:
     Examples
     --------
     >>> credit([0.5, 1.0, 1.5, 3.0]).round(3)
-    array([0.286, 1.062, 1.605, 2.   ])
+    array([0.286, 1.053, 1.59 , 1.984])
     """
     w = np.asarray(w, float)
     partners = [np.clip(partner, 0, 1 / np.sqrt(SMALL)) for partner in critical_partners(w)]

@@ -23,7 +23,7 @@ from superposition.codes.frequency_programs import Cell, Certificate, integral
 from superposition.codes.pair_credits import GAMMA
 from superposition.codes.rare_features import counting_bound
 
-FILE = "records/row-bounds.safetensors"
+FILE = "bounds.safetensors"
 
 
 @checked(p=ranges.sparse_probability, r=ranges.one_ratio)
