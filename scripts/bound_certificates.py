@@ -6,7 +6,6 @@ Those of probabilities that are not named stay as they are. Every certificate is
 import sys
 
 import numpy as np
-
 from superposition.codes import stored_bounds, verified_bounds
 from superposition.codes.frequency_programs import certificate
 
@@ -17,7 +16,7 @@ def main(chosen):
     path = stored_bounds.stored_file()
     kept = {one.p: one for one in stored_bounds.certificates()} if path.exists() else {}
     for p in chosen or sorted(kept):
-        one = certificate(p, CREDITS[CREDITS <= 30 / p])
+        one = verified_bounds.settled(certificate(p, CREDITS[CREDITS <= 30 / p]))
         if failures := verified_bounds.failures(one):
             raise SystemExit(f"p = {p:g}: {failures[0]}")
         kept[p] = one

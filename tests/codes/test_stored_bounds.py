@@ -88,7 +88,7 @@ def test_the_lemma(n, m):
 @pytest.mark.parametrize("one", KEPT, ids=NAMES)
 def test_a_second_checker_accepts_the_certificates(one):
     rng = np.random.default_rng(1)
-    for k, cells in list(enumerate(one.cells))[:: 3]:
+    for k, cells in list(enumerate(one.cells))[::3]:
         step = list(zip(one.A[k : k + 2], one.phi[k : k + 2], strict=True))
         gains = np.array([cell.gain for cell in cells])
         gaps = np.array([cell.gap for cell in cells])

@@ -33,10 +33,19 @@ def drawn(seed):
     return H | H.T
 
 
-PETERSEN = from_edges(10, [(i, (i + 1) % 5) for i in range(5)] + [(i, i + 5) for i in range(5)] + [(5 + i, 5 + (i + 2) % 5) for i in range(5)])
+PETERSEN = from_edges(
+    10,
+    [(i, (i + 1) % 5) for i in range(5)]
+    + [(i, i + 5) for i in range(5)]
+    + [(5 + i, 5 + (i + 2) % 5) for i in range(5)],
+)
 CUBE = from_edges(8, [(i, i ^ bit) for i in range(8) for bit in (1, 2, 4)])
 UTILITIES = from_edges(6, [(i, j) for i in range(3) for j in range(3, 6)])
-TORUS = from_edges(25, [(5 * i + j, 5 * i + (j + 1) % 5) for i in range(5) for j in range(5)] + [(5 * i + j, 5 * ((i + 1) % 5) + j) for i in range(5) for j in range(5)])
+TORUS = from_edges(
+    25,
+    [(5 * i + j, 5 * i + (j + 1) % 5) for i in range(5) for j in range(5)]
+    + [(5 * i + j, 5 * ((i + 1) % 5) + j) for i in range(5) for j in range(5)],
+)
 
 
 def losses(code, H, rng, tries=40):

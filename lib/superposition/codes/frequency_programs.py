@@ -22,7 +22,9 @@ PHASES = 4  # of each frequency in the first round
 ROUNDS = 6  # of a linear program
 GIVEN = 0.12  # gap^2 over the bound that is aimed at: a twelfth of it is given away between gains
 LARGEST_WEIGHT = 64.0  # of the grid of weights; beyond it a bound holds
-_WEIGHTS = np.r_[np.geomspace(0.03, 0.8, 12, endpoint=False), np.geomspace(0.8, 3, 25), np.geomspace(3.3, LARGEST_WEIGHT, 14)]
+_WEIGHTS = np.r_[
+    np.geomspace(0.03, 0.8, 12, endpoint=False), np.geomspace(0.8, 3, 25), np.geomspace(3.3, LARGEST_WEIGHT, 14)
+]
 _FINE = np.geomspace(0.01, LARGEST_WEIGHT, 1200)
 
 Floats = NDArray[np.float64]
@@ -55,11 +57,9 @@ def gain_moments(z: Floats) -> tuple[Floats, Floats]:
 
 
 def loss_between(p: float, z: Floats, gain: float, gap: float) -> Floats:
-    """h(g, z) over p, less gap^2 / 4 times its coefficient of g^2.
-
-    h is a parabola in g. Between two gains it lies below its chord by at most that, so bounds for two such gains prove
-    the same for all gains between them.
-    """
+    """h(g, z) over p, less gap^2 / 4 times its coefficient of g^2."""
+    # h is a parabola in g. Between two gains it lies below its chord by at most that, so bounds for two such gains prove
+    # the same for all gains between them.
     first, second = gain_moments(z)
     second = second + (1 - p) / p * np.maximum(z, 0) ** 2
     return 1 / 3 - 2 * gain * first + (gain**2 - gap**2 / 4) * second
@@ -84,8 +84,8 @@ def end_gain_high(value: float) -> float:
 
 def solve_cell(p: float, gain: float, gap: float, A: Floats, scales: Floats) -> tuple[Cell, Floats]:
     """The best certificate for a gain at two credits A: the one with the largest sum of its bounds over scales."""
-    # In units of the scales, for the solver's tolerance. Between rounds points are added where the cosines exceed h, and
-    # to each frequency the phase that the multipliers of the points ask for.
+    # In units of the scales, for the solver's tolerance. Between rounds points are added where the cosines exceed h,
+    # and to each frequency the phase that the multipliers of the points ask for.
     unit, theta = float(scales.max()), 2 * np.pi * HARMONICS / PERIOD
     fine = _grid(p, gain, points=12)
     room = np.minimum(loss_between(p, fine, gain, gap), 1 / 3) / unit
@@ -116,7 +116,9 @@ def solve_cell(p: float, gain: float, gap: float, A: Floats, scales: Floats) -> 
         over = found.x[0] + (1 - np.cos(fine[:, None] * theta[at[used]] - phases)) @ mu - room
         score = -found.fun - max(over.max(), 0) * np.sum(unit / scales)
         if score > best:
-            cell = Cell(gain, gap, (found.x[0] - max(over.max(), 0) - 1e-3) * unit, HARMONICS[at[used]], phases, mu * unit)
+            cell = Cell(
+                gain, gap, (found.x[0] - max(over.max(), 0) - 1e-3) * unit, HARMONICS[at[used]], phases, mu * unit
+            )
             best = score
         if round_ > 2 and best > -found.fun - 2e-3:
             break

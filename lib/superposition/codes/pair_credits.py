@@ -1,4 +1,4 @@
-"""How much the off-diagonal entries of a code must be at a given rank: a Lemma, and an average over random loudness.
+"""How large the entries off the diagonal must be at a given rank: a Lemma, and its average over random loudness.
 
 Rows and columns of W may be rescaled against each other, D W D^-1, without a change of rank or diagonal. The mean of the
 Lemma's sum over random D counts a one-sided pair of entries for less than a balanced one.
@@ -128,7 +128,7 @@ def credit(w: ArrayLike) -> NDArray[np.float64]:
 
 
 def critical_partners(w, louder=LOUDER, small=SMALL):
-    """Where twice the share of w and a partner, less the partner's own credit, may be largest; also outside its range."""
+    """Where twice the share of w and a partner, less the partner's own credit, may be largest."""
     # the three squares (x + y beta)^2 / 4 with weights 1, 1/2, 1/2; each counts up to its kink
     squares = [(1, w, 1), (1 / 2, louder * w, 1 / louder), (1 / 2, w / louder, louder)]
     found = [0 * w, 0 * w + 2 / 1] + [(2 - x) / y for _, x, y in squares]
@@ -152,6 +152,7 @@ def inside(alpha, beta):
 
 def _lacking(alpha, beta, low, high):
     """Mean of 1 - ((alpha e^t + beta e^-t) / 2)^2 over t from low to high, density (SPREAD - |t|) / SPREAD^2."""
+
     def upper(t):  # antiderivative for t >= 0, 0 at 0
         even = (1 - alpha * beta / 2) * (SPREAD * t - t**2 / 2)
         rising = alpha**2 / 4 * ((SPREAD - t) * np.exp(2 * t) / 2 + np.exp(2 * t) / 4 - SPREAD / 2 - 1 / 4)

@@ -35,8 +35,36 @@ def failures(certificate: Certificate) -> list[str]:
     return found
 
 
+def settled(certificate: Certificate) -> Certificate:
+    """The certificate with constants and phi lowered as far as verification asks for."""
+    p, A, phi = certificate.p, certificate.A, certificate.phi
+    steps = [
+        tuple(_lowered(p, cell, 1e-3 * max(float(end), 1e-4)) for cell in step)
+        for step, end in zip(certificate.cells, phi[1:], strict=True)
+    ]
+    for share in (0, 0.004, 0.01, 0.02, 0.04, 0.08):
+        found = certificate._replace(phi=phi - share * (phi + phi[1]), cells=tuple(steps))
+        if all(
+            proves(p, cell, float(A[at]), float(found.phi[at]))
+            for k, step in enumerate(steps)
+            for cell in step
+            for at in (k, k + 1)
+        ):
+            return found
+    return certificate
+
+
+def _lowered(p, cell, step):
+    """A cell with its constant lowered, in up to 20 steps, until the cosines lie below h."""
+    for _ in range(20):
+        if lies_below(p, cell):
+            break
+        cell = cell._replace(c=cell.c - step)
+    return cell
+
+
 def lies_below(p: float, cell: Cell) -> bool:
-    """Whether c + sum mu (1 - cos(theta z - phi)) is at most h(g, z) / p, less what the gap to neighbours takes, for all z."""
+    """Whether c + sum mu (1 - cos(theta z - phi)) is at most h / p, less what the gap takes, for all z."""
     arb = _arb()
     if not 0 < cell.gap < cell.gain or min(cell.mu, default=0) < 0:
         return False
@@ -55,7 +83,10 @@ def proves(p: float, cell: Cell, A: float, phi: float) -> bool:
     terms = [(int(k), arb(float(mu))) for k, mu in zip(cell.harmonics, cell.mu, strict=True)]
 
     def enough(rates):
-        return c + sum((mu * (1 - (-A * rate).exp()) for (_, mu), rate in zip(terms, rates, strict=True)), arb(0)) >= target
+        return (
+            c + sum((mu * (1 - (-A * rate).exp()) for (_, mu), rate in zip(terms, rates, strict=True)), arb(0))
+            >= target
+        )
 
     ends = [_small_rate(p, k) for k, _ in terms], [_large_rate(p, k) for k, _ in terms]
     if not all(map(enough, ends)):
@@ -78,7 +109,11 @@ def pair_inequality(eta: str = "0.3038") -> bool:
     share = ((spread.sinh() / spread) ** 2 + 1) / 4
     if not (arb(eta) * share <= arb(1) / 3 - small / 6 and arb(1) / 3 - arb(1) / 36 >= arb(eta)):
         return False
-    todo = [(0.5 + 5.5 * j / 64, 0.5 + 5.5 * (j + 1) / 64, 6.0 * k / 64, 6.0 * (k + 1) / 64) for j in range(64) for k in range(64)]
+    todo = [
+        (0.5 + 5.5 * j / 64, 0.5 + 5.5 * (j + 1) / 64, 6.0 * k / 64, 6.0 * (k + 1) / 64)
+        for j in range(64)
+        for k in range(64)
+    ]
     while todo:
         a, b, c, d = todo.pop()
         if c > b:  # alpha is the larger
@@ -97,10 +132,13 @@ class _Waves:
     def __init__(self, cell):
         arb = _arb()
         turn = 2 * arb.pi() / arb(PERIOD)
-        self.c, self.terms = arb(cell.c), [
-            (arb(float(mu)), turn * int(k), arb(float(phi)))
-            for mu, k, phi in zip(cell.mu, cell.harmonics, cell.phases, strict=True)
-        ]
+        self.c, self.terms = (
+            arb(cell.c),
+            [
+                (arb(float(mu)), turn * int(k), arb(float(phi)))
+                for mu, k, phi in zip(cell.mu, cell.harmonics, cell.phases, strict=True)
+            ],
+        )
         self.bend = sum((mu * theta * theta for mu, theta, _ in self.terms), arb(0))
 
     def at(self, z):
@@ -221,10 +259,13 @@ def _large_rate(p, harmonic):
 @cache
 def _interval(level, j):
     """Ends of an interval of weights: neighbours share theirs, whatever their levels."""
+
     def end(k):
         if k == 0:
             return _SMALLEST
-        return _LARGEST if k == _INTERVALS << level else _SMALLEST * (_LARGEST / _SMALLEST) ** (k / (_INTERVALS << level))
+        return (
+            _LARGEST if k == _INTERVALS << level else _SMALLEST * (_LARGEST / _SMALLEST) ** (k / (_INTERVALS << level))
+        )
 
     return end(j), end(j + 1)
 

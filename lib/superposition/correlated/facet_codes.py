@@ -1,4 +1,4 @@
-"""Codes for graphs of features that ever meet, in 4/3 as many dimensions as a feature may have neighbours, and two more.
+"""Codes for graphs of features that ever meet, in at most 4/3 as many dimensions as a feature meets others, and two.
 
 A polytope has as many facets as one likes. Parts of a graph that share no edge go on facets of their own: a functional
 that vanishes on one facet and is negative on all others silences the readers of one part where another is on. A graph
@@ -35,7 +35,7 @@ def most_dimensions(degree: int) -> int:
 
 
 def least_code_for(H: Graph) -> GraphCode:
-    """The code of fewest dimensions among colours, the split into parts, and topics where the graph is one of cliques."""
+    """The code of fewest dimensions among colours, the split into parts, and topics if all components are cliques."""
     colours = graphs.coloured(H)
     found = [_parts_code(H, colours), split_code_for(H)]
     if (topics := _cliques(H)) is not None:
@@ -92,11 +92,9 @@ def lovasz_split(H: Graph, degrees: list[int]) -> NDArray[np.int64]:
 
 
 def on_facets(homes: list[Placed]) -> Placed:
-    """Parts without an edge between them in one dimension more: each on a facet of its own.
-
-    A home has vectors (1, a, b, ...) with |a| below half of a power of two E. Facet s has (E, s E + a, s^2 E + 2 s a,
-    E b, ...), on which f = -s^2 y_0 + 2 s y_1 - y_2 vanishes; on facet s + d it is -d (d E + 2 a), which is negative.
-    """
+    """Parts without an edge between them in one dimension more: each on a facet of its own."""
+    # A home has vectors (1, a, b, ...) with |a| below half of a power of two E. Facet s has (E, s E + a, s^2 E + 2 s a,
+    # E b, ...), on which f = -s^2 y_0 + 2 s y_1 - y_2 vanishes; on facet s + d it is -d (d E + 2 a), which is negative.
     E = 2.0 ** np.ceil(np.log2(4 * max(np.abs(home.w[1]).max() for home in homes) + 4))
     columns, silent = [], []
     for s, home in enumerate(homes, -(len(homes) // 2)):
@@ -151,7 +149,10 @@ def _part_code(H, members):
     degree = int(inner.sum(axis=1).max(initial=0))
     if not degree:
         return Placed(*_never_together(len(members)), members)
-    homes = [Placed(*(_chain(inner, chain) if degree == 2 else _corners(len(chain), 2)), members[chain]) for chain in _chains(inner)]
+    homes = [
+        Placed(*(_chain(inner, chain) if degree == 2 else _corners(len(chain), 2)), members[chain])
+        for chain in _chains(inner)
+    ]
     return homes[0] if len(homes) == 1 else on_facets(homes)
 
 
@@ -207,7 +208,7 @@ def _chain(H, chain):
 
 
 def _corners(k, size):
-    """k of the corners of a simplex with ``size``: vectors (1, u), readers the barycentric coordinates."""
+    """K of the corners of a simplex with ``size``: vectors (1, u), readers the barycentric coordinates."""
     u = np.eye(size)[1:, :k]
     readers = np.c_[np.zeros(size), np.vstack([np.zeros(size - 1), np.eye(size - 1)])]
     readers[0] = np.r_[1.0, -np.ones(size - 1)]
