@@ -58,7 +58,7 @@ def gain_moments(z: Floats) -> tuple[Floats, Floats]:
 
 def loss_between(p: float, z: Floats, gain: float, gap: float) -> Floats:
     """h(g, z) over p, less gap^2 / 4 times its coefficient of g^2."""
-    # h is a parabola in g. Between two gains it lies below its chord by at most that, so bounds for two such gains prove
+    # h is a parabola in g. Between two gains it is below its chord by at most that, so bounds for both gains prove
     # the same for all gains between them.
     first, second = gain_moments(z)
     second = second + (1 - p) / p * np.maximum(z, 0) ** 2

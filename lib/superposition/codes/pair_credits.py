@@ -1,6 +1,6 @@
 """How large the entries off the diagonal must be at a given rank: a Lemma, and its average over random loudness.
 
-Rows and columns of W may be rescaled against each other, D W D^-1, without a change of rank or diagonal. The mean of the
+Rows and columns of W may be rescaled against each other, D W D^-1: rank and diagonal stay. The mean of the
 Lemma's sum over random D counts a one-sided pair of entries for less than a balanced one.
 Source: ours, against The Persian Rug, section 4.2.1.
 """

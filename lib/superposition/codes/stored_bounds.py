@@ -41,7 +41,8 @@ def best_bound(p: float, r: float) -> float:
 
     Examples
     --------
-    >>> round(best_bound(0.05, 0.2) / best_known(0.05, 0.2).loss, 1)
+    >>> from superposition import codes
+    >>> round(best_bound(0.05, 0.2) / codes.best_known(0.05, 0.2).loss, 1)
     0.5
     """
     if r == 1:
@@ -88,7 +89,7 @@ def certified_bound(p: float, r: float) -> float:
 
     Examples
     --------
-    >>> certified_bound(0.05, 0.2) > 4 * bound_at_any_size(0.05, 0.2)
+    >>> certified_bound(0.05, 0.2) > 3 * rivals_bound(0.05, 0.2)
     True
     """
     found = [0.0]
