@@ -62,7 +62,7 @@ def rivals_bound(p: float, r: float) -> float:
     Examples
     --------
     >>> round(rivals_bound(1e-6, 0.5) / 1e-12, 3)
-    0.142
+    0.138
     """
     limit = (1 - p) * any_size.ERRORS
     gain = np.maximum(0, 1 - np.sqrt(12 * np.minimum(limit, 1 / 12)))
