@@ -29,19 +29,14 @@ book-newest: .venv/.ready
 	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
 	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
 
-# Files side by side, the longest first, on one worker more than there are cores, as some wait for a server; at most eight.
+# Every chapter against its stored outputs, the theory, the runs: files side by side, the longest first (conftest.py).
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.
-BESIDE := pytest --nbval -n $$($(BIN)/python -c "import os; print(1 + min(7, os.cpu_count() or 1))") \
-	--dist loadgroup --no-loadscope-reorder
-
-# Every chapter against its stored outputs, the theory, the runs
 test: .venv/.ready
-	$(RUN) $(BESIDE) -m "not look and not thorough" $(TESTFLAGS)
+	$(RUN) pytest --nbval $(TESTFLAGS)
 
 # What is left, nearly as long: pages in Chromium, JupyterLab, whole replays, fingerprints of all runs under all rewritings.
-# Both, one after the other: pytest --nbval
 test-more: .venv/.ready
-	$(RUN) $(BESIDE) -m "look or thorough" $(TESTFLAGS)
+	$(RUN) pytest --nbval -m "look or thorough" $(TESTFLAGS)
 
 # The theory alone, in environments of their own. Another Python: make test-notorch PYTHON=python3.13
 test-lowest:

@@ -37,6 +37,39 @@ def pytest_addoption(parser):
     parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
 
 
+QUICK = "not look and not thorough"
+
+
+@pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts its workers
+def pytest_cmdline_main(config):
+    """Run the whole suite, where nothing else is asked for, side by side and without what `make test-more` runs."""
+    if whole_suite(config) and not any(getattr(config.option, name, None) for name in CHOICES):
+        config.option.markexpr = QUICK
+    if whole_suite(config) and not any(getattr(config.option, name, None) for name in WATCHED) and side_by_side(config):
+        config.option.numprocesses = workers()
+        config.option.dist, config.option.loadscopereorder = "loadgroup", False
+
+
+# Options that choose tests, and options of somebody who watches one process
+CHOICES = ("markexpr", "keyword", "lf", "failedfirst", "stepwise")
+WATCHED = ("usepdb", "trace", "collectonly", "stepwise")
+
+
+def whole_suite(config):
+    """Whether no file, folder or test is named."""
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and "PYTEST_XDIST_WORKER" not in os.environ
+
+
+def side_by_side(config):
+    """Whether pytest-xdist is there, its number of workers is left open, and output is caught."""
+    return getattr(config.option, "numprocesses", 0) is None and config.option.capture != "no"
+
+
+def workers():
+    """One more than there are cores, as some tests wait for a server; at most eight."""
+    return 1 + min(7, os.cpu_count() or 1)
+
+
 def pytest_configure(config):
     for variable in FOREIGN:
         os.environ.pop(variable, None)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 import time
 from concurrent.futures import ThreadPoolExecutor
+from importlib import import_module
 from pathlib import Path
 
 import numpy as np  # noqa: F401 - a maths library whose threads are counted
@@ -20,33 +21,28 @@ ROOT = Path(__file__).resolve().parents[1]
 COMMAND = [sys.executable, str(ROOT / "tests" / "fast_runs.py"), "runs"]
 
 
-class FastPoint(runs.Point):
-    x: float
-    seed: int
-
-
-def wave(*, x, seed, device):
+def wave(*, x: float, seed: int, device: str):
     time.sleep(0.02)
     return {"value": math.sin(x) + seed / 7}
 
 
-def no_value_at_two(*, x, seed, device):
+def no_value_at_two(*, x: float, seed: int, device: str):
     if x == 2:
         raise ArithmeticError("no value at two")
     return wave(x=x, seed=seed, device=device)
 
 
-def deadly_at_two(*, x, seed, device):
+def deadly_at_two(*, x: float, seed: int, device: str):
     if x == 2:
         os.kill(os.getpid(), signal.SIGKILL)
     return wave(x=x, seed=seed, device=device)
 
 
-def infinite(*, x, seed, device):
+def infinite(*, x: float, seed: int, device: str):
     return {"value": math.inf}
 
 
-def threads(*, x, seed, device):
+def threads(*, x: float, seed: int, device: str):
     from threadpoolctl import threadpool_info
 
     return {"threads": max(library["num_threads"] for library in threadpool_info())}
@@ -55,7 +51,8 @@ def threads(*, x, seed, device):
 def make(name, function, **grids):
     cost = {"hours": {"small": 0.001, "full": 0.001}, "hardware": "any machine"}
     grids = {"small": (), "full": ({"x": (0.5, 1.0, 2.0), "seed": (0, 1)},), **grids}
-    return runs.Run(name=name, feeds="the tests", function=f"fast_runs:{function}", point=FastPoint, **grids, **cost)
+    here = import_module("fast_runs")  # not __main__, from which workers import nothing
+    return runs.Run(name=name, feeds="the tests", computes=getattr(here, function), **grids, **cost)
 
 
 FAST = make("fast", "wave", full=({"x": tuple(i / 10 for i in range(50)), "seed": (0, 1)},))

@@ -1,8 +1,7 @@
-"""What the theory's functions give for the calls of the contract, and for those of what stands behind the faces.
+"""Values of every public function at the calls of the contract: a snapshot, which detects change and not correctness.
 
-It is what was stored. That says nothing of what is right, which the other tests do. It says that no default, no factor
-and no setting has changed unasked. After a change that was meant: ``python tests/test_call_values.py`` stores anew, and
-names what is other.
+No default, no factor and no setting changes unasked. After a change that was meant,
+``python tests/test_call_values.py`` stores the values anew and names the calls that differ.
 """
 
 import copy
@@ -12,7 +11,6 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-import calls_behind
 import numpy as np
 import pytest
 import superposition
@@ -22,6 +20,7 @@ from superposition.runs.agreement import BOUND
 
 pytest.importorskip("torch")
 STORED = Path(__file__).with_name("call_values.json")
+MEND = "run `python tests/test_call_values.py` if that was meant"
 SEED = 3  # a default is 0
 LEFT_OUT = ("correlated.rug_loss", "weights.unpacked")  # one takes seconds, what the other gives has no order
 LOOKS = 3  # numbers by which an array is known, beside its length
@@ -42,7 +41,7 @@ def calls():
             for side in SIDES if shares else ():
                 moved = {key: SIDES[side](value) for key, value in shares.items()}
                 found[f"{name} {count[name]} {side}"] = function, call | moved
-    return found | {f"behind {name}": (call, {}) for name, call in calls_behind.CALLS.items()}
+    return found
 
 
 CALLS = calls()
@@ -90,11 +89,11 @@ def other(found, stored):
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in CALLS])
 def test_values_are_those_that_are_stored(name):
     stored, found = json.loads(STORED.read_text())[name], looks(name)
-    assert not other(found, stored), f"{found} was {stored}"
+    assert not other(found, stored), f"{found} was {stored}; {MEND}"
 
 
 def test_every_call_has_its_values():
-    assert CALLS.keys() == json.loads(STORED.read_text()).keys()
+    assert CALLS.keys() == json.loads(STORED.read_text()).keys(), MEND
 
 
 def main():

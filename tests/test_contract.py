@@ -18,6 +18,7 @@ NAN = {name: odd for wing in WINGS.values() for name, odd in getattr(wing, "NAN"
 def test_every_function_on_a_face_has_a_call(wing):
     face = importlib.import_module(f"superposition.{wing}")
     functions = {name for name in face.__all__ if inspect.isfunction(getattr(face, name))}
+    functions -= {name for name in functions if getattr(face, name).__name__ == "<lambda>"}  # a constant
     takes = {name for name in functions if inspect.signature(getattr(face, name)).parameters}
     assert takes - {inspect.unwrap(function).__name__ for function, _ in WINGS[wing].CALLS} == set()
 

@@ -1,6 +1,9 @@
 """pip, conda and make lead to the same versions, and the library comes without the book's tools."""
 
+import os
 import re
+import subprocess
+import sys
 import tomllib
 from pathlib import Path
 
@@ -90,3 +93,37 @@ def test_side_by_side_a_group_stays_together(request):
     """Each cell of a notebook would meet another kernel, if pytest-xdist could not put the group into a test's id."""
     if request.config.getoption("loadgroup", default=False):
         assert request.node.nodeid.endswith("@tests/test_environment.py")
+
+
+ASKED = """
+import sys
+from _pytest.config import _prepareconfig
+config = _prepareconfig(["--nbval", *sys.argv[1:]], None)
+hooks = config.pluginmanager.hook.pytest_cmdline_main.get_hookimpls()
+next(hook for hook in hooks if hook.plugin_name.endswith("conftest.py")).function(config)
+print(config.option.numprocesses, config.option.dist, config.option.markexpr, sep=";")
+"""
+QUICK = "not look and not thorough"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "in_one_process", "marks"),
+    [
+        ((), False, QUICK),
+        (("-x",), False, QUICK),
+        (("-k", "minima"), False, ""),
+        (("-m", "thorough"), False, "thorough"),
+        (("--pdb",), True, QUICK),
+        (("-s",), True, QUICK),
+        (("tests/test_minima.py",), True, ""),
+        (("tests/test_minima.py::test_style",), True, ""),
+        (("book/ch2.ipynb",), True, ""),
+    ],
+)
+def test_plain_command_is_the_test(arguments, in_one_process, marks):
+    """Side by side and without the long tests, unless a path, a choice or a debugger is asked for."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
+    command = [sys.executable, "-c", ASKED, *arguments]
+    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
+    number, dist, chosen = done.stdout.strip().split(";")
+    assert (number == "None", dist == "no", chosen) == (in_one_process, in_one_process, marks)

@@ -4,11 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from superposition import features
-from superposition.receptive import nlgp_covariance
+from superposition import codes, features, receptive
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, plain_training, tile_search  # noqa: E402
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
@@ -21,8 +19,6 @@ from superposition.experiments import (  # noqa: E402
     unequal,
     wide_networks,
 )
-from superposition.receptive import added_fields  # noqa: E402
-from superposition.receptive import training as fields_training  # noqa: E402
 from superposition.rug import optimum, protocols, training  # noqa: E402
 
 POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
@@ -32,7 +28,7 @@ POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
 def model(monkeypatch):
     """What any training gives here: weights drawn at random; and what it was asked for."""
     rng, asked = np.random.default_rng(2), []
-    settings = training.checked_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
+    settings = training.training_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
     arrays = rng.standard_normal((3, 9)), rng.standard_normal((9, 3)), rng.standard_normal(9)
     made = training.TrainedModel(settings, *arrays, np.ones(3), 0.01, 0.001, False)
     monkeypatch.setattr(training, "train", lambda *_, **options: asked.append(options) or made)
@@ -60,7 +56,7 @@ def test_three_features_are_the_fewest(model, function, how):
 
 def test_rate_is_a_multiple_of_the_protocols(model):
     for name in ("recipe", "text"):
-        usual = protocols.protocol(name, 9, 3, 0.2).lr
+        usual = protocols.training_protocol(name, 9, 3, 0.2).lr
         for share in (0.25, 1.0, 4.0):
             autoencoders.trained_autoencoder(**POINT, protocol=name, rate=share)
             assert model.asked[-1]["protocol"] == name and model.asked[-1]["lr"] == pytest.approx(share * usual)
@@ -68,8 +64,8 @@ def test_rate_is_a_multiple_of_the_protocols(model):
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):
     losses = iter([(0.1, 0.0), (0.2, 0.0), (0.6, 0.0)])
-    monkeypatch.setattr(dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
-    monkeypatch.setattr(tile_search, "measured_loss", lambda *_, **__: next(losses))
+    monkeypatch.setattr(codes, "random_tiles", lambda *_, **__: [((),)] * 3)
+    monkeypatch.setattr(codes, "measured_code_loss", lambda *_, **__: next(losses))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
     assert found["loss_spread"] / found["loss_mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
 
@@ -104,10 +100,10 @@ def test_share_with_the_sign_of_the_filtered_weights_has_no_scale(monkeypatch, f
     call = {"n": 9, "xi1": 1.5, "xi2": 0.8, "gain": 1.0, "activation": "relu", "bias": 0.0, "scale": 1.0}
 
     def trained(W0, data, **_):
-        W = factor * W0 @ nlgp_covariance(9, 1.5, 1.0)
+        W = factor * W0 @ receptive.nlgp_covariance(9, 1.5, 1.0)
         return SimpleNamespace(W=W, kept=[W] * 4, loss=np.zeros(2), bias=np.zeros((2, 3)))
 
-    monkeypatch.setattr(fields_training, "train", trained)
+    monkeypatch.setattr(receptive, "train_fields", trained)
     found = wide_networks.hundred(**call, K=3, initials=2, steps=1, lr=0.1, batch=4, seed=0)
     assert found["same_sign"] == share and found["long"] == 1
 
@@ -123,16 +119,16 @@ def test_crystals_are_measured_by_the_rug_at_one_fifth():
 def test_an_added_field_that_is_flat_takes_one_pixel_in_n_of_its_ipr(monkeypatch):
     """n times the inverse participation ratio is 1 for a flat field, and n for one pixel."""
     flat = np.ones(12)
-    monkeypatch.setattr(added_fields, "steepest", lambda *_, **__: (flat, 0.0))
-    monkeypatch.setattr(added_fields, "best_pair", lambda tile, *_, **__: (tile.field[None], tile.loss))
+    monkeypatch.setattr(receptive, "steepest_field", lambda *_, **__: (flat, 0.0))
+    monkeypatch.setattr(receptive, "best_field_pair", lambda tile, *_, **__: (tile.field[None], tile.loss))
     found = tiled_fields.added_field(n=12, xi1=2.0, xi2=1.0, gain=0.5, samples=500, seed=0)
     assert found["added_ipr"] == pytest.approx(1) and found["tile_ipr"] >= 1
 
 
 def test_vectors_for_the_loss_are_others_than_those_of_training(monkeypatch):
     """And others for each seed."""
-    asked, batches = [], fields_training.nlgp_batches
-    monkeypatch.setattr(fields_training, "nlgp_batches", lambda *a, **o: asked.append(o["seed"]) or batches(*a, **o))
+    asked, batches = [], receptive.nlgp_batches
+    monkeypatch.setattr(receptive, "nlgp_batches", lambda *a, **o: asked.append(o["seed"]) or batches(*a, **o))
     point = {"n": 8, "xi1": 1.5, "xi2": 0.8, "gain": 1.0, "kind": "biases", "K": 2, "steps": 2, "lr": 0.1}
     for seed in (0, 1):
         other_networks.other_network(**point, slower=1.0, batch=4, seed=seed, device="cpu")
@@ -142,6 +138,6 @@ def test_vectors_for_the_loss_are_others_than_those_of_training(monkeypatch):
 def test_the_rate_rises_for_a_hundred_steps_and_never_above_what_was_asked(monkeypatch):
     rates, step = [], torch.optim.Adam.step
     monkeypatch.setattr(torch.optim.Adam, "step", lambda self: rates.append(self.param_groups[0]["lr"]) or step(self))
-    plain_training.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
+    codes.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
     rising, falling = np.arange(1, 401) / 100, 1 - np.arange(400) / 400
     np.testing.assert_allclose(rates, 1e-3 * np.minimum(rising, 1) * falling)

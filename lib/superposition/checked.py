@@ -38,7 +38,7 @@ class Checked(Protocol[P, T_co]):
 
 @transparent
 def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Callable[P, T_co]], Checked[P, T_co]]:
-    """Decorate a function so that it refuses arguments outside of their ranges.
+    """Decorate a function, or a class by its constructor, so that it refuses arguments outside of their ranges.
 
     An argument that is as the library has it (a float, an array in float64) is passed on as it is, one in other clothes
     (a list, a whole number for a real one) in that form. A None that is the default is not checked.
@@ -46,7 +46,8 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     Parameters
     ----------
     *relations : callable
-        Each takes some arguments by their names and refuses those that do not fit together.
+        Each takes some arguments by their names, as far as the function has them, and refuses those that do not fit
+        together.
     **ranges : callable
         For each parameter, what takes its name and value.
 
@@ -66,11 +67,16 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     ValueError: p = 1.5 is out of range; allowed: (0, 1]
     """
 
-    def decorate(function):
+    def decorate(function: Any) -> Any:
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)
+            return function
         parameters = inspect.signature(function).parameters
         if unknown := ranges.keys() - parameters.keys():
             raise TypeError(f"{function.__qualname__} has no parameter {min(unknown)}")
-        wanted = [(relation, list(inspect.signature(relation).parameters)) for relation in relations]
+        wanted = [
+            (one, [name for name in inspect.signature(one).parameters if name in parameters]) for one in relations
+        ]
         prepared = functools.partial(_prepared, parameters, ranges, wanted)
 
         def guarded(*args, **kwargs):
@@ -78,7 +84,9 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
             return function(*args, **kwargs)
 
         # With the globals of the function's own module: there doctest looks whether a function is one of the module's.
-        code = types.FunctionType(guarded.__code__, function.__globals__, closure=guarded.__closure__)
+        # Unwrapped, as a checker of annotations may have decorated either.
+        made, home = inspect.unwrap(guarded), inspect.unwrap(function).__globals__
+        code = types.FunctionType(made.__code__, home, closure=made.__closure__)
         done: Any = functools.update_wrapper(code, function)
         done.unchecked = function
         done.__doc__ = _documented(function, ranges)

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
 
 if TYPE_CHECKING:
     from jaxtyping import Float, Int
@@ -35,8 +36,12 @@ class Estimate:
     se: Any
 
     @classmethod
+    @checked(values=ranges.draws, axis=ranges.whole(-8, 8))
     def of(cls, values: ArrayLike, axis: int = 0) -> Estimate:
-        """Mean of independent draws along an axis, and its standard error; numbers where the draws are a vector."""
+        """Return the mean of independent draws along an axis, at least two of them, and its standard error.
+
+        Both are numbers where the draws are a vector.
+        """
         values = np.asarray(values, float)
         mean, se = values.mean(axis=axis), values.std(axis=axis, ddof=1) / np.sqrt(values.shape[axis])
         return cls(float(mean), float(se)) if values.ndim == 1 else cls(mean, se)
@@ -52,29 +57,51 @@ def one_probability(p: float) -> float:
     return checks.number("p", probability(p))
 
 
+@checked(p=ranges.chance)
 def mean(p: ArrayLike) -> np.ndarray:
-    """Mean of a feature, E[x] = p / 2 (The Persian Rug, section 2)."""
+    """Return the mean of a feature, E[x] = p / 2 (The Persian Rug, section 2).
+
+    Examples
+    --------
+    >>> float(mean(0.05))
+    0.025
+    """
     return np.asarray(p, float) / 2
 
 
+@checked(p=ranges.chance)
 def second_moment(p: ArrayLike) -> np.ndarray:
-    """Second moment of a feature, E[x^2] = p / 3 (The Persian Rug, section 2)."""
+    """Return the second moment of a feature, E[x^2] = p / 3 (The Persian Rug, section 2).
+
+    Examples
+    --------
+    >>> float(second_moment(0.3).round(12))
+    0.1
+    """
     return np.asarray(p, float) / 3
 
 
+@checked(p=ranges.chance)
 def variance(p: ArrayLike) -> np.ndarray:
-    """Variance of a feature, Var[x] = (4 p - 3 p^2) / 12 (The Persian Rug, the factor of eq. 6 and eq. 19)."""
+    """Return the variance of a feature, Var[x] = (4 p - 3 p^2) / 12 (The Persian Rug, the factor of eq. 6 and 19).
+
+    Examples
+    --------
+    >>> float(variance(1.0).round(6))  # uniform on [0, 1]
+    0.083333
+    """
     p = np.asarray(p, float)
     return p * (4 - 3 * p) / 12
 
 
+@checked(ranges.places_fit, ns=ranges.whole(1), p=ranges.one_probability, batch=ranges.whole(0), seed=ranges.seed)
 def nonzeros(
     ns: int, p: float, batch: int, *, seed: int | np.random.Generator
 ) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-    """A batch of feature vectors, shape (batch, ns), as places ``row * ns + column`` of what is on, and values.
+    """Draw a batch of feature vectors, shape (batch, ns), as places ``row * ns + column`` of what is on, and values.
 
-    The gaps between non-zero entries of a Bernoulli sequence are geometric, so the gaps are
-    drawn and not the entries: the cost is proportional to what is on.
+    The gaps between non-zero entries of a Bernoulli sequence are geometric. The gaps are drawn and not the entries, so
+    that the cost is proportional to what is on. Use `sample` for the vectors themselves.
 
     Returns
     -------
@@ -103,10 +130,27 @@ def nonzeros(
     return flat, rng.random(flat.size)
 
 
+@checked(
+    ranges.batch_fits,
+    ns=ranges.whole(1),
+    p=ranges.one_probability,
+    batch=ranges.whole(0),
+    seed=ranges.seed,
+    layout=ranges.one_of("dense", "csr"),
+)
 def sample(
     ns: int, p: float, batch: int, *, seed: int | np.random.Generator, layout: str = "dense"
 ) -> np.ndarray | csr_array:
-    """A batch of feature vectors, shape (batch, ns): dense, or as CSR at a cost proportional to what is on."""
+    """Draw a batch of feature vectors, shape (batch, ns): dense, or as CSR at a cost proportional to what is on.
+
+    Use `sample_each` for features with probabilities of their own, `grouped` for features that occur together.
+
+    Examples
+    --------
+    >>> sample(4, 0.5, 2, seed=0).round(2)
+    array([[0.62, 0.  , 0.38, 1.  ],
+           [0.98, 0.69, 0.  , 0.  ]])
+    """
     flat, values = nonzeros(ns, p, batch, seed=seed)
     if layout == "csr":
         from scipy.sparse import csr_array
@@ -118,10 +162,11 @@ def sample(
     return x
 
 
+@checked(ranges.batch_fits, p=ranges.probabilities, batch=ranges.whole(0), seed=ranges.seed)
 def nonzeros_each(
     p: ArrayLike, batch: int, *, seed: int | np.random.Generator
 ) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-    """As `nonzeros`, for features that are on with probabilities of their own, ``p`` of shape (ns,)."""
+    """Draw as `nonzeros` does, for features that are on with probabilities of their own, ``p`` of shape (ns,)."""
     # Points fall on a line on which each feature has a piece of length -log(1 - p_i): it is on where at
     # least one point falls on its piece. `nonzeros` is for one p for all features, and keeps its own numbers.
     p, rng = np.asarray(p, float), np.random.default_rng(seed)
@@ -134,18 +179,43 @@ def nonzeros_each(
     return flat, rng.random(flat.size)
 
 
+@checked(ranges.batch_fits, p=ranges.probabilities, batch=ranges.whole(0), seed=ranges.seed)
 def sample_each(p: ArrayLike, batch: int, *, seed: int | np.random.Generator) -> Float[np.ndarray, "batch ns"]:
-    """As `sample`, for features that are on with probabilities of their own, ``p`` of shape (ns,)."""
+    """Draw as `sample` does, for features that are on with probabilities of their own, ``p`` of shape (ns,).
+
+    Examples
+    --------
+    >>> (sample_each([0.001, 1.0], 1000, seed=0) > 0).mean(axis=0)
+    array([0.002, 1.   ])
+    """
     flat, values = nonzeros_each(p, batch, seed=seed)
     x = np.zeros((batch, len(np.asarray(p))))
     x.flat[flat] = values
     return x
 
 
+@checked(
+    ranges.group_exists,
+    groups=ranges.whole(1),
+    G=ranges.whole(1),
+    p=ranges.one_probability,
+    s=ranges.number(0, 1),
+    batch=ranges.whole(0),
+    seed=ranges.seed,
+)
 def grouped(
     groups: int, G: int, p: float, s: float, batch: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "batch n"]:
-    """As `sample`, for groups of G neighbours: each is on with probability p, and with s if a given partner is."""
+    """Draw as `sample` does, for groups of G neighbours: each is on with probability p, and with s if a partner is.
+
+    At s = p all features are independent, at s = 0 those of a group exclude each other, which needs G p <= 1.
+
+    Examples
+    --------
+    >>> x = grouped(1000, 2, 0.1, 0.0, 10, seed=0).reshape(-1, 2)
+    >>> int((x > 0).all(axis=1).sum())
+    0
+    """
     # From s = p on a group has a switch, on with probability p / s, and then its members are on with s each. Below, a
     # group is exclusive with probability 1 - s / p: one member is on, with probability G p, or none; else independent.
     rng = np.random.default_rng(seed)

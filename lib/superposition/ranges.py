@@ -12,6 +12,7 @@ ValueError: p = 1.5 is out of range; allowed: (0, 1]
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -20,12 +21,18 @@ import numpy as np
 from superposition import checks
 
 SMALLEST = 1e-30  # of probabilities: squares of what is computed from them are still far above the least float
+MOST_NUMBERS = 2**31  # of one array: 16 GB
 LARGEST = 1e30  # of gains, biases and noise: fourth powers of their products are still finite
 
 
 def probability(name: str, value: Any) -> np.ndarray:
     """Probability that a feature is on, in (0, 1], one or an array; not below 1e-30."""
     return _probable(name, value, checks.real(name, value, 0, 1, open_low=True))
+
+
+def chance(name: str, value: Any) -> np.ndarray:
+    """Probability that a feature is on, in (0, 1], one or an array, however small."""
+    return checks.real(name, value, 0, 1, open_low=True)
 
 
 def one_probability(name: str, value: Any) -> float:
@@ -36,6 +43,11 @@ def one_probability(name: str, value: Any) -> float:
 def sparse_probability(name: str, value: Any) -> float:
     """Probability that a feature is on, one number in (0, 1), as not all are on; not below 1e-30."""
     return checks.number(name, _probable(name, value, checks.real(name, value, 0, 1, open_low=True, open_high=True)))
+
+
+def probabilities(name: str, value: Any) -> np.ndarray:
+    """Probabilities that each feature is on, shape (ns,), in (0, 1]; not below 1e-30."""
+    return probability(name, checks.array(name, value, "ns"))
 
 
 def ratio(name: str, value: Any) -> np.ndarray:
@@ -51,6 +63,14 @@ def one_ratio(name: str, value: Any) -> float:
 def seed(name: str, value: Any) -> int | np.random.Generator:
     """What to draw from: a whole number from 0, or a generator of numpy's."""
     return value if isinstance(value, np.random.Generator) else checks.whole(name, value, 0)
+
+
+def draws(name: str, value: Any) -> np.ndarray:
+    """Independent draws: finite numbers, at least two."""
+    found = checks.real(name, value, open_low=True, open_high=True)
+    if found.size < 2:
+        raise ValueError(f"{name} has shape {found.shape}; allowed: at least two numbers")
+    return found
 
 
 def samples(name: str, value: Any) -> int:
@@ -78,6 +98,30 @@ def function(name: str, value: Any) -> Callable:
     if not callable(value):
         raise ValueError(f"{name} = {checks.shown(value)} is not a function; allowed: a function")
     return value
+
+
+def batch_fits(batch: int, ns: int = 1, p: Any = 0.0, layout: str = "dense") -> None:
+    """Refuse a batch of feature vectors that is larger than memory; the sparse layout keeps what is on alone."""
+    features = max(ns, np.size(p))
+    kept = batch * features * (np.mean(p) if layout == "csr" else 1)
+    if kept > MOST_NUMBERS or batch * features > checks.LARGEST_WHOLE:
+        raise ValueError(
+            f"batch = {batch} of {features} features is too large; allowed: {MOST_NUMBERS:g} numbers in all"
+        )
+
+
+def places_fit(batch: int, ns: int, p: float) -> None:
+    """Refuse a batch of which what is on alone is larger than memory."""
+    batch_fits(batch, ns, p, "csr")
+
+
+def group_exists(groups: int, G: int, p: float, s: float, batch: int) -> None:
+    """Refuse groups that no distribution has, or that are larger than memory."""
+    if s < p and s == 0 and G * p > 1:
+        raise ValueError(
+            f"p = {p:g} is out of range; allowed: up to 1 / {G}, as {G} exclusive features are never on together"
+        )
+    batch_fits(batch, groups * G)
 
 
 def whole(low: int, high: int | None = None) -> Callable[[str, Any], int]:
@@ -126,6 +170,22 @@ def instance(*kinds: type) -> Callable[[str, Any], Any]:
         return value
 
     return _worded(taken, f"{words}.")
+
+
+def together(*names: str) -> Callable[..., None]:
+    """Make the relation that arguments with these names have shapes that broadcast."""
+
+    def fit(**given: Any) -> None:
+        shapes = [np.shape(value) for value in given.values()]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(f"{', '.join(names)} have shapes {shown}; allowed: shapes that broadcast") from None
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    fit.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # pyrefly: ignore
+    return fit
 
 
 def _probable(name, value, found):

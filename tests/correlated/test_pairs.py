@@ -34,7 +34,7 @@ def test_antipodal_and_orthogonal_change_places_at_independence(p):
 
 
 def test_merged_is_half_of_the_sum():
-    assert pairs.shared_line(0.3, 0.6, 1) == pytest.approx(pairs.merged_bound(0.3, 0.6), rel=1e-7)
+    assert correlated.shared_line_loss(0.3, 0.6, 1) == pytest.approx(correlated.merged_bound(0.3, 0.6), rel=1e-7)
 
 
 def test_sparse_pairs_never_merge():
@@ -54,3 +54,12 @@ def test_the_slope_at_the_end_is_positive():
         assert abs(both - alone - other + (a * beta) ** 2 - 2 * a * (K - (a - 1) * M)) < 1e-4
     b = np.linspace(0, 1, 1001)
     assert np.all(1 + 16 * b**2 + 60 * b**3 + 42 * b**4 - 56 * b**5 + 32 * b**6 - 12 * b**7 + b**8 > 0.99)
+
+
+def test_pairs_that_cannot_be_are_refused():
+    assert correlated.pairs_in_plane(0.6, 0.4).best == "antipodal"  # none is on with probability 0.04
+    for function in (correlated.pairs_in_plane, correlated.merged_bound):
+        with pytest.raises(
+            ValueError, match="s = 0.3 is too small for two features with p = 0.6; allowed: 2 - 1/p to 1"
+        ):
+            function(0.6, 0.3)

@@ -1,8 +1,8 @@
 """What the named runs of the chapter on gates compute at one point."""
 
 import numpy as np
+from superposition import receptive
 from superposition.experiments import trained_gates
-from superposition.receptive import least_squares
 
 
 def hermite_ratios_of(law, strength):
@@ -25,4 +25,4 @@ def test_a_tiling_of_all_pixels_is_the_best_of_the_tilings():
     losses = [trained_gates.tiled(12, 1.0, 0.5, 3.0, K)[1] for K in (1, 2, 4)]
     assert 0.5 > losses[0] > losses[1] > losses[2] > 0  # each tiling holds the one before
     field, loss = trained_gates.tiled(12, 1.0, 0.5, 3.0, 1)
-    np.testing.assert_allclose(field[0], least_squares.small_bump_field(12, 1.0, 0.5, 3.0, 0), atol=1e-12)
+    np.testing.assert_allclose(field[0], receptive.small_bump_field(12, 1.0, 0.5, 3.0, 0), atol=1e-12)

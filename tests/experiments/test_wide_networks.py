@@ -5,10 +5,9 @@ from itertools import product
 
 import numpy as np
 import pytest
-from superposition import runs
+from superposition import receptive, runs
 from superposition.experiments import single_fields, wide_networks
 from superposition.experiments.predicted_fields import copies, sampled_loss
-from superposition.receptive import ring, training
 
 SMALL = ["field-one", "field-many", "field-branches", "field-hundred", "field-pulses", "field-torus", "field-frozen"]
 
@@ -26,9 +25,9 @@ def test_small_grid_gives_finite_numbers(name):
 
 @pytest.mark.parametrize("power", [0, 1, 2.5])
 def test_filter_power_is_the_exponent(power):
-    C1 = ring.gaussian_covariance(40, 2)
-    W0 = training.initial_weights(3, 5, 40, seed=1)
-    lam = ring.eigenvalues(C1)
+    C1 = receptive.gaussian_covariance(40, 2)
+    W0 = receptive.initial_weights(3, 5, 40, seed=1)
+    lam = receptive.eigenvalues(C1)
     W = np.fft.irfft(np.fft.rfft(W0, axis=-1) * np.abs(lam) ** power, n=40, axis=-1)
     assert wide_networks.filter_power(W0, W, C1) == pytest.approx(power, abs=1e-9)
 
@@ -43,7 +42,7 @@ def test_extents_of_a_stripe_and_a_pixel():
 
 def test_torus_data_have_product_correlations():
     one, zero = next(single_fields.torus_batches(8, 1.0, 0.5, 1e-3, 40_000, seed=0, device="cpu"))
-    r = ring.gaussian_covariance(8, 1.0)
+    r = receptive.gaussian_covariance(8, 1.0)
     x = one.numpy().reshape(-1, 8, 8)
     assert np.mean(x[:, 2, 3] * x[:, 3, 5]) == pytest.approx(r[0, 1] * r[0, 2], abs=4 / 20_000**0.5)
     assert np.mean(x[:, 2, 3] * x[:, 3, 3]) == pytest.approx(r[0, 1], abs=4 / 20_000**0.5)
@@ -59,10 +58,12 @@ def test_copies_turn_and_change_sign():
 
 
 def test_output_bias_has_a_rate_of_its_own():
-    W = training.initial_weights(1, 3, 12, seed=0)
+    W = receptive.initial_weights(1, 3, 12, seed=0)
     options = {"steps": 1, "lr": 0.5, "activation": "erf", "bias": 0.3}
     ends = [
-        training.train(W, training.nlgp_batches(12, 1, 0.5, 1, 50, seed=0, device="cpu"), lr_out=rate, **options)
+        receptive.train_fields(
+            W, receptive.nlgp_batches(12, 1, 0.5, 1, 50, seed=0, device="cpu"), lr_out=rate, **options
+        )
         for rate in (None, 0.5, 0.05)
     ]
     np.testing.assert_array_equal(ends[0].bias_out, ends[1].bias_out)

@@ -1,21 +1,21 @@
-"""The trainer against autograd and the exact solution; other marginals; what the named runs return."""
+"""The trainer against autograd and the exact solution."""
 
 import numpy as np
 import pytest
 import torch
-from superposition.receptive import gated_networks, gated_training, gates, least_squares, measures
+from superposition import receptive
 
-RELU = gated_training.leaky(0)
+RELU = receptive.leaky_slope(0)
 
 
 def toy(seed=0, R=2, K=3, n=6):
-    x, y = gated_training.task(n, 1.0 if n > 10 else 0.5, 0.3, 2.0, 25, seed=seed)
+    x, y = receptive.labelled_sample(n, 1.0 if n > 10 else 0.5, 0.3, 2.0, 25, seed=seed)
     return x, y, np.random.default_rng(seed).standard_normal((R, K, n))
 
 
 def train(**changes):
     options = {"w0": np.ones((1, 1, 2)), "y": np.ones(3), "steps": 1, "lr": 0.1, "batch": 3} | changes
-    return gated_training.train(x=np.ones((3, 2)), slopes=RELU, **options)
+    return receptive.train_gated(x=np.ones((3, 2)), slopes=RELU, **options)
 
 
 def test_task_is_balanced_and_symmetric():
@@ -24,54 +24,54 @@ def test_task_is_balanced_and_symmetric():
     for label in (0, 1):
         rows = {tuple(row.round(9)) for row in x[y == label]}
         assert rows == {tuple((-np.array(row)).round(9)) for row in rows}
-    np.testing.assert_array_equal(x, gated_training.task(6, 0.5, 0.3, 2.0, 25, seed=0)[0])
+    np.testing.assert_array_equal(x, receptive.labelled_sample(6, 0.5, 0.3, 2.0, 25, seed=0)[0])
 
 
 @pytest.mark.parametrize("name", ["relu", "leaky", "pathway", "gates"])
 @pytest.mark.parametrize("readout", [None, 0.7])
 def test_one_step_is_the_gradient_that_autograd_finds(name, readout):
     x, y, w0 = toy()
-    directions = gates.directions("random", 6, 3, seed=3)
+    directions = receptive.gate_directions("random", 6, 3, seed=3)
     slopes, activation = {
         "relu": (RELU, torch.relu),
-        "leaky": (gated_training.leaky(-0.4), lambda h: torch.where(h > 0, h, -0.4 * h)),
+        "leaky": (receptive.leaky_slope(-0.4), lambda h: torch.where(h > 0, h, -0.4 * h)),
         "pathway": (
-            gated_training.relu_with_linear_pathway,
+            receptive.relu_with_linear_pathway,
             lambda h: torch.cat([torch.relu(h[..., :-1]), h[..., -1:]], dim=-1),
         ),
         "gates": (
-            gated_training.half_spaces(directions),
-            lambda h: h * torch.tensor(gates.opened(directions, x))[:, None, :],
+            receptive.half_space_slopes(directions),
+            lambda h: h * torch.tensor(receptive.opened_gates(directions, x))[:, None, :],
         ),
     }[name]
     w = torch.tensor(w0, requires_grad=True)
     out = activation(torch.einsum("bn,rkn->brk", torch.tensor(x), w)).sum(-1) * (readout or 1 / 3)
     (((out - torch.tensor(y)[:, None]) ** 2).mean(0) / 2).sum().backward()
-    stepped = gated_training.train(w0, x, y, slopes, steps=1, lr=1.0, batch=100, readout=readout)
+    stepped = receptive.train_gated(w0, x, y, slopes, steps=1, lr=1.0, batch=100, readout=readout)
     np.testing.assert_allclose(w0 - stepped, w.grad.numpy(), atol=3e-6)  # float32
-    np.testing.assert_allclose(gated_training.outputs(w0, x, slopes, readout=readout), out.detach().numpy(), atol=1e-6)
+    np.testing.assert_allclose(receptive.gated_outputs(w0, x, slopes, readout=readout), out.detach().numpy(), atol=1e-6)
 
 
 def test_gated_network_follows_the_solution_in_time():
     x, y, w0 = toy(R=1)
-    directions = gates.directions("random", 6, 3, seed=3)
-    A, b = gated_networks.moments(gates.opened(directions, x), x, y)
+    directions = receptive.gate_directions("random", 6, 3, seed=3)
+    A, b = receptive.gated_moments(receptive.opened_gates(directions, x), x, y)
     found = {}
-    gated_training.train(
-        w0, x, y, gated_training.half_spaces(directions), steps=4000, lr=0.01, batch=100,
+    receptive.train_gated(
+        w0, x, y, receptive.half_space_slopes(directions), steps=4000, lr=0.01, batch=100,
         record=lambda step, w: found.update({step: w[0].copy()}) if step == 2000 else None,
     )  # fmt: skip
     # before step 2000 the rate is constant; Euler's error is of order lr times an eigenvalue
-    np.testing.assert_allclose(found[2000], gated_networks.gdln_solution(A, b, w0[0], 20.0), atol=0.01)
+    np.testing.assert_allclose(found[2000], receptive.gdln_solution(A, b, w0[0], 20.0), atol=0.01)
 
 
 def test_networks_of_one_call_do_not_see_each_other():
     x, y, w0 = toy()
-    both = gated_training.train(w0, x, y, RELU, steps=20, lr=0.3, batch=50, seed=5)
-    alone = gated_training.train(w0[1:], x, y, RELU, steps=20, lr=0.3, batch=50, seed=5)
+    both = receptive.train_gated(w0, x, y, RELU, steps=20, lr=0.3, batch=50, seed=5)
+    alone = receptive.train_gated(w0[1:], x, y, RELU, steps=20, lr=0.3, batch=50, seed=5)
     np.testing.assert_allclose(both[1:], alone, atol=1e-5)
     labels = np.stack([y, 1 - y], axis=1)
-    mixed = gated_training.train(w0, x, labels, RELU, steps=20, lr=0.3, batch=50, seed=5)
+    mixed = receptive.train_gated(w0, x, labels, RELU, steps=20, lr=0.3, batch=50, seed=5)
     np.testing.assert_allclose(mixed[0], both[0], atol=1e-5)
     assert np.abs(mixed[1] - both[1]).max() > 0.05
 
@@ -80,21 +80,21 @@ def test_turning_and_progress():
     x, y, w0 = toy()
     seen = []
     options = {"steps": 200, "lr": 0.1, "batch": 50, "seed": 5}
-    still = gated_training.train(w0, x, y, RELU, **options, progress=lambda done, total: seen.append((done, total)))
-    turned = gated_training.train(w0, x, y, RELU, **options, turn=True)
+    still = receptive.train_gated(w0, x, y, RELU, **options, progress=lambda done, total: seen.append((done, total)))
+    turned = receptive.train_gated(w0, x, y, RELU, **options, turn=True)
     assert seen == [(100, 200), (200, 200)] and np.abs(still - turned).max() > 1e-3
 
 
 def test_one_neuron_localises_at_large_gain_on_the_small_bump_field():
-    x, y = gated_training.task(40, 2.0, 1.0, 10.0, 10_000, seed=0)
+    x, y = receptive.labelled_sample(40, 2.0, 1.0, 10.0, 10_000, seed=0)
     start = np.random.default_rng(0).standard_normal((3, 1, 40)) * 0.2
-    w = gated_training.train(start, x, y, RELU, steps=1500, lr=0.5, turn=True)[:, 0]
+    w = receptive.train_gated(start, x, y, RELU, steps=1500, lr=0.5, turn=True)[:, 0]
     # the field of its own pixel gate is the first round of a race that hardly moves at this gain
-    assert np.all(least_squares.best_shift_cosine(w, least_squares.small_bump_field(40, 2.0, 1.0, 10.0, 0)) > 0.99)
-    assert np.all(40 * measures.ipr(w) > 25)
+    assert np.all(receptive.best_shift_cosine(w, receptive.small_bump_field(40, 2.0, 1.0, 10.0, 0)) > 0.99)
+    assert np.all(40 * receptive.ipr(w) > 25)
 
 
 def test_divergence_is_an_error():
     x, y, w0 = toy()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="grew without bound at lr = 1000"):
-        gated_training.train(w0, 10 * x, y, gated_training.leaky(1.0), steps=60, lr=1000.0, batch=50)
+        receptive.train_gated(w0, 10 * x, y, receptive.leaky_slope(1.0), steps=60, lr=1000.0, batch=50)

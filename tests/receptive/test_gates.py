@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.receptive import gated_networks, gates, ring
-from superposition.receptive.nlgp import nlgp_sample
+from superposition import receptive
 
 
 def monte_carlo(gates, x):
@@ -13,28 +12,28 @@ def monte_carlo(gates, x):
     return mean, np.sqrt(((wide**2).T @ wide**2 / len(x) - mean**2) / len(x))
 
 
-@pytest.mark.parametrize("family", gates.FAMILIES)
+@pytest.mark.parametrize("family", receptive.GATE_FAMILIES)
 @pytest.mark.parametrize(("n", "K"), [(3, 2), (40, 12), (41, 12)])
 def test_families_have_k_different_gates_and_the_same_mean_eigenvalue(family, n, K):
-    directions = gates.directions(family, n, K, seed=1)
+    directions = receptive.gate_directions(family, n, K, seed=1)
     assert directions.shape == (K, n) and len(np.unique(directions.round(9), axis=0)) == K
     rng = np.random.default_rng(0)
     half = rng.standard_normal((50, n))
     x = np.concatenate([half, -half])
-    A, _ = gated_networks.moments(gates.opened(directions, x), x, np.ones(100))
+    A, _ = receptive.gated_moments(receptive.opened_gates(directions, x), x, np.ones(100))
     assert np.linalg.eigvalsh(A).mean() == pytest.approx(np.mean(x**2) / 2, rel=1e-12)
 
 
 def test_every_half_space_gate_of_a_symmetric_sample_has_the_same_second_moment():
     half = np.random.default_rng(0).standard_normal((60, 6))
     x = np.concatenate([half, -half])
-    for direction in gates.directions("random", 6, 4, seed=2):
-        A, _ = gated_networks.moments(gates.opened(direction, x), x, np.ones(120))
+    for direction in receptive.gate_directions("random", 6, 4, seed=2):
+        A, _ = receptive.gated_moments(receptive.opened_gates(direction, x), x, np.ones(120))
         np.testing.assert_allclose(A, x.T @ x / 240, atol=1e-14)
 
 
 def test_waves_are_the_low_frequencies():
-    waves = gates.directions("waves", 40, 5)
+    waves = receptive.gate_directions("waves", 40, 5)
     np.testing.assert_allclose(waves[0], 1)
     spectrum = np.abs(np.fft.rfft(waves, axis=1)).argmax(axis=1)
     np.testing.assert_array_equal(spectrum, [0, 1, 1, 2, 2])
@@ -43,47 +42,47 @@ def test_waves_are_the_low_frequencies():
 
 @pytest.mark.parametrize("seed", [0, 1])
 def test_gaussian_second_moment_against_monte_carlo(seed):
-    C = ring.gaussian_covariance(12, 1)
+    C = receptive.gaussian_covariance(12, 1)
     directions = np.random.default_rng(seed).standard_normal((3, 12))
     directions[2] = -directions[1]  # the correlation -1
-    x = ring.gaussian_sample(C, 100_000, seed=seed + 10)
-    mean, se = monte_carlo(gates.opened(directions, x), x)
-    exact = gates.gaussian_second_moment(directions, C)
+    x = receptive.gaussian_sample(C, 100_000, seed=seed + 10)
+    mean, se = monte_carlo(receptive.opened_gates(directions, x), x)
+    exact = receptive.gaussian_second_moment(directions, C)
     assert np.abs(exact - mean).max() < 5 * se.max()  # 1296 entries: 5 standard errors
     np.testing.assert_allclose(exact[12:24, 24:], 0, atol=2e-8)  # an arcsine at -1 + 1e-16
     np.testing.assert_allclose(exact[:12, :12], C / 2, atol=1e-14)
 
 
 def test_gaussian_second_moment_of_nearly_equal_gates():
-    C = ring.gaussian_covariance(12, 1)
+    C = receptive.gaussian_covariance(12, 1)
     a = np.random.default_rng(0).standard_normal(12)
     for step in (1e-3, 1e-6, 1e-9):
-        block = gates.gaussian_second_moment([a, a + step], C)[:12, 12:]
+        block = receptive.gaussian_second_moment([a, a + step], C)[:12, 12:]
         assert np.abs(block - C / 2).max() < 3 * step  # the gates differ on a wedge of that angle
 
 
 @pytest.mark.parametrize("gain", [0.5, 3.0, 10.0])
 def test_small_bump_second_moment_against_monte_carlo(gain):
-    latent = ring.gaussian_covariance(12, 1)
-    x = nlgp_sample(12, 1, gain, 100_000, seed=4)
+    latent = receptive.gaussian_covariance(12, 1)
+    x = receptive.nlgp_sample(12, 1, gain, 100_000, seed=4)
     pixels = [0, 1, 5]
     mean, se = monte_carlo(x[:, pixels] > 0, x)
-    exact = gates.small_bump_second_moment(pixels, latent, gain)
+    exact = receptive.small_bump_second_moment(pixels, latent, gain)
     assert np.abs(exact - mean).max() < 5 * se.max()
     assert np.linalg.eigvalsh(exact)[0] > 0
 
 
 def test_small_bump_second_moment_has_the_gaussian_limit():
-    latent = ring.gaussian_covariance(12, 1)
-    gaussian = gates.gaussian_second_moment(np.eye(12)[[0, 3]], latent)
+    latent = receptive.gaussian_covariance(12, 1)
+    gaussian = receptive.gaussian_second_moment(np.eye(12)[[0, 3]], latent)
     # the difference is of order gain^2
-    np.testing.assert_allclose(gates.small_bump_second_moment([0, 3], latent, 1e-4), gaussian, atol=1e-7)
+    np.testing.assert_allclose(receptive.small_bump_second_moment([0, 3], latent, 1e-4), gaussian, atol=1e-7)
 
 
 def test_four_signs_against_an_orthant_probability():
     from scipy.stats import multivariate_normal
 
-    latent, gain, i, k, j, m = ring.gaussian_covariance(10, 1), 2.0, 0, 2, 1, 4
+    latent, gain, i, k, j, m = receptive.gaussian_covariance(10, 1), 2.0, 0, 2, 1, 4
     q = 8 / 9
     R = np.array(
         [
@@ -98,13 +97,15 @@ def test_four_signs_against_an_orthant_probability():
     orthant = normal.cdf(np.zeros(4), np.zeros(4), R, abseps=1e-9, releps=1e-9, maxpts=10**6)
     signs = 16 * orthant - 1 - 2 / np.pi * np.arcsin(R[np.triu_indices(4, 1)]).sum()
     expected = (2 / np.pi * np.arcsin(q * latent[j, m]) + signs) / (2 / np.pi * np.arcsin(q)) / 4
-    found = gates.small_bump_second_moment([i, k], latent, gain)[j, 10 + m]
+    found = receptive.small_bump_second_moment([i, k], latent, gain)[j, 10 + m]
     assert found == pytest.approx(expected, abs=1e-6)  # the cdf is good to about 1e-7
 
 
 def test_profiles_by_hand():
     """The second derivative of a Gaussian of width 1.5, negated; the bump of width 2; one pixel."""
-    hat, bump, pixel = (gates.directions(family, 15, 1)[0] for family in ("Mexican hats", "wide bumps", "small bumps"))
+    hat, bump, pixel = (
+        receptive.gate_directions(family, 15, 1)[0] for family in ("Mexican hats", "wide bumps", "small bumps")
+    )
     d = np.minimum(np.arange(15), 15 - np.arange(15))
     np.testing.assert_allclose(hat, (1 - d**2 / 2.25) * np.exp(-(d**2) / 4.5), atol=1e-15)
     np.testing.assert_allclose(bump, np.exp(-(d**2) / 8), atol=1e-15)

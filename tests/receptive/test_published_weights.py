@@ -4,19 +4,18 @@ Read at leonlufkin/Localization, commit 320fde3, ``localization/results/weights`
 of the files have 40 pixels, 100 ReLU neurons, lengths 2 and 1, gain 3 and rate 10: ``SimpleNetnobias`` of 1000 epochs
 and ``SimpleNet`` of 10,000 (a name has all settings; epochs are steps). No file of theirs is used.
 
-The names leave out that the loss has no half, a batch is 1000 vectors, and the pixels stand in a line, not on a ring:
-so in the code of commit 4d46ffd, which the files came with. Vectors are erf(3 z), in the second file divided by what
-that code takes for their spread, THEIR_Z; the losses before training, .313 and .291, agree.
+The names leave out that the loss has no half, a batch is 1000 vectors, and the pixels are in a line, not on a ring:
+so in the code of commit 4d46ffd, which the files came with. Vectors are erf(3 z), in the second file divided by
+the spread that this code assumes, THEIR_Z; the losses before training, .313 and .291, agree.
 """
 
 import numpy as np
 import pytest
 import torch
-from superposition.receptive import least_squares, measures, ring, tilings, training
-from superposition.receptive.nlgp import normalization
+from superposition import receptive
 
 N, LONG, SHORT, GAIN = 40, 2, 1, 3
-Z = float(normalization(GAIN))
+Z = float(receptive.normalization(GAIN))
 THEIR_Z = np.sqrt(2 / np.pi * np.arcsin(GAIN**2 / (1 + GAIN**2)))  # the arcsine of 2 GAIN^2 / (1 + 2 GAIN^2) is meant
 RATE = 2 * 10  # theirs of 10; twice, for the loss without the half
 
@@ -35,18 +34,18 @@ SWAPPED = {"frequency": 15.96, "ipr": 2.42}  # of the file with the lengths swap
 
 
 def measured(W):
-    """What the tables have, for networks (..., K, n) on vectors erf(3 z)."""
-    kernel, gate = ring.kernel_row(N, LONG), least_squares.small_bump_field(N, LONG, SHORT, GAIN, 0)
+    """The columns of the tables, for networks (..., K, n) on vectors erf(3 z)."""
+    kernel, gate = receptive.kernel_row(N, LONG), receptive.small_bump_field(N, LONG, SHORT, GAIN, 0)
     each = (
-        N * measures.ipr(W),
-        measures.mean_frequency(W),
-        *(least_squares.best_shift_cosine(W, v) for v in (kernel, gate)),
+        N * receptive.ipr(W),
+        receptive.mean_frequency(W),
+        *(receptive.best_shift_cosine(W, v) for v in (kernel, gate)),
     )
     return np.array([*(np.median(value, axis=-1) for value in each), np.sqrt((W**2).sum(axis=-1).mean(axis=-1))])
 
 
 def seam(W):
-    """Whether the ends know each other: 1 on a ring, 0 on a line."""
+    """Correlation of the two ends over that of neighbours: 1 on a ring, 0 on a line."""
     return np.mean(W[..., 0] * W[..., -1]) / np.mean(W[..., 1:] * W[..., :-1])
 
 
@@ -62,8 +61,8 @@ def on_a_line(seed, scale):
 
 def trained(seed, steps, scale, bias=None):
     """Six networks at their settings; a hidden bias starts at zero, and the output has none."""
-    W = training.initial_weights(6, 100, N, seed=seed)
-    return training.train(W, on_a_line(seed, scale), steps=steps, lr=RATE, lr_out=0, bias=bias, keep_every=100)
+    W = receptive.initial_weights(6, 100, N, seed=seed)
+    return receptive.train_fields(W, on_a_line(seed, scale), steps=steps, lr=RATE, lr_out=0, bias=bias, keep_every=100)
 
 
 def follows(found, published):
@@ -90,14 +89,14 @@ def test_and_with_a_learned_hidden_bias():
     assert np.median(found.bias) == pytest.approx(BIAS, rel=0.03)  # their batches again; it started at zero
 
 
-def test_on_a_ring_the_ends_would_know_each_other():
-    batches = training.nlgp_batches(N, LONG, SHORT, GAIN, 200, seed=21)
-    found = training.train(training.initial_weights(2, 100, N, seed=21), batches, steps=300, lr=RATE)
+def test_on_a_ring_the_ends_would_be_correlated():
+    batches = receptive.nlgp_batches(N, LONG, SHORT, GAIN, 200, seed=21)
+    found = receptive.train_fields(receptive.initial_weights(2, 100, N, seed=21), batches, steps=300, lr=RATE)
     assert seam(found.W) > 0.5
 
 
 def test_the_tiling_is_where_they_go():
-    tile = tilings.best_tile(tilings.sample_waves(N, LONG, SHORT, GAIN, 3000, seed=22), tiled=True)
+    tile = receptive.best_tile(receptive.sample_waves(N, LONG, SHORT, GAIN, 3000, seed=22), tiled=True)
     ipr, frequency, kernel, gate, size = measured(tile.field[None] / Z)
     steps = np.array([*NO_BIAS.values()])
     assert np.all(np.diff(steps[:, 0]) > 0) and steps[-1, 0] < ipr  # they stopped on the way
@@ -109,7 +108,7 @@ def test_the_tiling_is_where_they_go():
 
 
 def test_the_tiling_gives_their_frequency_with_the_lengths_swapped():
-    tile = tilings.best_tile(tilings.sample_waves(N, SHORT, LONG, GAIN, 3000, seed=23), tiled=True)
+    tile = receptive.best_tile(receptive.sample_waves(N, SHORT, LONG, GAIN, 3000, seed=23), tiled=True)
     ipr, frequency, *_ = measured(tile.field[None])
     assert frequency == pytest.approx(SWAPPED["frequency"], rel=0.06)  # theirs has biases; alternating signs have 20
     assert ipr > 4 * SWAPPED["ipr"]  # and does not find the localized field

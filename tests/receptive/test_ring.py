@@ -1,30 +1,30 @@
-"""Matrices and processes on a ring: which kernels are covariances, and what diagonalizes them."""
+"""Matrices and processes on a ring: kernels that are covariances, and their eigenvectors."""
 
 import numpy as np
 import pytest
 from superposition import receptive
-from superposition.receptive import nlgp, ring
+from superposition.receptive import ring
 
 
 @pytest.mark.parametrize(("n", "xi"), [(40, 2.0), (40, 3.5), (7, 0.5)])
 def test_narrow_periodic_kernels_are_covariances_and_equal_the_wrapped_ones(n, xi):
-    C = ring.gaussian_covariance(n, xi)
+    C = receptive.gaussian_covariance(n, xi)
     assert np.linalg.eigvalsh(C).min() > -1e-12
-    np.testing.assert_allclose(C, ring.gaussian_covariance(n, xi, "wrapped"), atol=1e-10)
+    np.testing.assert_allclose(C, receptive.gaussian_covariance(n, xi, "wrapped"), atol=1e-10)
 
 
 @pytest.mark.parametrize(("n", "xi"), [(40, 5), (40, 8), (20, 4)])
 def test_wide_periodic_kernels_are_refused(n, xi):
-    assert np.linalg.eigvalsh(ring.circulant(ring.kernel_row(n, xi))).min() < -1e-12
+    assert np.linalg.eigvalsh(receptive.circulant(receptive.kernel_row(n, xi))).min() < -1e-12
     for call in (
-        lambda: ring.gaussian_covariance(n, xi),
-        lambda: nlgp.nlgp_covariance(n, xi, 1.0),
-        lambda: nlgp.nlgp_sample(n, xi, 1.0, 2, seed=0),
-        lambda: ring.gaussian_sample(ring.circulant(ring.kernel_row(n, xi)), 2, seed=0),
+        lambda: receptive.gaussian_covariance(n, xi),
+        lambda: receptive.nlgp_covariance(n, xi, 1.0),
+        lambda: receptive.nlgp_sample(n, xi, 1.0, 2, seed=0),
+        lambda: receptive.gaussian_sample(receptive.circulant(receptive.kernel_row(n, xi)), 2, seed=0),
     ):
-        with pytest.raises(ring.NotACovariance, match="has the eigenvalue -"):
+        with pytest.raises(receptive.NotACovariance, match="has the eigenvalue -"):
             call()
-    wrapped = ring.gaussian_covariance(n, xi, "wrapped")
+    wrapped = receptive.gaussian_covariance(n, xi, "wrapped")
     assert np.linalg.eigvalsh(wrapped).min() > -1e-12 and np.allclose(np.diag(wrapped), 1)
 
 
@@ -33,22 +33,23 @@ def test_wrapped_kernel_by_poisson_summation():
     k = np.arange(-200, 201)
     spectrum = np.array([np.exp(-((np.pi * xi * (j + n * k) / n) ** 2)).sum() for j in range(n)])
     exact = np.fft.ifft(spectrum).real
-    np.testing.assert_allclose(ring.kernel_row(n, xi, "wrapped"), exact / exact[0], atol=1e-13)
+    np.testing.assert_allclose(receptive.kernel_row(n, xi, "wrapped"), exact / exact[0], atol=1e-13)
 
 
 def test_fourier_basis_diagonalizes():
-    F, C = ring.fourier_basis(12), nlgp.nlgp_covariance(12, 1, 2)
+    F, C = receptive.fourier_basis(12), receptive.nlgp_covariance(12, 1, 2)
     np.testing.assert_allclose(F.T @ F, np.eye(12), atol=1e-14)
     D = F.T @ C @ F
     np.testing.assert_allclose(D, np.diag(np.diag(D)), atol=1e-13)
     order = [0, *np.repeat(np.arange(1, 6), 2), 6]
-    np.testing.assert_allclose(np.diag(D), ring.eigenvalues(C)[order], atol=1e-13)
+    np.testing.assert_allclose(np.diag(D), receptive.eigenvalues(C)[order], atol=1e-13)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: receptive.gaussian_covariance(40, 0), r"xi = 0 is out of range; allowed: \(0, 4000\]"),
+        (lambda: receptive.gaussian_covariance(40, 0), r"xi = 0 is out of range; allowed: \(0, inf\]"),
+        (lambda: receptive.gaussian_covariance(40, 5000), r"xi = 5000 is out of range; allowed: \(0, 4000\]"),
         (lambda: receptive.gaussian_covariance(40, -2), "xi = -2 is out of range"),
         (lambda: receptive.gaussian_covariance(1, 1), "n = 1 is out of range; allowed: whole numbers from 2"),
         (
@@ -68,9 +69,9 @@ def test_bad_input_is_named(call, message):
 
 @pytest.mark.parametrize("n", [2, 7, 40, 511, 512, 513])
 def test_transforms_draw_what_the_matrix_draws(n):
-    C = ring.gaussian_covariance(n, min(2.0, n / 10))
-    expected = np.random.default_rng(1).standard_normal((20, n)) @ ring.square_root(C)
-    found = ring.gaussian_sample(C, 20, seed=1)
+    C = receptive.gaussian_covariance(n, min(2.0, n / 10))
+    expected = np.random.default_rng(1).standard_normal((20, n)) @ receptive.square_root(C)
+    found = receptive.gaussian_sample(C, 20, seed=1)
     if n < ring.BY_TRANSFORMS:
         np.testing.assert_array_equal(found, expected)
     np.testing.assert_allclose(found, expected, atol=1e-13)
@@ -78,9 +79,9 @@ def test_transforms_draw_what_the_matrix_draws(n):
 
 
 def test_eigenvalues_and_products_commute():
-    one, other = ring.gaussian_covariance(9, 1.0), ring.gaussian_covariance(9, 0.6)
+    one, other = receptive.gaussian_covariance(9, 1.0), receptive.gaussian_covariance(9, 0.6)
     np.testing.assert_allclose(
-        ring.eigenvalues(one @ other), ring.eigenvalues(one) * ring.eigenvalues(other), atol=1e-14
+        receptive.eigenvalues(one @ other), receptive.eigenvalues(one) * receptive.eigenvalues(other), atol=1e-14
     )
-    values = ring.eigenvalues(one)
+    values = receptive.eigenvalues(one)
     np.testing.assert_allclose(np.sort(np.linalg.eigvalsh(one)), np.sort([*values, *values[1:]]), atol=1e-14)

@@ -11,13 +11,11 @@ from superposition.receptive import single_pulses
 @pytest.mark.parametrize("lengths", [[3], [1, 12], [5, 9, 11]])
 @pytest.mark.parametrize("version", single_pulses.VERSIONS)
 def test_pulse_moments_by_enumeration(lengths, version):
-    x = single_pulses.pulse_support(12, lengths, version)
-    np.testing.assert_allclose(single_pulses.pulse_second_moment(12, lengths, version), x.T @ x / len(x), atol=1e-14)
-    raw = single_pulses.pulse_support(12, lengths)
+    x = receptive.pulse_support(12, lengths, version)
+    assert len(x) == 12 * len(lengths) * (1 if version == "raw" else 2)
+    raw = receptive.pulse_support(12, lengths)
     for pixels in itertools.product(range(0, 12, 2), range(0, 12, 3), (0, 5)):
-        assert single_pulses.pulse_moment(12, lengths, pixels) == pytest.approx(
-            raw[:, list(pixels)].prod(axis=1).mean()
-        )
+        assert receptive.pulse_moment(12, lengths, pixels) == pytest.approx(raw[:, list(pixels)].prod(axis=1).mean())
 
 
 @pytest.mark.parametrize(
@@ -37,8 +35,8 @@ def test_bad_input_is_named(call, message):
         call()
 
 
-def test_the_smallest_ring_and_the_law_of_a_pulse_by_enumeration():
-    assert single_pulses.pulse_second_moment(2, [1], version="raw").tolist() == [[0.5, 0], [0, 0.5]]
+def test_the_law_of_a_pulse_by_hand():
+    assert receptive.pulse_support(2, [1]).tolist() == [[1, 0], [0, 1]]
     pulses = np.array([np.roll([1.0] * k + [0.0] * (5 - k), s) for k in (2, 3) for s in range(5)])
-    by_hand = pulses.T @ pulses / len(pulses)
-    np.testing.assert_allclose(single_pulses.pulse_second_moment(5, [2, 3], version="raw"), by_hand, rtol=1e-14)
+    pairs = [[receptive.pulse_moment(5, [2, 3], (i, j)) for j in range(5)] for i in range(5)]
+    np.testing.assert_allclose(pairs, pulses.T @ pulses / len(pulses), rtol=1e-14)

@@ -3,20 +3,20 @@
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
-from fast_runs import FAST, FastPoint
+from fast_runs import FAST
 from pydantic import ValidationError
 
 
 def test_a_point_names_its_fields():
-    assert str(FastPoint(x=0.5, seed=1)) == "x=0.5, seed=1"
+    assert str(FAST.point(x=0.5, seed=1)) == "x=0.5, seed=1"
 
 
 def test_a_point_takes_no_other_name_and_no_change():
     with pytest.raises(ValidationError, match="y\n  Extra inputs are not permitted"):
-        FastPoint(x=0.5, seed=1, y=2)
+        FAST.point(x=0.5, seed=1, y=2)
     with pytest.raises(ValidationError, match="Instance is frozen"):
-        FastPoint(x=0.5, seed=1).x = 1.0
-    assert len({FastPoint(x=0.5, seed=1), FastPoint(x=0.5, seed=1), FastPoint(x=0.5, seed=2)}) == 2
+        FAST.point(x=0.5, seed=1).x = 1.0
+    assert len({FAST.point(x=0.5, seed=1), FAST.point(x=0.5, seed=1), FAST.point(x=0.5, seed=2)}) == 2
 
 
 def test_a_run_takes_no_change():

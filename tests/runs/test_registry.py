@@ -8,7 +8,6 @@ from defprint import fingerprint
 from fast_runs import BROKEN, FAST, make, swept
 from pydantic import ValidationError
 from superposition import runs
-from superposition.experiments import autoencoders
 from superposition.runs import registry, store, tables
 
 
@@ -67,9 +66,9 @@ def test_empty_grid_is_refused(tmp_path):
 )
 def test_points_are_closed_and_within_their_ranges(change):
     good = {"ns": 64, "p": 0.1, "r": 0.5, "steps": 10, "protocol": "recipe", "rate": 1.0, "seed": 0}
-    autoencoders.TrainedPoint(**good)
+    runs.find("rug-grid").point(**good)
     with pytest.raises(ValidationError, match=next(iter(change))):
-        autoencoders.TrainedPoint(**{**good, **change})
+        runs.find("rug-grid").point(**{**good, **change})
 
 
 def test_points_are_frozen():

@@ -124,8 +124,17 @@ def saved(path: Path, certificates: Iterable[Certificate]) -> None:
     )
 
 
+@checked(path=ranges.instance(Path))
 def certificates(path: Path | None = None) -> list[Certificate]:
-    """The certificates of a file, those of the book if no other is named."""
+    """Read the certificates of a file, those of the book if no other is named.
+
+    Source: ours (Theorem F). Use `certified_bound` for the bound that they prove.
+
+    Examples
+    --------
+    >>> len(certificates()) > 9
+    True
+    """
     kept = load_file(path or stored_file())
     ends = np.cumsum(kept["terms"])[:-1]
     terms = zip(*(np.split(kept[name], ends) for name in ("harmonics", "phases", "mu")), strict=True)

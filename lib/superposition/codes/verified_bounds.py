@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from functools import cache
 
+from superposition import ranges
+from superposition.checked import checked
 from superposition.codes.frequency_programs import PERIOD, Cell, Certificate
 from superposition.codes.pair_credits import SPREAD, critical_partners
 
@@ -63,8 +65,19 @@ def _lowered(p, cell, step):
     return cell
 
 
+@checked(p=ranges.sparse_probability, cell=ranges.instance(Cell))
 def lies_below(p: float, cell: Cell) -> bool:
-    """Whether c + sum mu (1 - cos(theta z - phi)) is at most h / p, less what the gap takes, for all z."""
+    """Verify that c + sum mu (1 - cos(theta z - phi)) is at most h / p, less what the gap takes, for all z.
+
+    Source: ours (Theorem F), in ball arithmetic.
+
+    Examples
+    --------
+    >>> from superposition.codes import certificates
+    >>> one = certificates()[0]
+    >>> lies_below(one.p, one.cells[0][0])
+    True
+    """
     arb = _arb()
     if not 0 < cell.gap < cell.gain or min(cell.mu, default=0) < 0:
         return False
@@ -75,8 +88,19 @@ def lies_below(p: float, cell: Cell) -> bool:
     return period and _all(-1.0, reach, 60, lambda u, v: _below(p, cell, waves, u, v))
 
 
+@checked(p=ranges.sparse_probability, cell=ranges.instance(Cell), A=ranges.number(0), phi=ranges.number(0))
 def proves(p: float, cell: Cell, A: float, phi: float) -> bool:
-    """Whether c + sum mu_k (1 - exp(-A kappa(theta_k w) / C(w))) is at least phi for all w > 0."""
+    """Verify that c + sum mu_k (1 - exp(-A kappa(theta_k w) / C(w))) is at least phi for all w > 0.
+
+    Source: ours (Theorem F), in ball arithmetic.
+
+    Examples
+    --------
+    >>> from superposition.codes import certificates
+    >>> one = certificates()[0]
+    >>> proves(one.p, one.cells[0][0], float(one.A[0]), float(one.phi[0]))
+    True
+    """
     arb, c, target = _arb(), _arb()(cell.c), _arb()(phi)
     if c >= target:
         return True

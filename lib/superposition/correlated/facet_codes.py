@@ -14,9 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition.codes.fans import Code
+from superposition import ranges
+from superposition.checked import checked
+from superposition.codes import Code
 from superposition.correlated import graphs
 from superposition.correlated.graphs import GraphCode
+from superposition.correlated.ranges import graph
 
 Graph = NDArray[np.bool_]
 
@@ -29,13 +32,44 @@ class Placed(NamedTuple):
     features: NDArray[np.int64]
 
 
+@checked(degree=ranges.whole(0))
 def most_dimensions(degree: int) -> int:
-    """Dimensions that are enough for every graph of this largest degree: floor(4 degree / 3) + 2, and 3 for none."""
+    """Return the dimensions that are enough for every graph of this largest degree: floor(4 degree / 3) + 2, 3 for 0.
+
+    Source: ours. Use `graph_code_for` for the code of one graph, which may need fewer.
+
+    Examples
+    --------
+    >>> [most_dimensions(degree) for degree in (1, 2, 3, 4)]
+    [3, 4, 6, 7]
+    """
     return 4 * degree // 3 + 2 if degree else 3
 
 
-def least_code_for(H: Graph) -> GraphCode:
-    """The code of fewest dimensions among colours, the split into parts, and topics if all components are cliques."""
+@checked(H=graph)
+def graph_code_for(H: Graph) -> GraphCode:
+    """Join features that meet only along a graph, without loss, in the fewest dimensions of all constructions.
+
+    These are colours, the split into parts, and topics if all components are cliques.
+
+    Returns
+    -------
+    superposition.correlated.graphs.GraphCode
+        At most floor(4 D / 3) + 2 dimensions where no feature meets more than D > 0 others, at most three a colour, and
+        k + 1 for cliques of k. Its weights are whole numbers over powers of two, and its loss in exact arithmetic is 0;
+        ``colours`` says which part a feature belongs to.
+
+    Notes
+    -----
+    Source: ours; the split of a graph into parts is Lovasz's. Use `colour_code_for` where noise matters.
+
+    Examples
+    --------
+    >>> ring = np.roll(np.eye(12), 1, axis=1)
+    >>> code = graph_code_for(ring + ring.T)
+    >>> code.dimensions, np.abs(code.W * (ring + ring.T)).max(), (code.W - np.eye(12)).max()
+    (3, np.float64(0.0), np.float64(0.0))
+    """
     colours = graphs.coloured(H)
     found = [_parts_code(H, colours), split_code_for(H)]
     if (topics := _cliques(H)) is not None:
@@ -58,8 +92,19 @@ def clique_code_for(topics: list[NDArray[np.int64]], n: int) -> GraphCode:
     return _side_by_side([on_facets(homes)], n, np.zeros(n, dtype=int))
 
 
-def topics_code(topics: int, k: int) -> Code:
-    """Topics that exclude each other, of k features that all may meet: k + 1 dimensions for any number of topics."""
+@checked(topics=ranges.whole(1, 1000), k=ranges.whole(1, 100))
+def topic_code(topics: int, k: int) -> Code:
+    """Join topics of which at most one is on, with k features that may all meet: k + 1 dimensions, without loss.
+
+    Feature j of topic i is at i k + j. One topic takes k dimensions; topics of one feature take up to 3.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> topic_code(50, 4).W_in.shape
+    (5, 200)
+    """
     groups = list(np.arange(topics * k).reshape(topics, k))
     code = clique_code_for(groups, topics * k)
     return Code(code.W_in, code.W_out, code.b)
@@ -112,8 +157,17 @@ def on_facets(homes: list[Placed]) -> Placed:
     return Placed(w, np.vstack(rows), np.concatenate([home.features for home in homes]))
 
 
+@checked(H=graph)
 def clique_number_at_least(H: Graph) -> int:
-    """Size of a clique that is found greedily from each feature: no code has fewer dimensions."""
+    """Return the size of a clique that is found greedily from each feature: no code has fewer dimensions.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> clique_number_at_least(1 - np.eye(4))
+    4
+    """
     best = int(len(H) > 0)
     for t in range(len(H)):
         clique, common = [t], H[t].copy()
@@ -125,8 +179,25 @@ def clique_number_at_least(H: Graph) -> int:
     return best
 
 
-def exact_failures(code: GraphCode, H: Graph) -> int:
-    """Entries of W, in exact arithmetic, that are not 1 on the diagonal, 0 on edges and at most 0 elsewhere."""
+@checked(code=ranges.instance(GraphCode, Code), H=graph)
+def exact_failures(code: GraphCode | Code, H: Graph) -> int:
+    """Count the entries of W, in exact arithmetic, that are not 1 on the diagonal, 0 on edges and at most 0 elsewhere.
+
+    Source: ours. Use `largest_error` for the size of what is wrong, in double precision.
+
+    Raises
+    ------
+    ValueError
+        If the graph has another number of features than the code.
+
+    Examples
+    --------
+    >>> path = np.diag([1, 1], 1) + np.diag([1, 1], -1)
+    >>> exact_failures(graph_code_for(path), path > 0)
+    0
+    """
+    if len(code.b) != len(H):
+        raise ValueError(f"H has shape {H.shape}; allowed: ({len(code.b)}, {len(code.b)}), as the code has features")
     w, v = ([[Fraction(float(x)) for x in row] for row in half] for half in (code.W_in.T, code.W_out))
     wrong = sum(map(bool, code.b.tolist()))
     for t, row in enumerate(v):

@@ -13,8 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition.codes.fans import Code
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.codes import Code
 from superposition.correlated import exclusive
+from superposition.correlated.dimensions import least_dimensions
+from superposition.correlated.ranges import entries, graph, on_graph, sparse_graph
 
 
 class GraphCode(NamedTuple):
@@ -32,11 +36,41 @@ class GraphCode(NamedTuple):
         return self.W_out @ self.W_in
 
 
-def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
-    """One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one."""
+@checked(H=graph, m=ranges.whole(1, checks.MOST_FEATURES))
+def colour_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
+    """Features that meet only along a graph, without loss: colours, and an exclusive code for each.
+
+    Parameters
+    ----------
+    H : array_like, shape (n, n)
+        1 where two features are ever on together, else 0; symmetric, zeros on the diagonal, n up to 4096.
+    m : int, optional
+        Dimensions; by default the fewest that this construction needs, at most three a colour.
+
+    Returns
+    -------
+    GraphCode
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or `m` is too small.
+
+    Notes
+    -----
+    Source: ours. Use `graph_code_for` instead for fewer dimensions, where noise does not matter.
+
+    Examples
+    --------
+    >>> ring = np.roll(np.eye(12), 1, axis=1)
+    >>> code = colour_code_for(ring + ring.T)
+    >>> code.dimensions, np.abs(code.W * (ring + ring.T)).max(), (code.W - np.eye(12)).max().round(9) + 0.0
+    (6, np.float64(0.0), np.float64(0.0))
+    """
+    # One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one.
     colours = coloured(H)
     sizes = np.bincount(colours)
-    used = [exclusive.least_dimensions(G) for G in sizes]
+    used = [least_dimensions(G) for G in sizes]
     if m is not None and m < sum(used):
         raise ValueError(f"m = {m} is too few for this graph; allowed: {sum(used)} or more, or None")
     for _ in range(0 if m is None else m - sum(used)):
@@ -51,7 +85,7 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     return GraphCode(W_in, W_out, np.zeros(len(H)), int(ends[-1]), colours)
 
 
-def coloured(H: NDArray[np.bool_]) -> NDArray[np.int64]:
+def coloured(H):
     """Colours so that no two joined features share one: greedily, from the most joined; at most one more than joins."""
     colours = np.full(len(H), -1)
     for t in np.argsort(-H.sum(axis=1), kind="stable"):
@@ -60,8 +94,32 @@ def coloured(H: NDArray[np.bool_]) -> NDArray[np.int64]:
     return colours
 
 
+@checked(H=sparse_graph)
 def curve_code_for(H: NDArray[np.bool_]) -> Code:
-    """The same in 2 D + 3 dimensions, where no feature meets more than D others, without colours."""
+    """Features that meet only along a graph, without loss: 2 D + 3 dimensions where none meets more than D others.
+
+    Parameters
+    ----------
+    H : array_like, shape (n, n)
+        1 where two features are ever on together, else 0; symmetric, zeros on the diagonal, n up to 4096, and no row
+        with more than 6 ones.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+        Its readers are polynomials on a closed curve. The more features, the more they magnify rounding, too.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> pairs = np.kron(np.eye(8), [[0, 1], [1, 0]])
+    >>> code = curve_code_for(pairs)
+    >>> code.W_in.shape[0], (code.W - np.eye(16)).max().round(6) + 0.0
+    (5, np.float64(0.0))
+    """
     # Features lie on a closed curve, w = (1, cos a, sin a, ..., sin (D + 1) a). The reader of t is a trigonometric
     # polynomial in a: it touches 0 at all that t meets, and is positive next to t alone.
     n = len(H)
@@ -73,9 +131,20 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
     return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
 
 
+@checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
-    """What no output can be off by, whatever is on in this graph, for strengths up to 1."""
-    # A feature that is on meets only its neighbours; one that is off may hear all others.
+    """A bound on the error of every output, whatever is on in this graph, for strengths up to 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> largest_error([[1, 0.25], [0, 1]], [[0, 0], [0, 0]])
+    0.25
+    """
+    # A feature that is on meets only its neighbours; one that is off may receive all others.
     W, own = np.asarray(W, float), np.eye(len(H), dtype=bool)
     on = np.abs(np.diag(W) - 1) + np.where(H, np.abs(W), 0).sum(axis=1)
     off = np.where(own, 0, np.maximum(W, 0)).sum(axis=1)

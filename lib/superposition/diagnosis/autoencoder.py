@@ -15,18 +15,16 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
-from superposition.codes import partners
-from superposition.codes.best_map import Best, best_known
-from superposition.codes.exact_losses import code_loss
+from superposition.codes import LARGEST_PARTNER, Best, best_known, code_loss, partner_loss
 from superposition.diagnosis import ablations, dimensions, measures, names, record_verifier, report
 from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussian_loss, rug_optimum
 from superposition.diagnosis.measures import HEARD, Rows, Simulated
 from superposition.diagnosis.reading import Weights, read
 from superposition.features import Estimate
+from superposition.ranges import LARGEST
 from superposition.rug import meanfield
 from superposition.rug.meanfield import Optimum
 from superposition.rug.model import RowStatistics
-from superposition.rug.ranges import LARGEST
 
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation
@@ -344,8 +342,8 @@ def _with_partner(found, population):
         return None
     rows, p, strongest = found.rows, population.p, found.strongest
     s, a = np.sqrt(found.noise), rows.diagonal
-    has = (a >= 1 / LARGEST) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
+    has = (a >= 1 / LARGEST) & (strongest > a / LARGEST_PARTNER) & (strongest < a * LARGEST_PARTNER)
     losses = gaussian_loss(a, rows.b_eff, s, population.nodes())
     a, c, b = a[has], strongest[has] / a[has], rows.b_eff[has]
-    losses[has] = partners.loss(a, b + a * c * p / 2, s[has] / a, c, p)
+    losses[has] = partner_loss.unchecked(a, b + a * c * p / 2, s[has] / a, c, p)
     return float(losses.mean())

@@ -18,7 +18,10 @@ from superposition.experiments.shared import (
     LOSS,
     ROWS,
     THEORY,
-    Autoencoder,
+    Features,
+    Probability,
+    Ratio,
+    Seed,
     described,
     mean_and_spread,
     over_rug,
@@ -27,33 +30,25 @@ from superposition.experiments.shared import (
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
-
-class TrainedPoint(Autoencoder):
-    """What `trained_autoencoder` takes."""
-
-    protocol: Annotated[
-        Literal["recipe", "text"], Meaning("recipe, text", "how it was trained, as superposition.rug.protocols")
-    ]
-    rate: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate over that of the protocol")]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
-
-
-class StoppedPoint(Autoencoder):
-    """What `stopped_autoencoder` takes."""
-
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "upper limit of the training steps")]
+StoppedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "upper limit of the training steps")]
+TrainedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+Protocol = Annotated[
+    Literal["recipe", "text"], Meaning("recipe, text", "how it was trained, as superposition.rug.protocols")
+]
+Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate over that of the protocol")]
 
 
 def trained_autoencoder(
-    *, ns: int, p: float, r: float, protocol: str, rate: float, steps: int, seed: int, device: str = "auto"
-) -> dict[str, float | int | str]:
+    *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, rate: Rate, steps: TrainedSteps, seed: Seed,
+    device: str = "auto",
+) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder by the recipe or by the text's protocol, and describe it and its rows."""
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    lr = checks.number("rate", rate, 0, open_low=True) * protocols.protocol(protocol, ns, nd, p).lr
-    model = training.train(ns, nd, p, steps=steps, protocol=protocol, lr=lr, seed=seed, device=device)
+    lr = checks.number("rate", rate, 0, open_low=True) * training_protocol(protocol, ns, nd, p).lr
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol=protocol, lr=lr, seed=seed, device=device)
     return {
         "nd": nd,
         "done": len(model.loss_history),
@@ -65,16 +60,22 @@ def trained_autoencoder(
 
 
 def stopped_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Features, p: Probability, r: Ratio, steps: StoppedSteps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the text's protocol and say where it stopped."""
-    from superposition.rug import meanfield, training
-    from superposition.rug.stopping import first_below, first_pause
+    from superposition.rug import (
+        MOST_TRAINABLE,
+        STOPPING_WINDOW,
+        first_pause,
+        first_step_below,
+        optimum,
+        train_autoencoder,
+    )
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
-    near = 1.01 * float(meanfield.optimum(p, nd / ns).loss)  # a level to be reached, and so part of the measurement
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
+    near = 1.01 * float(optimum(p, nd / ns).loss)  # a level to be reached, and so part of the measurement
     pause = first_pause(model.loss_history)
     rows = model.rows
     return {
@@ -84,8 +85,8 @@ def stopped_autoencoder(
         "loss": model.loss,
         "loss_se": model.loss_se,
         "pause": pause,
-        "pause_loss": float(model.loss_history[max(0, pause - training.WINDOW) : pause].mean()),
-        "crossing": first_below(model.loss_history, near),
+        "pause_loss": float(model.loss_history[max(0, pause - STOPPING_WINDOW) : pause].mean()),
+        "crossing": first_step_below(model.loss_history, near),
         **mean_and_spread("diagonal", rows.diagonal),
         **mean_and_spread("bias", rows.b),
         **mean_and_spread("bias_effective", rows.b_eff),
@@ -97,7 +98,6 @@ def stopped_autoencoder(
     }
 
 
-_HERE = "superposition.experiments.autoencoders:"
 _DONE = Meaning("steps", "training steps that were made")
 _TRAINED = {"nd": DIMENSIONS, "done": _DONE, **LOSS, **THEORY, **ALL_ROWS, **DEVICE}
 _STOPPED = {
@@ -116,8 +116,7 @@ _STOPPED = {
 }
 _trained = partial(
     Run,
-    function=_HERE + "trained_autoencoder",
-    point=TrainedPoint,
+    computes=trained_autoencoder,
     columns=_TRAINED,
     predicted=(theory, over_rug(ratio="loss")),
 )
@@ -236,8 +235,7 @@ RUNS = (
     Run(
         name="rug-stopped",
         feeds="The Persian Rug, Figures 2 and 3: the text's learning rate and stopping rule",
-        function=_HERE + "stopped_autoencoder",
-        point=StoppedPoint,
+        computes=stopped_autoencoder,
         columns=_STOPPED,
         predicted=(theory, over_rug(ratio="loss", pause_ratio="pause_loss")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (3000,), "seed": (0,)},),

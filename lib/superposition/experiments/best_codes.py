@@ -14,43 +14,29 @@ from pydantic import AfterValidator, Field
 from superposition import checks
 from superposition.experiments.shared import LOSS, OVER_RUG, Probability, Seed, over_rug
 from superposition.inputs import Count, From, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
-
-class _Tile(Point):
-    m: Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the tile")]
-    B: Annotated[
-        Count, Field(ge=4), AfterValidator(From("2 m", "m", 2)), Meaning("features", "features of the tile; r = m / B")
-    ]
-    p: Probability
-    seed: Seed
-
-
-class TilePoint(_Tile):
-    """What `searched_tile` takes."""
-
-    starts: Annotated[Count, Field(ge=4), Meaning("copies", "starts that were screened")]
-    kept: Annotated[
-        Count, Field(ge=1), AfterValidator(UpTo("starts", "starts")), Meaning("copies", "starts that were refined")
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "steps of the long descent")]
-
-
-class SizedPoint(_Tile):
-    """What `sized_tile` takes."""
-
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps of 256 feature vectors")]
-    copies: Annotated[Count, Field(ge=2), Meaning("networks", "networks, each from random weights of its own")]
+TileDimensions = Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the tile")]
+TileSize = Annotated[
+    Count, Field(ge=4), AfterValidator(From("2 m", "m", 2)), Meaning("features", "features of the tile; r = m / B")
+]
+SizedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps of 256 feature vectors")]
+TileSteps = Annotated[Count, Field(ge=1), Meaning("steps", "steps of the long descent")]
+Copies = Annotated[Count, Field(ge=2), Meaning("networks", "networks, each from random weights of its own")]
+Starts = Annotated[Count, Field(ge=4), Meaning("copies", "starts that were screened")]
+Kept = Annotated[
+    Count, Field(ge=1), AfterValidator(UpTo("starts", "starts")), Meaning("copies", "starts that were refined")
+]
 
 
 def searched_tile(
-    *, m: int, B: int, p: float, starts: int, kept: int, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float | str]:
+    *, m: TileDimensions, B: TileSize, p: Probability, starts: Starts, kept: Kept, steps: TileSteps, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float | str]:  # fmt: skip
     """Search for the best code of B features in m dimensions."""
-    from superposition import weights
-    from superposition.codes import tile_search
+    from superposition import codes, weights
 
-    found = tile_search.search(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
+    found = codes.search_tile(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
     screened, quarter = found["screened"], starts // 4
     kinds = {"fan": screened[:quarter], "unequal": screened[quarter : starts // 2], "random": screened[starts // 2 :]}
     return {
@@ -63,15 +49,16 @@ def searched_tile(
 
 
 def sized_tile(
-    *, m: int, B: int, p: float, steps: int, copies: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, m: TileDimensions, B: TileSize, p: Probability, steps: SizedSteps, copies: Copies, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Train some networks of one size from random weights, side by side on the same feature vectors."""
-    from superposition.codes import dense_training, tile_search
+    from superposition.codes import measured_code_loss, random_tiles
     from superposition.devices import torch
 
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
-    codes = dense_training.random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
-    found = [tile_search.measured_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
+    codes = random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
+    found = [measured_code_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
     losses, errors = np.transpose(found)
     return {
         "loss_best": float(losses.min()),
@@ -81,7 +68,6 @@ def sized_tile(
     }
 
 
-_HERE = "superposition.experiments.best_codes:"
 _STARTS = {
     "fan": "the starts from fans and cones",
     "unequal": "random starts of unequal loudness",
@@ -112,15 +98,13 @@ _SIZED = {
 }
 _searched = partial(
     Run,
-    function=_HERE + "searched_tile",
-    point=TilePoint,
+    computes=searched_tile,
     columns=_SEARCHED,
     predicted=(over_rug(over_rug="loss", **{f"{kind}_screened": f"{kind}_screened_loss" for kind in _STARTS}),),
 )
 _sized = partial(
     Run,
-    function=_HERE + "sized_tile",
-    point=SizedPoint,
+    computes=sized_tile,
     columns=_SIZED,
     predicted=(over_rug(best="loss_best", mean="loss_mean", spread="loss_spread", se="loss_error"),),
 )

@@ -14,59 +14,49 @@ from pydantic import Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, OVER_RUG, Probability, Seed, over_rug
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
-
-class PricedPoint(Point):
-    """What `priced_code` takes."""
-
-    kind: Annotated[
-        Literal["fan", "swept", "cone", "searched", "graph", "antipodal", "rug"],
-        Meaning(
-            "fan, swept, cone, searched, graph, antipodal, rug",
-            "the code, all at r = 1/4; searched: a tile that descent found; graph: beside a few own dimensions",
-        ),
-    ]
-    budget: Annotated[
-        Literal["noise", "digits", "decay", "bound", "range"],
-        Meaning(
-            "noise, digits, decay, bound, range",
-            "what limits it: hidden noise, bits of a number, weight decay, a bound on weights, or on loudness",
-        ),
-    ]
-    strength: Annotated[
-        Real,
-        Field(gt=0),
-        Meaning(
-            "above 0",
-            "noise: sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
-            "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest",
-        ),
-    ]
-    p: Probability
-    samples: Annotated[
-        Count,
-        Field(ge=2),
-        Meaning("feature vectors", "feature vectors that measure; a fifth as many others choose the loudness"),
-    ]
-    seed: Seed
-
-
-class RecordPoint(Point):
-    """What `recorded_code` takes."""
-
-    name: Annotated[str, Meaning("text", "name of the file in records/, without its ending")]
-    p: Annotated[Real, Field(gt=0, lt=1), Meaning("(0, 1)", "probability that a feature is on")]
+Kind = Annotated[
+    Literal["fan", "swept", "cone", "searched", "graph", "antipodal", "rug"],
+    Meaning(
+        "fan, swept, cone, searched, graph, antipodal, rug",
+        "the code, all at r = 1/4; searched: a tile that descent found; graph: beside a few own dimensions",
+    ),
+]
+Budget = Annotated[
+    Literal["noise", "digits", "decay", "bound", "range"],
+    Meaning(
+        "noise, digits, decay, bound, range",
+        "what limits it: hidden noise, bits of a number, weight decay, a bound on weights, or on loudness",
+    ),
+]
+Strength = Annotated[
+    Real,
+    Field(gt=0),
+    Meaning(
+        "above 0",
+        "noise: sigma beside an encoder whose longest column is 1; digits: bits; decay: lambda of "
+        "lambda (|W_in|^2 + |W_out|^2)/n; bound: largest weight; range: loudest over softest",
+    ),
+]
+Samples = Annotated[
+    Count,
+    Field(ge=2),
+    Meaning("feature vectors", "feature vectors that measure; a fifth as many others choose the loudness"),
+]
+Name = Annotated[str, Meaning("text", "name of the file in records/, without its ending")]
+RecordProbability = Annotated[Real, Field(gt=0, lt=1), Meaning("(0, 1)", "probability that a feature is on")]
 
 
 def priced_code(
-    *, kind: str, budget: str, strength: float, p: float, samples: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, kind: Kind, budget: Budget, strength: Strength, p: Probability, samples: Samples, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Loss of one kind of code under one budget, at the ratio of loudness that suits it."""
-    from superposition.codes import budgets
+    from superposition import codes
 
-    offered = (_searched(p),) if kind == "searched" else budgets.candidates(kind, p)
-    found = budgets.under_budget(budget, strength, offered, p, samples=samples, seed=seed)
+    offered = (_searched(p),) if kind == "searched" else codes.candidate_codes(kind, p)
+    found = codes.under_budget(budget, strength, offered, p, samples=samples, seed=seed)
     nd, ns = offered[0].code.W_in.shape
     return {
         "r": nd / ns,
@@ -79,13 +69,11 @@ def priced_code(
 
 def _searched(p):
     """The tile at r = 1/4 that descent found at this p, from its file."""
-    from superposition.codes import budgets
-    from superposition.codes.exact_losses import code_loss
-    from superposition.codes.fans import Code
+    from superposition import codes
 
     found = _weights(f"tile-2-8-p{p:g}")
-    code = Code(found["W_in"], found["W_out"], found["b"])
-    return budgets.candidate(1.0, code, code_loss(code.W, code.b, p, rtol=1e-3))
+    code = codes.Code(found["W_in"], found["W_out"], found["b"])
+    return codes.candidate_code(1.0, code, codes.code_loss(code.W, code.b, p, rtol=1e-3))
 
 
 def _weights(name):
@@ -94,20 +82,20 @@ def _weights(name):
     return weights.load(_FOLDER / f"{name}.safetensors")
 
 
-def recorded_code(*, name: str, p: float, device: str = "cpu") -> dict[str, float | int]:
+def recorded_code(*, name: Name, p: RecordProbability, device: str = "cpu") -> dict[str, float | int]:
     """Measure a code of the table of records as ``superposition record check`` does."""
-    from superposition.diagnosis import record_verifier
+    from superposition import diagnosis
 
     found = _weights(name)
     nd = len(found["W_in"]) if "W_in" in found else None
-    ns, rank, loss, se = record_verifier.measured(found["W"], found["b"], p, nd=nd)
+    ns, rank, loss, se = diagnosis.measured_record(found["W"], found["b"], p, nd=nd)
     return {"ns": ns, "nd": rank, "loss": loss, "loss_se": se}
 
 
 def beside_best(columns: Columns) -> Columns:
     """The loss of each code over the best known, and whether it is a record."""
-    from superposition.codes.best_map import best_known
-    from superposition.diagnosis.record_verifier import Record
+    from superposition.codes import best_known
+    from superposition.diagnosis import Record
 
     ns, nd, p, loss, se = (columns[name].tolist() for name in ("ns", "nd", "p", "loss", "loss_se"))
     best = [best_known(q, m / n) for q, m, n in zip(p, nd, ns, strict=True)]
@@ -119,7 +107,6 @@ def beside_best(columns: Columns) -> Columns:
     }
 
 
-_HERE = "superposition.experiments.compared_codes:"
 _PRICED = {
     "r": Meaning("(0, 1)", "compression ratio of the code"),
     **OVER_RUG,
@@ -157,8 +144,7 @@ RUNS = (
     Run(
         name="rug-price",
         feeds="which code wins under hidden noise, few digits, weight decay and bounded weights",
-        function=_HERE + "priced_code",
-        point=PricedPoint,
+        computes=priced_code,
         columns=_PRICED,
         predicted=(over_rug(over_rug="loss", total_over_rug="total"),),
         small=({**_LARGE, "kind": ("searched", "antipodal"), "budget": ("bound",), "strength": (10,)},),
@@ -172,8 +158,7 @@ RUNS = (
     Run(
         name="rug-records",  # to submit a code: its file into book/data/records
         feeds="the table of records: submitted codes beside the best known",
-        function=_HERE + "recorded_code",
-        point=RecordPoint,
+        computes=recorded_code,
         columns=_RECORDED,
         predicted=(over_rug(over_rug="loss"), beside_best),
         small=({"name": ("tile-2-5-p0.05",), "p": (0.05,)},),

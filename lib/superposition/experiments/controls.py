@@ -19,32 +19,29 @@ from superposition.experiments.shared import (
     LOSS,
     ROWS,
     THEORY,
-    Autoencoder,
+    Probability,
+    Ratio,
+    Seed,
     over_rug,
     theory,
 )
 from superposition.inputs import Count
 from superposition.runs.point import Columns, Meaning, Run
 
-
-class MatrixPoint(Autoencoder):
-    """What `gaussian_autoencoder` and `descended_rug` take: one matrix to find."""
-
-    ns: Annotated[Count, Field(ge=4, le=MOST_FEATURES), FEATURES]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps, or steps of the descent")]
+Ns = Annotated[Count, Field(ge=4, le=MOST_FEATURES), FEATURES]
+Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps, or steps of the descent")]
 
 
 def gaussian_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Ns, p: Probability, r: Ratio, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the earlier protocol with Gaussian interference by decree."""
-    from superposition.rug import training
-    from superposition.rug.gaussian_training import continue_training, train_on_samples
+    from superposition.rug import MOST_TRAINABLE, continue_training, train_meanfield_on_samples, training_settings
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
-    model = train_on_samples(settings)
+    settings = training_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
+    model = train_meanfield_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
     return {
         "nd": nd,
@@ -59,14 +56,14 @@ def gaussian_autoencoder(
 
 
 def descended_rug(
-    *, ns: int, p: float, r: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Ns, p: Probability, r: Ratio, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended."""
     from superposition import devices
-    from superposition.rug.walsh_descent import descend
+    from superposition.rug import descend_on_eigenvalues
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    found = descend(ns, nd, p, steps=steps, seed=seed, device=device)
+    found = descend_on_eigenvalues(ns, nd, p, steps=steps, seed=seed, device=device)
     kept = found.eigenvalues[found.eigenvalues != 0]
     return {
         "nd": nd,
@@ -80,16 +77,15 @@ def descended_rug(
 
 def beside_antipodal(columns: Columns) -> Columns:
     """The loss of the antipodal rug over the rug's, 0 where there is none."""
-    from superposition.codes import partners
+    from superposition import codes
 
     r = columns["nd"] / columns["ns"]
     there = r <= 0.5
     found = np.zeros(len(r))
-    found[there] = partners.antipodal_optimum(columns["p"][there], r[there]).loss
+    found[there] = codes.antipodal_optimum(columns["p"][there], r[there]).loss
     return {"antipodal": found / columns["theory"]}
 
 
-_HERE = "superposition.experiments.controls:"
 _GAUSSIAN = {
     "nd": DIMENSIONS,
     "theory": THEORY["theory"],
@@ -126,8 +122,7 @@ RUNS = (
     Run(
         name="rug-gaussian",
         feeds="a control of The Persian Rug, section 4.1: the recipe with Gaussian interference by decree",
-        function=_HERE + "gaussian_autoencoder",
-        point=MatrixPoint,
+        computes=gaussian_autoencoder,
         columns=_GAUSSIAN,
         predicted=(theory, over_rug(ratio="closed", real_ratio="real", real_ratio_se="real_se")),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),
@@ -137,8 +132,7 @@ RUNS = (
     Run(
         name="rug-descent",
         feeds="which rug descent on Walsh eigenvalues chooses",
-        function=_HERE + "descended_rug",
-        point=MatrixPoint,
+        computes=descended_rug,
         columns=_DESCENDED,
         predicted=(theory, over_rug(ratio="loss"), beside_antipodal),
         small=({"ns": (64,), "p": (0.05,), "r": (0.2, 0.5), "steps": (300,), "seed": (0,)},),

@@ -36,32 +36,16 @@ class GroupsPoint(Point):
         return self
 
 
-class CompanyPoint(Point):
-    """What `kept_company` takes."""
-
-    networks: Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
-    n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features")]
-    m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
-    lambda_: L1
-    before: Annotated[
-        Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")
-    ]
-    after: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q for as long again, from the settled weights")]
-    kick: Annotated[
-        Real, Field(ge=0), Meaning("units of W", "standard deviation of normal noise added to all weights in between")
-    ]
-    seed: Seed
-
-
-class TwoPoint(Point):
-    """What `two_in_company` takes."""
-
-    networks: Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
-    n: Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features of which these are two")]
-    m: Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
-    lambda_: L1
-    q: Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "part of the inputs that hold two features")]
-    seed: Seed
+Networks = Annotated[Count, Field(ge=1, le=10**6), Meaning("networks", "random starts")]
+CompanyFeatures = Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features")]
+TwoFeatures = Annotated[Count, Field(ge=2, le=256), Meaning("features", "number of features of which these are two")]
+Neurons = Annotated[Count, Field(ge=1, le=4096), Meaning("neurons", "number of neurons")]
+Before = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q, inputs of two features, until weights have settled")]
+After = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "q for as long again, from the settled weights")]
+Kick = Annotated[
+    Real, Field(ge=0), Meaning("units of W", "standard deviation of normal noise added to all weights in between")
+]
+OtherProbability = Annotated[Real, Field(ge=0, le=1), Meaning("0 to 1", "part of the inputs that hold two features")]
 
 
 def trained_groups(
@@ -69,10 +53,10 @@ def trained_groups(
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train one autoencoder on features that come in groups, and say what partners are to each other."""
-    from superposition.correlated.training import train_grouped
+    from superposition import correlated
     from superposition.devices import resolve_device
 
-    model = train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    model = correlated.train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
     W = model.W_out.astype(float) @ model.W_in
     gain = np.diag(W)
     live = gain > _LIVE
@@ -92,18 +76,20 @@ def trained_groups(
 
 
 def kept_company(
-    *, networks: int, n: int, m: int, lambda_: float, before: float, after: float, kick: float, seed: int,
-    device: str = "cpu",
+    *, networks: Networks, n: CompanyFeatures, m: Neurons, lambda_: L1, before: Before, after: After, kick: Kick,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, n, m, seed=seed), *company.rates(before, n), lambda_)
-    first = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, n, m, seed=seed), *incidental.company_rates(before, n), lambda_
+    )
+    first = incidental.count_polysemantic_each(W)
     rng = np.random.default_rng([seed, 1])
     W = W + np.float32(kick) * rng.standard_normal(W.shape, dtype=W.dtype)
-    W = company.flow(W, *company.rates(after, n), lambda_)
-    second = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(W, *incidental.company_rates(after, n), lambda_)
+    second = incidental.count_polysemantic_each(W)
     return {
         "settled": float(first.mean()),
         "settled_se": float(first.std() / networks**0.5),
@@ -114,24 +100,26 @@ def kept_company(
 
 def over_the_rug(columns: Columns) -> Columns:
     """A prediction: the loss over that of the rug on independent features."""
-    from superposition.rug import meanfield
+    from superposition.rug import optimum
 
     r = columns["nd"] / (columns["groups"] * columns["G"])
-    return {"over_rug": columns["loss"] / meanfield.optimum(columns["p"], r).loss}
+    return {"over_rug": columns["loss"] / optimum(columns["p"], r).loss}
 
 
 def two_in_company(
-    *, networks: int, n: int, m: int, lambda_: float, q: float, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, networks: Networks, n: TwoFeatures, m: Neurons, lambda_: L1, q: OtherProbability, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Two features out of n that meet nobody else: how often they come to share a neuron."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, 2, m, seed=seed), *company.two_of(q, n), lambda_)
-    shared = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, 2, m, seed=seed), *incidental.pair_company_rates(q, n), lambda_
+    )
+    shared = incidental.count_polysemantic_each(W)
     return {"shared": float(shared.mean()), "shared_se": float(shared.std() / networks**0.5)}
 
 
-_HERE = "superposition.experiments.correlated:"
 _GROUPS = (
     LOSS
     | OVER_RUG
@@ -167,8 +155,8 @@ RUNS = (
     Run(
         name="together-loss",
         feeds="loss of trained networks against how often the features of a group come together",
-        function=_HERE + "trained_groups",
-        point=GroupsPoint,
+        computes=trained_groups,
+        checked_point=GroupsPoint,
         columns=_GROUPS,
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.5)},),
@@ -181,8 +169,7 @@ RUNS = (
     Run(
         name="together-company",
         feeds="neurons that features share, where some inputs hold two features, and what becomes of them afterwards",
-        function=_HERE + "kept_company",
-        point=CompanyPoint,
+        computes=kept_company,
         columns=_COMPANY,
         small=({**_PAIRS, "networks": (2,), "n": (6,), "m": (6,), "before": (0.0, 0.5), "after": (0.5,)},),
         full=(
@@ -197,8 +184,7 @@ RUNS = (
     Run(
         name="together-two",
         feeds="how often two features of many come to share a neuron although they meet",
-        function=_HERE + "two_in_company",
-        point=TwoPoint,
+        computes=two_in_company,
         columns=_TWO,
         small=({"networks": (20,), "n": (24,), "m": (12,), "lambda_": (0.02,), "q": (0.0, 0.1), "seed": (0,)},),
         full=(

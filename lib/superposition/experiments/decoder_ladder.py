@@ -10,32 +10,25 @@ from pydantic import Field
 from superposition import checks, features
 from superposition.experiments.shared import FEATURES, Probability, Ratio, Seed
 from superposition.inputs import Count
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 CHUNK = 8  # feature vectors at a time: what is needed of them stays in 64 MB
 
 
-class LadderPoint(Point):
-    """What `ladder` and `antipodal_ladder` take."""
-
-    ns: Annotated[Count, Field(ge=2), FEATURES]
-    r: Ratio
-    p: Probability
-    iterations: Annotated[Count, Field(ge=1), Meaning("steps", "iterations of the decoders")]
-    samples: Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors that measure every decoder")]
-    seed: Seed
+Ns = Annotated[Count, Field(ge=2), FEATURES]
+Iterations = Annotated[Count, Field(ge=1), Meaning("steps", "iterations of the decoders")]
+Samples = Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors that measure every decoder")]
 
 
 def ladder(
-    *, ns: int, r: float, p: float, iterations: int, samples: int, seed: int, device: str = "cpu"
+    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Loss of every decoder of the ladder on one rug and the same feature vectors."""
-    from superposition.decoders.ladder import decode_rug
-    from superposition.rug import meanfield
-    from superposition.rug.jumprelu import jumprelu_optimum
+    from superposition.decoders import decode_rug
+    from superposition.rug import jumprelu_optimum, optimum
 
     rug = _rug(ns, r, seed, antipodal=False)
-    relu, jump = meanfield.optimum(p, rug.nd / ns), jumprelu_optimum(p, rug.nd / ns)
+    relu, jump = optimum(p, rug.nd / ns), jumprelu_optimum(p, rug.nd / ns)
     centre, ratio = float(features.mean(p)), rug.nd / ns
     shift = centre * (rug.apply(np.ones(ns)) - 1)  # mean of the interference
 
@@ -51,15 +44,14 @@ def ladder(
 
 
 def antipodal_ladder(
-    *, ns: int, r: float, p: float, iterations: int, samples: int, seed: int, device: str = "cpu"
+    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
-    from superposition.codes import partners
-    from superposition.decoders.ladder import decode_rug
-    from superposition.decoders.shared_directions import decode_antipodal
+    from superposition import codes
+    from superposition.decoders import decode_antipodal, decode_rug
 
     rug = _rug(ns, r, seed, antipodal=True)
-    relu = partners.antipodal_optimum(p, rug.nd / ns)
+    relu = codes.antipodal_optimum(p, rug.nd / ns)
     others = float(features.mean(p)) * (rug.apply(np.ones(ns)))  # of all but the partner, whose mean cancels its own
 
     def decoders(readout):
@@ -71,7 +63,7 @@ def antipodal_ladder(
 
 
 def _rug(ns, r, seed, antipodal):
-    from superposition.rug.rugs import Rug
+    from superposition.rug import Rug
 
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     return Rug(ns, max(1, round(r * ns)), seed=checks.whole("seed", seed, 0), antipodal=antipodal)
@@ -126,8 +118,7 @@ RUNS = (
     Run(
         name="rug-ladder",
         feeds="the ladder of decoders on rugs of 65536 features: linear to the fifth iteration",
-        function=_HERE + "ladder",
-        point=LadderPoint,
+        computes=ladder,
         columns=_LADDER,
         small=(_SMALL,),
         full=(_FULL,),
@@ -136,8 +127,7 @@ RUNS = (
     Run(
         name="rug-ladder-antipodal",
         feeds="the same on antipodal rugs, by the decoder of rugs and by the best one",
-        function=_HERE + "antipodal_ladder",
-        point=LadderPoint,
+        computes=antipodal_ladder,
         columns=_ANTIPODAL,
         small=(_SMALL,),
         full=(_FULL | {"ns": (16_384,), "r": (0.2, 0.3, 0.5), "p": (0.05,), "iterations": (8,)},),

@@ -19,54 +19,46 @@ from superposition.experiments.shared import (
     over_rug,
 )
 from superposition.inputs import Count, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 LOOKS, LOOKED_AT = 20, 4000  # iterations of the Bayes decoder, and the feature vectors that measure it
 
 
-class LayersPoint(Point):
-    """What `reading` takes."""
-
-    ns: Annotated[Count, Field(ge=8, le=4096), FEATURES]
-    nd: Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    p: Probability
-    start: Annotated[
-        Literal["random", "rug", "antipodal"],
-        Meaning("random, rug, antipodal", "the code at the start; antipodal rugs of ratio 1/2 are digons"),
-    ]
-    code: Annotated[
-        Literal["kept", "trained"],
-        Meaning("kept, trained", "whether the code stays as it is or is trained with its decoder"),
-    ]
-    layers: Annotated[Count, Field(ge=1, le=4), Meaning("layers", "layers of ReLUs of the decoder")]
-    later: Annotated[
-        Count, Field(ge=0, le=4), Meaning("layers", "layers of a second decoder, trained on the code found; 0 for none")
-    ]
-    steps: Steps
-    lr: Rate
-    seed: Seed
+Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
+Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Start = Annotated[
+    Literal["random", "rug", "antipodal"],
+    Meaning("random, rug, antipodal", "the code at the start; antipodal rugs of ratio 1/2 are digons"),
+]
+Code = Annotated[
+    Literal["kept", "trained"],
+    Meaning("kept, trained", "whether the code stays as it is or is trained with its decoder"),
+]
+Layers = Annotated[Count, Field(ge=1, le=4), Meaning("layers", "layers of ReLUs of the decoder")]
+Later = Annotated[
+    Count, Field(ge=0, le=4), Meaning("layers", "layers of a second decoder, trained on the code found; 0 for none")
+]
 
 
 def reading(
-    *, ns: int, nd: int, p: float, start: str, code: str, layers: int, later: int, steps: int, lr: float, seed: int,
-    device: str = "cpu",
+    *, ns: Ns, nd: Nd, p: Probability, start: Start, code: Code, layers: Layers, later: Later, steps: Steps, lr: Rate,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train a decoder, with or without its code, and say what the code is and what others read of it."""
-    from superposition import features
-    from superposition.decoders import ladder, layer_training
+    from superposition import decoders, features
 
-    first = layer_training.first_code(start, ns, nd, seed)
+    first = decoders.first_code(start, ns, nd, seed)
     training = {"steps": steps, "lr": lr, "seed": seed}
-    W_in, loss = layer_training.train(first, p, layers, frozen=code == "kept", **training)
-    again = layer_training.train(W_in, p, later, frozen=True, **training).loss if later else loss
+    W_in, loss = decoders.train_layers(first, p, layers, frozen=code == "kept", **training)
+    again = decoders.train_layers(W_in, p, later, frozen=True, **training).loss if later else loss
     x = features.sample(ns, p, LOOKED_AT, seed=np.random.default_rng([seed, 3]))
-    many = features.Estimate.of(np.mean((ladder.decode(x @ W_in.T, W_in, p, iterations=LOOKS) - x) ** 2, axis=1))
+    many = features.Estimate.of(np.mean((decoders.decode(x @ W_in.T, W_in, p, iterations=LOOKS) - x) ** 2, axis=1))
     return {
         "loss": loss.mean,
         "loss_se": loss.se,
         "later_loss": again.mean,
         "many_loss": many.mean,
-        **layer_training.shape(W_in),
+        **decoders.code_shape(W_in),
     }
 
 
@@ -103,8 +95,7 @@ RUNS = (
     Run(
         name="decoder-layers",
         feeds="codes trained with decoders of one, two and three layers of ReLUs, and decoders trained on given codes",
-        function="superposition.experiments.decoder_layers:reading",
-        point=LayersPoint,
+        computes=reading,
         columns=_FOUND,
         predicted=(over_rug(over_rug="loss", later_over_rug="later_loss", many_over_rug="many_loss"),),
         small=({**_TINY, "steps": (20,), "seed": (0,)},),

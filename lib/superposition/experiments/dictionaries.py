@@ -8,90 +8,63 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 SCORES = ("mcc", "uniqueness", "precision", "recall", "f1", "l0", "dead", "shrinkage", "explained", "recovered")
 BATCH, SHIFT = 2000, 1000  # activations that measure; their seed, and that of the start, are the truth's plus so much
 
 
-class TruthPoint(Point):
-    """Size of a truth, and how often its features are on."""
-
-    ns: Annotated[Count, Field(ge=8, le=4096), FEATURES]
-    nd: Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    p: Probability
-
-
-class DictionaryPoint(TruthPoint):
-    """What `baseline` takes."""
-
-    kind: Annotated[
-        Literal["relu", "topk", "jumprelu"],
-        Meaning(
-            "relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"
-        ),
-    ]
-    price: Annotated[
-        Real,
-        Field(gt=0),
-        Meaning(
-            "above 0",
-            "lambda of ReLU and JumpReLU; for TopK the number of latents that pass over that of features on",
-        ),
-    ]
-    steps: Steps
-    seed: Seed
-
-
-class OverlapPoint(TruthPoint):
-    """What `over_directions` takes."""
-
-    directions: Annotated[
-        Literal["rug", "antipodal", "random", "cone"],
-        Meaning("rug, antipodal, random, cone", "law of the overlaps of the true directions"),
-    ]
-    exponent: Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank; mean p")]
-    price: Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of the sum of the latents")]
-    steps: Steps
-    seed: Seed
+Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
+Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Kind = Annotated[
+    Literal["relu", "topk", "jumprelu"],
+    Meaning("relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"),
+]
+DictionaryPrice = Annotated[
+    Real,
+    Field(gt=0),
+    Meaning(
+        "above 0",
+        "lambda of ReLU and JumpReLU; for TopK the number of latents that pass over that of features on",
+    ),
+]
+OverlapPrice = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of the sum of the latents")]
+Directions = Annotated[
+    Literal["rug", "antipodal", "random", "cone"],
+    Meaning("rug, antipodal, random, cone", "law of the overlaps of the true directions"),
+]
+Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank; mean p")]
 
 
 def baseline(
-    *, ns: int, nd: int, p: float, kind: str, price: float, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, ns: Ns, nd: Nd, p: Probability, kind: Kind, price: DictionaryPrice, steps: Steps, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Train one autoencoder on a rug of known directions, and score it on fresh activations."""
-    from superposition.decoders import dictionaries
+    from superposition import decoders
 
-    truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
+    truth = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
     return _scored(truth, max(1, round(price * p * ns)) if kind == "topk" else price, kind, steps, seed)
 
 
 def over_directions(
-    *,
-    ns: int,
-    nd: int,
-    p: float,
-    directions: str,
-    exponent: float,
-    price: float,
-    steps: int,
-    seed: int,
-    device: str = "cpu",
-) -> dict[str, float]:
+    *, ns: Ns, nd: Nd, p: Probability, directions: Directions, exponent: Exponent, price: OverlapPrice, steps: Steps,
+    seed: Seed, device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Train one autoencoder of ReLUs on directions of any kind, and score it on fresh activations."""
-    from superposition.decoders import dictionaries
+    from superposition import decoders
 
-    truth = dictionaries.dictionary(ns, nd, directions, p=p, exponent=exponent, seed=seed)
+    truth = decoders.dictionary(ns, nd, directions, p=p, exponent=exponent, seed=seed)
     return _scored(truth, price, "relu", steps, seed)
 
 
 def _scored(truth, price, kind, steps, seed):
     """Scores of one autoencoder that is trained on a truth."""
-    from superposition.decoders import dictionaries, dictionary_training
+    from superposition import decoders
 
-    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=steps, seed=seed + SHIFT)
+    [sae] = decoders.train_saes(truth, [price], kind=kind, steps=steps, seed=seed + SHIFT)
     x, h = truth.activations(BATCH, seed=seed + 2 * SHIFT)
-    found = dictionaries.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
+    found = decoders.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
     return {name: float(getattr(found, name)) for name in (*SCORES, "loss")}
 
 
@@ -119,8 +92,7 @@ RUNS = (
     Run(
         name="dictionary-baselines",
         feeds="baselines of the benchmark: ReLU with l1, TopK and JumpReLU at several prices, eight truths, two sizes",
-        function="superposition.experiments.dictionaries:baseline",
-        point=DictionaryPoint,
+        computes=baseline,
         columns=_SCORED,
         predicted=(over_rug(over_rug="loss"),),
         small=({**_SMALL, "kind": ("relu",)},),
@@ -134,8 +106,7 @@ RUNS = (
     Run(
         name="dictionary-overlaps",
         feeds="autoencoders at one price on four kinds of directions and under Zipf's frequencies, eight truths each",
-        function="superposition.experiments.dictionaries:over_directions",
-        point=OverlapPoint,
+        computes=over_directions,
         columns=_SCORED,
         predicted=(over_rug(over_rug="loss"),),
         small=({**_SMALL, "directions": ("rug",), "exponent": (0.0,)},),

@@ -17,7 +17,11 @@ from superposition.experiments.shared import (
     DIMENSIONS,
     LOSS,
     THEORY,
-    Autoencoder,
+    Features,
+    Probability,
+    Ratio,
+    Seed,
+    Steps,
     described,
     over_rug,
     theory,
@@ -29,33 +33,30 @@ LEVELS = (1.2, 1.0, 0.95, 0.9, 0.85, 0.7, 0.5, 0.3)  # losses that are waited fo
 WINDOW = 10  # batches whose mean has to be there: few beside the steps that are counted
 
 
-class EscapePoint(Autoencoder):
-    """What `timed` takes."""
-
-    relative_rate: Annotated[
-        Real, Field(gt=0), Meaning("above 0", "learning rate times sqrt(ns), constant: a step over a weight of the rug")
-    ]
-    batch: Annotated[Count, Field(ge=1), Meaning("vectors", "feature vectors a step")]
+RelativeRate = Annotated[
+    Real, Field(gt=0), Meaning("above 0", "learning rate times sqrt(ns), constant: a step over a weight of the rug")
+]
+Batch = Annotated[Count, Field(ge=1), Meaning("vectors", "feature vectors a step")]
 
 
 def timed(
-    *, ns: int, p: float, r: float, relative_rate: float, batch: int, steps: int, seed: int, device: str = "auto"
-) -> dict[str, float | int | str]:
+    *, ns: Features, p: Probability, r: Ratio, relative_rate: RelativeRate, batch: Batch, steps: Steps, seed: Seed,
+    device: str = "auto",
+) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder at a constant rate, and say when its loss first was at each of some levels."""
-    from superposition.rug import meanfield, training
-    from superposition.rug.stopping import first_below
+    from superposition.rug import MOST_TRAINABLE, first_step_below, optimum, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     lr = checks.number("relative_rate", relative_rate, 0, open_low=True) / ns**0.5
     how = {"batch": batch, "lr": lr, "schedule": "constant", "seed": seed, "device": device}
-    model = training.train(ns, nd, p, steps=steps, **how)
-    unit = float(meanfield.optimum(p, nd / ns).loss)  # levels to be reached, and so part of the measurement
+    model = train_autoencoder(ns, nd, p, steps=steps, **how)
+    unit = float(optimum(p, nd / ns).loss)  # levels to be reached, and so part of the measurement
     return {
         "nd": nd,
         "loss": model.loss,
         "loss_se": model.loss_se,
-        **{_named(level): first_below(model.loss_history, level * unit, WINDOW) for level in LEVELS},
+        **{_named(level): first_step_below(model.loss_history, level * unit, WINDOW) for level in LEVELS},
         **described(model.rows),
         "device": model.settings.device.partition(":")[0],
     }
@@ -85,8 +86,7 @@ RUNS = (
     Run(
         name="rug-escape",
         feeds="how the steps to the rug and away from it grow with ns, with the batch and with the rate",
-        function="superposition.experiments.escape:timed",
-        point=EscapePoint,
+        computes=timed,
         columns=_COLUMNS,
         predicted=(theory, over_rug(ratio="loss")),
         small=({"ns": (32, 64), **_PLACE, **_SLOW, **_USUAL, "steps": (200,), "seed": (0,)},),

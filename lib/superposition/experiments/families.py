@@ -9,44 +9,39 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 LEAN = 10.0  # degrees from which a latent counts as leaning; chance is about 2 without interference
 BATCH, SHIFT = 4000, 1000  # activations that measure; their seed, and that of the start, are the truth's plus so much
 
 
-class FamilyPoint(Point):
-    """What `latents_of_families` takes."""
-
-    ns: Annotated[Count, Field(ge=4, le=4096, multiple_of=2), FEATURES]
-    nd: Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    parent: Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a parent is on")]
-    children: Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability of a child over that of its parent")]
-    truth: Annotated[
-        Literal["families", "unrelated"],
-        Meaning("families, unrelated", "whether a child is on only with its parent, or independent of it"),
-    ]
-    latents: Annotated[Count, Field(ge=1, le=8192), Meaning("latents", "width of the autoencoder")]
-    price: Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of a unit of activity")]
-    steps: Steps
-    seed: Seed
+Ns = Annotated[Count, Field(ge=4, le=4096, multiple_of=2), FEATURES]
+Nd = Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Parent = Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a parent is on")]
+Children = Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability of a child over that of its parent")]
+Truth = Annotated[
+    Literal["families", "unrelated"],
+    Meaning("families, unrelated", "whether a child is on only with its parent, or independent of it"),
+]
+Latents = Annotated[Count, Field(ge=1, le=8192), Meaning("latents", "width of the autoencoder")]
+Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of a unit of activity")]
 
 
 def latents_of_families(
-    *, ns: int, nd: int, parent: float, children: float, truth: str, latents: int, price: float, steps: int, seed: int,
-    device: str = "cpu",
+    *, ns: Ns, nd: Nd, parent: Parent, children: Children, truth: Truth, latents: Latents, price: Price, steps: Steps,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train one ReLU autoencoder with a price of activity, and say how its latents lean."""
-    from superposition.decoders import dictionaries, dictionary_training, families
+    from superposition import decoders
 
-    made = families.families(ns, nd, p=parent * (1 + children) / 2, children=children, seed=seed)
-    made = made if truth == "families" else families.unrelated(made)
+    made = decoders.dictionary_of_families(ns, nd, p=parent * (1 + children) / 2, children=children, seed=seed)
+    made = made if truth == "families" else decoders.unrelated_dictionary(made)
     training = {"latents": latents, "steps": steps, "tangent": True, "seed": seed + SHIFT}
-    [sae] = dictionary_training.train_saes(made, [price], **training)
+    [sae] = decoders.train_saes(made, [price], **training)
     x, h = made.activations(BATCH, seed=seed + 2 * SHIFT)
     codes = sae.encode(h)
-    found = dictionaries.scores(made, x, codes, sae.W_dec, offset=sae.b_dec)
-    lean = families.leaning(made, x, codes, sae.W_dec)
+    found = decoders.scores(made, x, codes, sae.W_dec, offset=sae.b_dec)
+    lean = decoders.leaning(made, x, codes, sae.W_dec)
     return {
         **_summary("to_child", lean.to_child),
         **_summary("to_parent", lean.to_parent),
@@ -89,8 +84,7 @@ RUNS = (
     Run(
         name="dictionary-families",
         feeds="absorption and hedging: parents and children, at full width and in narrower dictionaries",
-        function="superposition.experiments.families:latents_of_families",
-        point=FamilyPoint,
+        computes=latents_of_families,
         columns={
             **_COLUMNS,
             "alone": Meaning("0 to 1", "how often a parent's latent is on where the parent is on without its child"),

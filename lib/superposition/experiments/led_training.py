@@ -13,82 +13,68 @@ from superposition.experiments.shared import (
     FEATURES,
     LOSS,
     OVER_RUG,
-    Autoencoder,
+    Features,
     Probability,
+    Ratio,
     Seed,
     Steps,
     over_rug,
 )
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
-
-class AblatedPoint(Autoencoder):
-    """What `ablated_autoencoder` takes."""
-
-    samples: Annotated[Count, Field(ge=2), Meaning("feature vectors", "feature vectors that measure each ablation")]
-
-
-class LedPoint(Point):
-    """What `led_network` takes."""
-
-    method: Annotated[
-        Literal[
-            "plain", "softplus", "sparse encoder", "unequal", "fans", "blocks", "growing", "pruned", "cones", "tiles"
-        ],
-        Meaning(
-            "plain, softplus, sparse encoder, unequal, fans, blocks, growing, pruned, cones, tiles",
-            "how training was led: the start or penalty of superposition.codes.dense_training, or ten blocks imposed",
-        ),
-    ]
-    ratio: Annotated[
-        Real,
-        Field(ge=1),
-        Meaning(
-            "1 or more",
-            "loudness of a feature over the next one's where method is fans or cones; not used otherwise",
-        ),
-    ]
-    ns: Annotated[Count, Field(ge=4), FEATURES]
-    nd: Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    p: Probability
-    steps: Steps
-    seed: Seed
+Samples = Annotated[Count, Field(ge=2), Meaning("feature vectors", "feature vectors that measure each ablation")]
+Method = Annotated[
+    Literal["plain", "softplus", "sparse encoder", "unequal", "fans", "blocks", "growing", "pruned", "cones", "tiles"],
+    Meaning(
+        "plain, softplus, sparse encoder, unequal, fans, blocks, growing, pruned, cones, tiles",
+        "how training was led: the start or penalty of superposition.codes.train_dense, or ten blocks imposed",
+    ),
+]
+LedRatio = Annotated[
+    Real,
+    Field(ge=1),
+    Meaning(
+        "1 or more",
+        "loudness of a feature over the next one's where method is fans or cones; not used otherwise",
+    ),
+]
+Ns = Annotated[Count, Field(ge=4), FEATURES]
+Nd = Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
 
 
 def ablated_autoencoder(
-    *, ns: int, p: float, r: float, steps: int, samples: int, seed: int, device: str = "cpu"
+    *, ns: Features, p: Probability, r: Ratio, steps: Steps, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float | int]:
     """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece."""
-    from superposition.diagnosis.ablations import ablations, structure
-    from superposition.rug import training
+    from superposition import diagnosis
+    from superposition.rug import train_autoencoder
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
-    losses = ablations(W, p, samples=samples, seed=seed)
+    losses = diagnosis.ablated_losses(W, p, samples=samples, seed=seed)
     return {
         "nd": nd,
         "trained_loss": model.loss,
-        **structure(W),
+        **diagnosis.code_structure(W),
         **{f"{name}_loss": found.mean for name, found in losses.items()},
         "refitted_loss_se": losses["refitted"].se,
     }
 
 
 def led_network(
-    *, method: str, ratio: float, ns: int, nd: int, p: float, steps: int, seed: int, device: str = "cpu"
+    *, method: Method, ratio: LedRatio, ns: Ns, nd: Nd, p: Probability, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Try to lead the training of a whole network to a loud and quiet code."""
-    from superposition.codes import dense_training
+    from superposition import codes
 
     if method == "blocks":
-        return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
+        return codes.train_blocks(ns, nd, p, steps=steps, seed=seed)
     lr = 3e-4 if method in ("fans", "cones") else 3e-3
-    return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
+    return codes.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
 
 
-_HERE = "superposition.experiments.led_training:"
 _ASYMMETRY = {"asymmetry": Meaning("0 to 2", "|W - W^T| / |W|, Frobenius norms")}
 _LOSSES = {
     "trained": "of the network",
@@ -127,9 +113,7 @@ _LED = {
     ),
     "strongest": Meaning("no unit", "most negative entry of a row of W over its diagonal, median over features"),
 }
-_led = partial(
-    Run, function=_HERE + "led_network", point=LedPoint, columns=_LED, predicted=(over_rug(over_rug="loss"),)
-)
+_led = partial(Run, computes=led_network, columns=_LED, predicted=(over_rug(over_rug="loss"),))
 
 _FIVE = {"seed": (0, 1, 2, 3, 4)}
 _WHERE = {"p": (0.05,), "r": (0.2,)}
@@ -140,8 +124,7 @@ RUNS = (
     Run(
         name="rug-ablations",
         feeds="which structure of a trained W makes its loss: symmetry, inhibition, mutual partners",
-        function=_HERE + "ablated_autoencoder",
-        point=AblatedPoint,
+        computes=ablated_autoencoder,
         columns=_ABLATED,
         predicted=(over_rug(refitted_se="refitted_loss_se", **{name: f"{name}_loss" for name in _LOSSES}),),
         small=({"ns": (32,), **_WHERE, "steps": (200,), "samples": (500,), "seed": (0,)},),

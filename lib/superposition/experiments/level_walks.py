@@ -8,32 +8,29 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import Seed
 from superposition.inputs import Count, From, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
+
+LevelDimensions = Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the code")]
+LevelFeatures = Annotated[
+    Count,
+    AfterValidator(From("2 m", "m", 2)),
+    AfterValidator(UpTo("3 m", "m", 3)),
+    Meaning("features", "features of the code; at most 3 m - 1 for odd m"),
+]
+Start = Annotated[
+    Literal["mixture", "random"],
+    Meaning("mixture, random", "where the walk begins: at the best mixture of swept fans and digons, or anywhere"),
+]
+Steps = Annotated[Count, Field(ge=1), Meaning("steps", "codes that are tried")]
 
 
-class WalkPoint(Point):
-    """What `walked_levels` takes."""
-
-    m: Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the code")]
-    n: Annotated[
-        Count,
-        AfterValidator(From("2 m", "m", 2)),
-        AfterValidator(UpTo("3 m", "m", 3)),
-        Meaning("features", "features of the code; at most 3 m - 1 for odd m"),
-    ]
-    start: Annotated[
-        Literal["mixture", "random"],
-        Meaning("mixture, random", "where the walk begins: at the best mixture of swept fans and digons, or anywhere"),
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "codes that are tried")]
-    seed: Seed
-
-
-def walked_levels(*, m: int, n: int, start: str, steps: int, seed: int, device: str = "cpu") -> dict[str, float]:
+def walked_levels(
+    *, m: LevelDimensions, n: LevelFeatures, start: Start, steps: Steps, seed: Seed, device: str = "cpu"
+) -> dict[str, float]:
     """Walk over directions, orders, pairs and triples; all runs on the CPU."""
-    from superposition.codes import conflict_search
+    from superposition import codes
 
-    known, found = conflict_search.annealed_levels(m, n, start, steps=steps, seed=seed)
+    known, found = codes.annealed_levels(m, n, start, steps=steps, seed=seed)
     return {"known": known, "found": found}
 
 
@@ -43,8 +40,7 @@ RUNS = (
     Run(
         name="rug-levels",
         feeds="does anything beat swept fans and digons for rare features: walks over orders, pairs and triples",
-        function="superposition.experiments.level_walks:walked_levels",
-        point=WalkPoint,
+        computes=walked_levels,
         columns={
             "known": Meaning("no unit", f"cost of conflicts {_COST}; of the best mixture of swept fans and digons"),
             "found": Meaning("no unit", "least cost on the walk; 1000 or more where some feature never had a reader"),

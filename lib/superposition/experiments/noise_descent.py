@@ -13,6 +13,8 @@ from pydantic import Field
 
 from superposition import checks
 from superposition.experiments import noisy_networks
+from superposition.experiments.noisy_networks import Eta, Instances, LawName, NoisyFeatures, Sigma
+from superposition.experiments.shared import Seed
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -21,29 +23,32 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from superposition.incidental.noise_laws import Law
+    from superposition.incidental import Law
 
 RECORDS = 200  # looks at the weights, evenly spaced over the time
 SETTLING, CAREFUL = 10.0, 4  # until this eta t lengths settle, and descent takes steps so many times smaller
 
 
-class DescentPoint(noisy_networks.NoisyPoint):
-    """What `descended_and_trained` takes."""
-
-    m: Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
-    descent_eta: Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
-    until: Annotated[Real, Field(gt=10), Meaning("eta t", "time at which both end")]
-    level: Annotated[Real, Field(gt=0, lt=1), Meaning("0 to 1", "mean fourth norm f to be reached")]
+FewNeurons = Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
+BorderEta = Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
+BorderLevel = Annotated[
+    Real, Field(gt=0, lt=1), Meaning("1/m to 1", "mean f / S^2 to which the networks descend first")
+]
+DescentLevel = Annotated[Real, Field(gt=0, lt=1), Meaning("0 to 1", "mean fourth norm f to be reached")]
+Draws = Annotated[Count, Field(ge=2), Meaning("noises", "noises of each network for the scatter of its steps")]
+DescentEta = Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
+Until = Annotated[Real, Field(gt=10), Meaning("eta t", "time at which both end")]
 
 
 def descended_and_trained(
-    *, law_name: str, sigma: float, n: int, m: int, eta: float, descent_eta: float, until: float, level: float,
-    instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
+    *, law_name: LawName, sigma: Sigma, n: NoisyFeatures, m: FewNeurons, eta: Eta, descent_eta: DescentEta,
+    until: Until, level: DescentLevel, instances: Instances, seed: Seed, device: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """Time to a mean fourth norm, by descent on the expected loss and by training from the same weights."""
-    from superposition.incidental import noisy_training
+    from superposition import incidental
 
-    start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise = noisy_networks.law(law_name, sigma)
     until = checks.number("until", until, SETTLING + RECORDS * max(eta, descent_eta), open_high=True)
     times = np.linspace(SETTLING, until, RECORDS)
@@ -54,31 +59,25 @@ def descended_and_trained(
             progress(done, len(start))
     record = [0, *(round(t / eta) for t in times)]
     settings = dict(eta=eta, steps=record[-1], record=record, seed=seed + 1, device=device)
-    noisy = noisy_training.train(start, noise, **settings).f.mean(axis=2)
+    noisy = incidental.train_with_noise(start, noise, **settings).f.mean(axis=2)
     return compared(np.array([0, *times]), np.transpose(quiet), noisy, level)
 
 
-class BorderPoint(noisy_networks.NoisyPoint):
-    """What `step_border` takes: `instances` networks, and noises of each for the scatter of its steps."""
-
-    m: Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
-    eta: Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
-    level: Annotated[Real, Field(gt=0, lt=1), Meaning("1/m to 1", "mean f / S^2 to which the networks descend first")]
-    draws: Annotated[Count, Field(ge=2), Meaning("noises", "noises of each network for the scatter of its steps")]
-
-
 def step_border(
-    *, law_name: str, sigma: float, n: int, m: int, eta: float, level: float, draws: int, instances: int, seed: int,
-    device: str = "auto", progress: Callable[[int, int], object] | None = None,
+    *, law_name: LawName, sigma: Sigma, n: NoisyFeatures, m: FewNeurons, eta: BorderEta, level: BorderLevel,
+    draws: Draws, instances: Instances, seed: Seed, device: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """The learning rate at which the noise of the steps takes what the slope of the expected loss gives."""
-    from superposition.incidental import noisy_training, step_noise
+    from superposition import incidental
 
-    start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise, parts = noisy_networks.law(law_name, sigma), []
     for done, W in enumerate(start, 1):
         parts.append(
-            step_noise.balance(step_noise.risen(W, noise, level, eta=eta), noise, draws=draws, seed=seed + done)
+            incidental.slope_and_drift(
+                incidental.descend_to_level(W, noise, level, eta=eta), noise, draws=draws, seed=seed + done
+            )
         )
         if progress is not None:
             progress(done, len(start))
@@ -113,12 +112,12 @@ def _means(curves):
 
 def _descent(W: np.ndarray, noise: Law, rate: float, times: np.ndarray) -> np.ndarray:
     """Mean f at the start and at the times, along descent on the expected loss."""
-    from superposition.incidental import noise_loss
+    from superposition import incidental
 
     settled = round(CAREFUL * SETTLING / rate)
-    first = noise_loss.descend(W, noise, eta=rate / CAREFUL, steps=settled, record=[settled])[0]
+    first = incidental.descend_expected_loss(W, noise, eta=rate / CAREFUL, steps=settled, record=[settled])[0]
     later = [round((t - SETTLING) / rate) for t in times[1:]]
-    path = noise_loss.descend(first, noise, eta=rate, steps=later[-1], record=later)
+    path = incidental.descend_expected_loss(first, noise, eta=rate, steps=later[-1], record=later)
     return np.mean(np.sum(np.concatenate([[W, first], path]) ** 4, axis=2), axis=1)
 
 
@@ -133,8 +132,7 @@ _COLUMNS = {
 }
 _both = partial(
     Run,
-    function="superposition.experiments.noise_descent:descended_and_trained",
-    point=DescentPoint,
+    computes=descended_and_trained,
     columns=_COLUMNS,
     hardware="one core of a busy two-core machine",
 )
@@ -176,8 +174,7 @@ RUNS = (
     Run(
         name="noise-border",
         feeds="Incidental Polysemanticity, Figure 5: the learning rate beyond which steps keep rows dense",
-        function="superposition.experiments.noise_descent:step_border",
-        point=BorderPoint,
+        computes=step_border,
         columns=_BORDER_COLUMNS,
         small=({**_BORDER, "sigma": (0.3,), "draws": (100,), "instances": (2,), "seed": (0,)},),
         full=({**_BORDER, "sigma": (0.182, 0.242, 0.283), "instances": (16,), "seed": (7,)},),

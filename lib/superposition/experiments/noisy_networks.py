@@ -14,72 +14,63 @@ from superposition import checks
 from superposition.experiments.noise_description import COLUMNS, RECORDS, crossing, description
 from superposition.experiments.shared import DEVICE, Seed
 from superposition.inputs import Count, Real
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from superposition.incidental.noise_laws import Law
+    from superposition.incidental import Law
 
-__all__ = ["NoisePoint", "NoisyPoint", "RUNS", "crossing", "law", "trained_under_noise"]
+__all__ = ["RUNS", "crossing", "law", "trained_under_noise"]
 
 LAWS = ("bipolar", "uniform", "normal", "laplace", "discrete:K with excess kurtosis K of -2 or more",
         "four:K:C with excess kurtosis K and sixth cumulant C")  # fmt: skip
 _LAW = r"^(bipolar|uniform|normal|laplace|discrete:-?[0-9.]+|four:-?[0-9.]+:-?[0-9.]+)$"
 
 
-class NoisyPoint(Point):
-    """What all training under noise takes."""
-
-    law_name: Annotated[
-        str,
-        Field(pattern=_LAW),
-        Meaning(
-            "text",
-            "law of the noise: bipolar, uniform, normal, laplace, discrete:K with excess kurtosis K, "
-            "four:K:C with kurtosis K and sixth cumulant C in units of sigma^6",
-        ),
-    ]
-    sigma: Annotated[Real, Field(ge=0), Meaning("units of W", "standard deviation of the noise on one neuron")]
-    n: Annotated[Count, Field(ge=2, le=64), Meaning("features", "number of features")]
-    m: Annotated[Count, Field(ge=1, le=256), Meaning("neurons", "number of neurons")]
-    eta: Annotated[Real, Field(gt=0, lt=1), Meaning("above 0", "learning rate of plain gradient descent")]
-    instances: Annotated[
-        Count, Field(ge=2), Meaning("networks", "networks side by side; all standard errors are over them")
-    ]
-    seed: Seed
-
-
-class NoisePoint(NoisyPoint):
-    """What `trained_under_noise` takes."""
-
-    steps: Annotated[Count, Field(ge=200), Meaning("steps", "training steps")]
-    lambda_: Annotated[Real, Field(ge=0), Meaning("0 or more", "coefficient of the l1 norm in the loss")]
-    noise: Annotated[
-        str,
-        Field(pattern="^(shared|independent)$"),
-        Meaning("shared, independent", "one draw of the noise for all inputs of a step, or a fresh one for each"),
-    ]
-    draws: Annotated[Count, Field(ge=1), Meaning("draws", "noise draws averaged in a step")]
-    relu: Annotated[bool, Meaning("True, False", "whether the output has its ReLU")]
+LawName = Annotated[
+    str,
+    Field(pattern=_LAW),
+    Meaning(
+        "text",
+        "law of the noise: bipolar, uniform, normal, laplace, discrete:K with excess kurtosis K, "
+        "four:K:C with kurtosis K and sixth cumulant C in units of sigma^6",
+    ),
+]
+Sigma = Annotated[Real, Field(ge=0), Meaning("units of W", "standard deviation of the noise on one neuron")]
+NoisyFeatures = Annotated[Count, Field(ge=2, le=64), Meaning("features", "number of features")]
+Instances = Annotated[
+    Count, Field(ge=2), Meaning("networks", "networks side by side; all standard errors are over them")
+]
+Eta = Annotated[Real, Field(gt=0, lt=1), Meaning("above 0", "learning rate of plain gradient descent")]
+NoisyNeurons = Annotated[Count, Field(ge=1, le=256), Meaning("neurons", "number of neurons")]
+Steps = Annotated[Count, Field(ge=200), Meaning("steps", "training steps")]
+Lambda = Annotated[Real, Field(ge=0), Meaning("0 or more", "coefficient of the l1 norm in the loss")]
+Noise = Annotated[
+    str,
+    Field(pattern="^(shared|independent)$"),
+    Meaning("shared, independent", "one draw of the noise for all inputs of a step, or a fresh one for each"),
+]
+Draws = Annotated[Count, Field(ge=1), Meaning("draws", "noise draws averaged in a step")]
+Relu = Annotated[bool, Meaning("True, False", "whether the output has its ReLU")]
 
 
 def law(name: str, sigma: float) -> Law:
     """A noise law by its name in a table."""
-    from superposition.incidental import noise_laws
+    from superposition import incidental
 
     if not isinstance(name, str):
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
     kind, *numbers = name.split(":")
     if (kind, len(numbers)) == ("discrete", 1) and numbers[0]:
-        return noise_laws.discrete(sigma, float(*numbers))
+        return incidental.discrete(sigma, float(*numbers))
     if (kind, len(numbers)) == ("four", 2) and all(numbers):
-        return noise_laws.four_point(*map(float, numbers), sigma)  # pyrefly: ignore  # two, as asked above
+        return incidental.four_point(*map(float, numbers), sigma)  # pyrefly: ignore  # two, as asked above
     makers = {
-        "bipolar": noise_laws.bipolar,
-        "uniform": noise_laws.uniform,
-        "normal": noise_laws.normal,
-        "laplace": noise_laws.laplace,
+        "bipolar": incidental.bipolar,
+        "uniform": incidental.uniform,
+        "normal": incidental.normal,
+        "laplace": incidental.laplace,
     }
     if name not in makers:
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
@@ -87,17 +78,17 @@ def law(name: str, sigma: float) -> Law:
 
 
 def trained_under_noise(
-    *, law_name: str, sigma: float, n: int, m: int, eta: float, steps: int, lambda_: float, noise: str, draws: int,
-    relu: bool, instances: int, seed: int, device: str = "auto", progress: Callable[[int, int], object] | None = None,
+    *, law_name: LawName, sigma: Sigma, n: NoisyFeatures, m: NoisyNeurons, eta: Eta, steps: Steps, lambda_: Lambda,
+    noise: Noise, draws: Draws, relu: Relu, instances: Instances, seed: Seed, device: str = "auto",
+    progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train some instances and describe how sparse they became."""
-    from superposition import devices
-    from superposition.incidental import noisy_training
+    from superposition import devices, incidental
 
     steps = checks.whole("steps", steps, RECORDS)
-    start = noisy_training.initial(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
     record = [round(i * steps / RECORDS) for i in range(RECORDS + 1)]
-    found = noisy_training.train(
+    found = incidental.train_with_noise(
         start, law(law_name, sigma), eta=eta, steps=steps, record=record, lambda_=lambda_, noise=noise, draws=draws,
         relu=relu, seed=seed + 1, device=device, progress=progress,
     )  # fmt: skip
@@ -106,8 +97,7 @@ def trained_under_noise(
 
 _noisy = partial(
     Run,
-    function="superposition.experiments.noisy_networks:trained_under_noise",
-    point=NoisePoint,
+    computes=trained_under_noise,
     columns={**COLUMNS, **DEVICE},
     hardware="one core of a busy two-core machine",
 )

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import Batch, Gain, Neurons, Rate, Ring, Steps
+from superposition.experiments.shared import Batch, Gain, Length0, Length1, Neurons, Pixels, Rate, Seed, Steps
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -18,32 +18,35 @@ if TYPE_CHECKING:
     from superposition.devices import torch
 
 
-class OtherPoint(Ring):
-    """What `other_network` takes."""
-
-    gain: Gain
-    kind: Annotated[
-        Literal["biases", "cross-entropy", "readout"],
-        Meaning("biases, cross-entropy, readout", "what differs from the mean of ReLU neurons without biases"),
-    ]
-    K: Neurons
-    steps: Steps
-    lr: Rate
-    slower: Annotated[Real, Field(gt=0), Meaning("above 0", "rate of what is not a field, in units of lr")]
-    batch: Batch
+BiasedKind = Annotated[
+    Literal["neither", "held", "hidden", "pixel", "output", "both"],
+    Meaning(
+        "neither, held, hidden, pixel, output, both",
+        "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
+    ),
+]
+OtherKind = Annotated[
+    Literal["biases", "cross-entropy", "readout"],
+    Meaning("biases, cross-entropy, readout", "what differs from the mean of ReLU neurons without biases"),
+]
+Ratio = Annotated[
+    Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
+]
+Samples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and twice as many to read on")]
+Slower = Annotated[Real, Field(gt=0), Meaning("above 0", "rate of what is not a field, in units of lr")]
 
 
 def other_network(
-    *, n: int, xi1: float, xi2: float, gain: float, kind: str, K: int, steps: int, lr: float, slower: float,
-    batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, kind: OtherKind, K: Neurons, steps: Steps, lr: Rate,
+    slower: Slower, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train one ReLU network of that kind, first at the rate given and then, half as long, at an eighth of it."""
+    from superposition import receptive
     from superposition.devices import torch
-    from superposition.receptive import measures, training
 
-    data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     pair = next(data)
-    W = training.initial_weights(1, K, n, seed=seed)[0]
+    W = receptive.initial_weights(1, K, n, seed=seed)[0]
     a = np.full(K, 1 / K)
     if kind == "readout":
         a = np.random.default_rng(seed).choice((-1, 1), K) * np.sqrt(1 / K)
@@ -57,54 +60,41 @@ def other_network(
             for i, (value, gradient) in enumerate(zip(learned, gradients, strict=True)):
                 value -= (rate if i == 0 else rate * slower) * gradient
         pair = next(data)
-    fresh = next(training.nlgp_batches(n, xi1, xi2, gain, 40_000, seed=seed + 10**6, device=device))
+    fresh = next(receptive.nlgp_batches(n, xi1, xi2, gain, 40_000, seed=seed + 10**6, device=device))
     with torch.no_grad():
         loss = float(_loss(parts, fresh, kind))
     fields, readout, bias = (parts[name].detach().cpu().numpy().astype(np.float64) for name in ("W", "a", "b1"))
     found = {"loss": loss, "bias": float(np.median(bias)), "offset": float(parts["b2"].detach())}
     for name, here in (("for", fields[readout > 0]), ("against", fields[readout < 0])):
-        shapes = {"ipr": n * measures.ipr(here), "frequency": measures.mean_frequency(here)} if len(here) else {}
+        shapes = {"ipr": n * receptive.ipr(here), "frequency": receptive.mean_frequency(here)} if len(here) else {}
         found |= {f"{key}_{name}": float(np.median(shapes.get(key, 0))) for key in ("ipr", "frequency")}
     return found
 
 
-class BiasedPoint(Ring):
-    """What `biased_tile` takes."""
-
-    gain: Gain
-    kind: Annotated[
-        Literal["neither", "held", "hidden", "pixel", "output", "both"],
-        Meaning(
-            "neither, held, hidden, pixel, output, both",
-            "biases that are free; held: the hidden one stays; pixel: hidden, searched from single pixels",
-        ),
-    ]
-    ratio: Annotated[
-        Real, Field(ge=-3, le=3), Meaning("no unit", "hidden bias at the start, over the root mean square of w.x")
-    ]
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and twice as many to read on")]
-
-
 def biased_tile(
-    *, n: int, xi1: float, xi2: float, gain: float, kind: str, ratio: float, samples: int, seed: int,
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, kind: BiasedKind, ratio: Ratio, samples: Samples, seed: Seed,
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """The best tiling of biased ReLU neurons near the unbiased one or, of kind pixel, near copies of a single pixel."""
+    from superposition import receptive
     from superposition.experiments.predicted_fields import copies
-    from superposition.receptive import measures, nlgp_sample, ring, tilings
 
-    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    start = ring.kernel_row(n, 0.6) if kind == "pixel" else tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+    data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    start = (
+        receptive.kernel_row(n, 0.6) if kind == "pixel" else receptive.best_tile(data, tiled=True, widths=(3.0,)).field
+    )
     free = {"hidden": kind in ("hidden", "pixel", "both"), "output": kind in ("output", "both")}
-    tile = tilings.best_biased_tile(start, ratio, data, **free)
+    tile = receptive.best_biased_tile(start, ratio, data, **free)
     field, streams = tile.field, np.random.SeedSequence([seed, 1]).generate_state(2)
-    fresh = [nlgp_sample(n, xi, gain, 2 * samples, seed=int(s)) for xi, s in zip((xi1, xi2), streams, strict=True)]
+    fresh = [
+        receptive.nlgp_sample(n, xi, gain, 2 * samples, seed=int(s)) for xi, s in zip((xi1, xi2), streams, strict=True)
+    ]
     says = [np.maximum(x @ copies(field).T + tile.hidden, 0).mean(axis=1) + tile.output for x in fresh]
     C = sum(x.T @ x / len(x) for x in fresh) / 2
     return {
         "loss": float(np.mean((says[0] - 1) ** 2) + np.mean(says[1] ** 2)) / 4,
-        "ipr": float(n * measures.ipr(field)),
-        "frequency": float(measures.mean_frequency(field)),
+        "ipr": float(n * receptive.ipr(field)),
+        "frequency": float(receptive.mean_frequency(field)),
         "hidden": tile.hidden,
         "found_ratio": float(tile.hidden / np.sqrt(field @ C @ field)),
         "output": tile.output,
@@ -153,8 +143,7 @@ RUNS = (
     Run(
         name="field-others",
         feeds="do fields localize with hidden biases, with cross-entropy, and where the readout learns",
-        function="superposition.experiments.other_networks:other_network",
-        point=OtherPoint,
+        computes=other_network,
         columns=_COLUMNS,
         small=(
             {**_RING, "gain": (3,), "kind": ("biases",), "K": (4,), "steps": (40,), "lr": (1,), "slower": (1,),
@@ -171,8 +160,7 @@ RUNS = (
     Run(
         name="field-biased",
         feeds="the best tiling of neurons with a bias, of the output with one, of both",
-        function="superposition.experiments.other_networks:biased_tile",
-        point=BiasedPoint,
+        computes=biased_tile,
         columns=_BIASED,
         small=({**_RING, "gain": (3,), "kind": ("hidden",), "ratio": (-0.5,), "samples": (300,), "seed": (0,)},),
         full=(

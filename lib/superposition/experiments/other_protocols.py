@@ -17,7 +17,10 @@ from superposition.experiments.shared import (
     LOSS,
     ROWS,
     THEORY,
-    Autoencoder,
+    Features,
+    Probability,
+    Ratio,
+    Seed,
     mean_and_spread,
     over_rug,
     theory,
@@ -25,34 +28,30 @@ from superposition.experiments.shared import (
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
-
-class ProtocolPoint(Autoencoder):
-    """What `trained_by` takes: the tables have "recipe" for what `superposition.rug.protocols` calls "earlier"."""
-
-    protocol: Annotated[
-        Literal["recipe", "text", "unstopped"],
-        Meaning(
-            "recipe, text, unstopped",
-            "how it was trained: recipe is what superposition.rug.protocols calls earlier; "
-            "unstopped is the text's rate without its stopping rule",
-        ),
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+Protocol = Annotated[
+    Literal["recipe", "text", "unstopped"],
+    Meaning(
+        "recipe, text, unstopped",
+        "how it was trained: recipe is what superposition.rug.protocols calls earlier; "
+        "unstopped is the text's rate without its stopping rule",
+    ),
+]
 
 
 def trained_by(
-    *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
+    *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by one of three protocols and describe it beside the theory."""
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     checks.one_of("protocol", protocol, ("recipe", "text", "unstopped"))
     how: dict[str, Any] = {"protocol": "text" if protocol == "text" else "earlier"}
     if protocol == "unstopped":
-        how |= {"lr": protocols.protocol("text", ns, nd, p).lr, "schedule": "constant"}
-    model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
+        how |= {"lr": training_protocol("text", ns, nd, p).lr, "schedule": "constant"}
+    model = train_autoencoder(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     rows = model.rows
     return {
         "nd": nd,
@@ -81,8 +80,7 @@ _COLUMNS = {
 }
 _by = partial(
     Run,
-    function="superposition.experiments.other_protocols:trained_by",
-    point=ProtocolPoint,
+    computes=trained_by,
     columns=_COLUMNS,
     predicted=(theory, over_rug(ratio="loss")),
 )

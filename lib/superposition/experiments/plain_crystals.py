@@ -9,40 +9,34 @@ from pydantic import Field
 
 from superposition.experiments.shared import FEATURES, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
-
-class CrystalPoint(Point):
-    """What `crystal` takes."""
-
-    start: Annotated[
-        Literal["fans", "swept", "plain", "levels", "sparse", "rare first", "shaken"],
-        Meaning(
-            "fans, swept, plain, levels, sparse, rare first, shaken",
-            "where plain descent starts: tiles of ten features in a plane, or a dense start of "
-            "superposition.codes.plain_training",
-        ),
-    ]
-    ratio: Annotated[
-        Real, Field(ge=1), Meaning("1 or more", "ratio of loudness of fans, of pairs of swept fans; else not used")
-    ]
-    noise: Annotated[
-        Real, Field(ge=0), Meaning("0 or more", "standard deviation of what is added to every weight of a crystal")
-    ]
-    ns: Annotated[Count, Field(ge=10, multiple_of=10), FEATURES]
-    p: Probability
-    lr: Annotated[Real, Field(gt=0), Meaning("above 0", "largest learning rate of Adam")]
-    steps: Steps
-    seed: Seed
+Start = Annotated[
+    Literal["fans", "swept", "plain", "levels", "sparse", "rare first", "shaken"],
+    Meaning(
+        "fans, swept, plain, levels, sparse, rare first, shaken",
+        "where plain descent starts: tiles of ten features in a plane, or a dense start of "
+        "superposition.codes.train_plain",
+    ),
+]
+Ratio = Annotated[
+    Real, Field(ge=1), Meaning("1 or more", "ratio of loudness of fans, of pairs of swept fans; else not used")
+]
+Noise = Annotated[
+    Real, Field(ge=0), Meaning("0 or more", "standard deviation of what is added to every weight of a crystal")
+]
+Ns = Annotated[Count, Field(ge=10, multiple_of=10), FEATURES]
+Lr = Annotated[Real, Field(gt=0), Meaning("above 0", "largest learning rate of Adam")]
 
 
 def crystal(
-    *, start: str, ratio: float, noise: float, ns: int, p: float, lr: float, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float]:
+    *, start: Start, ratio: Ratio, noise: Noise, ns: Ns, p: Probability, lr: Lr, steps: Steps, seed: Seed,
+    device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
     """Train a whole network by plain Adam on balanced weights, all of them free."""
-    from superposition.codes import plain_training
+    from superposition import codes
 
-    return plain_training.train_plain(ns, p, start, ratio=ratio, noise=noise, lr=lr, steps=steps, seed=seed)
+    return codes.train_plain(ns, p, start, ratio=ratio, noise=noise, lr=lr, steps=steps, seed=seed)
 
 
 def one_fifth(columns: Columns) -> Columns:
@@ -52,8 +46,7 @@ def one_fifth(columns: Columns) -> Columns:
 
 _run = partial(
     Run,
-    function="superposition.experiments.plain_crystals:crystal",
-    point=CrystalPoint,
+    computes=crystal,
     columns={
         "start_loss": Meaning(LOSS["loss"].unit, "loss of the first weights"),
         **LOSS,

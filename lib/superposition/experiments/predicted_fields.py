@@ -11,7 +11,17 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import Batch, Gain, Initials, Rate, RatePerNeuron, Ring
+from superposition.experiments.shared import (
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Pixels,
+    Rate,
+    RatePerNeuron,
+    Seed,
+)
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -19,74 +29,58 @@ if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
-    from superposition.receptive.landscape import Task
+    from superposition import receptive
 
 
 LOOKS = {"fifteenth": 15, "fifth": 5, "half": 2}  # shares of the training after which fields are looked at
 
 
-class _Width(Ring):
-    gain: Gain
-    steps: Annotated[
-        Count, Field(ge=15), Meaning("steps", "training steps; then half as many at an eighth of the rate")
-    ]
-    batch: Batch
-
-
-class OneWidthPoint(_Width):
-    """What `one_width` takes."""
-
-    lr: Rate
-    initials: Initials
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which law is computed")]
-
-
-class ManyWidthPoint(_Width):
-    """What `many_width` and `branches` take."""
-
-    lr: RatePerNeuron
-    K: Annotated[Count, Field(ge=2), Meaning("neurons", "hidden neurons of a network")]
-    samples: Annotated[
-        Count, Field(ge=100), Meaning("vectors", "vectors of each label, for the tiling and for the losses")
-    ]
+Steps = Annotated[Count, Field(ge=15), Meaning("steps", "training steps; then half as many at an eighth of the rate")]
+CrowdSize = Annotated[Count, Field(ge=2), Meaning("neurons", "hidden neurons of a network")]
+ManyWidthSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label, for the tiling and for the losses")
+]
+OneWidthSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label from which law is computed")
+]
 
 
 def one_width(
-    *, n: int, xi1: float, xi2: float, gain: float, initials: int, steps: int, lr: float, batch: int, samples: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, initials: Initials, steps: Steps, lr: Rate, batch: Batch,
+    samples: OneWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Width of the field of one neuron: to first order, by the law of any gain, and trained."""
-    from superposition.receptive import landscape, landscape_descent, least_squares, measures, ring, tilings, training
+    from superposition import receptive
 
-    bumps = [ring.kernel_row(n, width) + 0.02 for width in (1.5, 5, 15)]
-    first = landscape_descent.best_field(bumps, landscape.nlgp_task(n, xi1, xi2, gain))
-    law = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=False).field
-    W = training.initial_weights(initials, 1, n, seed=seed)
+    bumps = [receptive.kernel_row(n, width) + 0.02 for width in (1.5, 5, 15)]
+    first = receptive.best_field(bumps, receptive.nlgp_task(n, xi1, xi2, gain))
+    law = receptive.best_tile(receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=False).field
+    W = receptive.initial_weights(initials, 1, n, seed=seed)
     looks = stages(W, n, xi1, xi2, gain, steps=steps, lr=lr, batch=batch, seed=seed, device=device)
     found = looks[-1]
     return {
-        "first": float(n * measures.ipr(first)),
-        "law": float(n * measures.ipr(law)),
-        **_spread("", n * measures.ipr(found)),
-        "cosine": float(np.median(least_squares.best_shift_cosine(found, law))),
+        "first": float(n * receptive.ipr(first)),
+        "law": float(n * receptive.ipr(law)),
+        **_spread("", n * receptive.ipr(found)),
+        "cosine": float(np.median(receptive.best_shift_cosine(found, law))),
         **_emerged(looks),
     }
 
 
 def many_width(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Fields of a network of many neurons: trained, of the best tiling, and to first order."""
-    from superposition.receptive import landscape, landscape_descent, tilings, training
+    from superposition import receptive
 
-    W = training.initial_weights(1, K, n, seed=seed)
-    task, how = landscape.nlgp_task(n, xi1, xi2, gain), {"batch": batch, "seed": seed, "device": device}
-    tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True)
+    W = receptive.initial_weights(1, K, n, seed=seed)
+    task, how = receptive.nlgp_task(n, xi1, xi2, gain), {"batch": batch, "seed": seed, "device": device}
+    tile = receptive.best_tile(receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True)
     looks = [w[0] for w in stages(W, n, xi1, xi2, gain, steps=steps, lr=lr * K, **how)]
     soon, found = looks[0], looks[-1]
     flowed = flow(W[0], task, steps // 15, lr * K)
-    first = landscape_descent.predicted_fields(n, xi1, xi2, gain, K, start="tiled", seed=seed)
+    first = receptive.predicted_fields(n, xi1, xi2, gain, K, start="tiled", seed=seed)
     shapes = {"trained": found, "first": first}
     losses = {f"{name}_loss": sampled_loss(w, xi1, xi2, gain, samples, seed + 10**6) for name, w in shapes.items()}
     return {
@@ -99,26 +93,26 @@ def many_width(
 
 
 def branches(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Where training goes from small weights, from a network of waves and from bumps, beside the best tiling."""
-    from superposition.receptive import added_fields, landscape_descent, measures, tilings, training
+    from superposition import receptive
 
-    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    tile = tilings.best_tile(data, tiled=True)
-    added, least = added_fields.steepest(tile, data, seed=seed)
+    data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    tile = receptive.best_tile(data, tiled=True)
+    added, least = receptive.steepest_field(tile, data, seed=seed)
     starts = {
-        "small": training.initial_weights(1, K, n, scale=1e-3, seed=seed)[0],
-        "spread": landscape_descent.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
-        "tiled": landscape_descent.starting_fields(n, K, "tiled", seed),
+        "small": receptive.initial_weights(1, K, n, scale=1e-3, seed=seed)[0],
+        "spread": receptive.predicted_fields(n, xi1, xi2, gain, K, seed=seed),
+        "tiled": receptive.starting_fields(n, K, "tiled", seed),
     }
-    found = {"tile_ipr": float(n * measures.ipr(tile.field)), "least": least}
+    found = {"tile_ipr": float(n * receptive.ipr(tile.field)), "least": least}
     found["tile_loss"] = sampled_loss(copies(tile.field), xi1, xi2, gain, samples, seed + 10**6)
-    found["least_ipr"] = float(n * measures.ipr(added))
+    found["least_ipr"] = float(n * receptive.ipr(added))
     for name, W in starts.items():
         end = settle(W[None], n, xi1, xi2, gain, steps=steps, lr=lr * K, batch=batch, seed=seed, device=device)[0]
-        found[f"{name}_ipr"] = float(np.median(n * measures.ipr(end)))
+        found[f"{name}_ipr"] = float(np.median(n * receptive.ipr(end)))
         found[f"{name}_loss"] = sampled_loss(end, xi1, xi2, gain, samples, seed + 10**6)
     return found
 
@@ -136,23 +130,23 @@ def stages(
     device: str = "auto",
 ) -> list[Float[np.ndarray, "S K n"]]:  # fmt: skip
     """Weights after each of the shares `LOOKS` of the steps, and in the end, as `settle` has them."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     marks, found = [0, *(steps // part for part in LOOKS.values()), steps], [W]
     for before, mark in itertools.pairwise(marks):
-        found.append(training.train(found[-1], data, steps=mark - before, lr=lr).W)
-    return [*found[1:-1], training.train(found[-1], data, steps=steps // 2, lr=lr / 8).W]
+        found.append(receptive.train_fields(found[-1], data, steps=mark - before, lr=lr).W)
+    return [*found[1:-1], receptive.train_fields(found[-1], data, steps=steps // 2, lr=lr / 8).W]
 
 
-def flow(W: ArrayLike, task: Task, steps: int, lr: float) -> Float[np.ndarray, "K n"]:
+def flow(W: ArrayLike, task: receptive.Task, steps: int, lr: float) -> Float[np.ndarray, "K n"]:
     """Gradient descent on the first-order loss, for comparison with training step by step."""
-    from superposition.receptive import landscape
+    from superposition import receptive
 
     W = np.array(W, dtype=np.float64)
     for _ in range(steps):
-        W -= lr * landscape.network_loss(W, task)[1]
-    return W
+        W -= lr * receptive.first_order_loss(W, task)[1]
+    return W  # pyrefly: ignore[bad-return]: an array
 
 
 def copies(w: np.ndarray) -> Float[np.ndarray, "twice_n n"]:
@@ -163,21 +157,21 @@ def copies(w: np.ndarray) -> Float[np.ndarray, "twice_n n"]:
 
 def sampled_loss(W: np.ndarray, xi1: float, xi2: float, gain: float, samples: int, seed: int) -> float:
     """Loss E(yhat - Y)^2 / 2 of a ReLU network on fresh vectors."""
-    from superposition.receptive.nlgp import nlgp_sample
+    from superposition import receptive
 
     rng = np.random.default_rng(seed)
-    x1, x0 = (nlgp_sample(W.shape[1], xi, gain, samples, seed=rng) for xi in (xi1, xi2))
+    x1, x0 = (receptive.nlgp_sample(W.shape[1], xi, gain, samples, seed=rng) for xi in (xi1, xi2))
     parts = [np.mean((np.maximum(x @ W.T, 0).mean(axis=1) - y) ** 2) / 4 for x, y in ((x1, 1), (x0, 0))]
     return float(sum(parts))
 
 
 def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
     """Width and shape of fields, as medians."""
-    from superposition.receptive import measures
+    from superposition import receptive
 
     shape = {
-        "ipr": float(np.median(W.shape[-1] * measures.ipr(W))),
-        "width": float(np.median(measures.half_energy_width(W))),
+        "ipr": float(np.median(W.shape[-1] * receptive.ipr(W))),
+        "width": float(np.median(receptive.half_energy_width(W))),
         **template_cosines(W, xi1, xi2, gain),
     }
     return {f"{name}_{key}": value for key, value in shape.items()}
@@ -185,13 +179,11 @@ def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> d
 
 def template_cosines(W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
     """How much fields look like two templates, at the best shift."""
-    from superposition.receptive import least_squares, ring
+    from superposition import receptive
 
     n = W.shape[-1]
-    templates = {"kernel": ring.kernel_row(n, xi1), "ols": least_squares.small_bump_field(n, xi1, xi2, gain, 0)}
-    return {
-        name: float(np.median(least_squares.best_shift_cosine(W, template))) for name, template in templates.items()
-    }
+    templates = {"kernel": receptive.kernel_row(n, xi1), "ols": receptive.small_bump_field(n, xi1, xi2, gain, 0)}
+    return {name: float(np.median(receptive.best_shift_cosine(W, template))) for name, template in templates.items()}
 
 
 def _alike(W, V):
@@ -211,7 +203,6 @@ def _spread(prefix, values):
     }
 
 
-_HERE = "superposition.experiments.predicted_fields:"
 _EMERGED = {
     f"end_{name}": Meaning(
         "-1 to 1", f"cosine, neuron by neuron, of the field after a {name} of the steps with that at the end, median"
@@ -282,7 +273,7 @@ RUNS = (
     Run(
         name="field-one",
         feeds="width of the field of one neuron against the gain: predicted and trained",
-        function=_HERE + "one_width", point=OneWidthPoint, columns=_WIDTH,
+        computes=one_width,columns=_WIDTH,
         small=({**_RING, **_ONE, **_BRIEF, "initials": (2,), "gain": (0.3, 3)},),
         full=(
             {**_RING, **_ONE, "gain": (0.2, 0.3, 0.5, 1, 3, 10), "seed": (0, 1)},
@@ -293,7 +284,7 @@ RUNS = (
     Run(
         name="field-many",
         feeds="width, shape and loss of the fields of many neurons: trained, tiled, and to first order",
-        function=_HERE + "many_width", point=ManyWidthPoint, columns=_MANY_COLUMNS,
+        computes=many_width,columns=_MANY_COLUMNS,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=(
             {**_RING, **_MANY, "K": (12, 24), "gain": (0.3, 1, 3), "seed": (0, 1, 2, 3, 4)},
@@ -305,7 +296,7 @@ RUNS = (
     Run(
         name="field-branches",
         feeds="where training of many neurons goes from small weights, from waves and from bumps",
-        function=_HERE + "branches", point=ManyWidthPoint, columns=_BRANCHES,
+        computes=branches,columns=_BRANCHES,
         small=({**_RING, **_MANY, **_BRIEF, "K": (4,), "gain": (3,)},),
         full=({**_RING, **_MANY, "K": (24,), "gain": (0.3, 0.7, 1, 3), "seed": (0, 1)},),
         hours={"small": 0.001, "full": 0.1},

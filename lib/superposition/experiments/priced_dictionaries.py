@@ -8,54 +8,47 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, Probability, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 MEASURED, SCORED = 20_000, 2000  # fresh activations that losses and scores are measured on
 GENTLY, RATE = 0.003, 0.01  # first learning rates: from the truth, which is not to be shaken off, and from elsewhere
 
 
-class PricedPoint(Point):
-    """What `least_loss` takes."""
-
-    ns: Annotated[Count, Field(ge=8, le=4096), FEATURES]
-    nd: Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    p: Probability
-    price: Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
-    steps: Steps
-    seed: Seed
+Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
+Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
 
 
 def least_loss(
-    *, ns: int, nd: int, p: float, price: float, steps: int, seed: int, device: str = "cpu"
+    *, ns: Ns, nd: Nd, p: Probability, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Descend from the truth, from pairs that know nothing of it, and from random directions; compare the losses."""
     import numpy as np
 
-    from superposition.decoders import dictionaries, priced_dictionaries, priced_training
+    from superposition import decoders
     from superposition.features import Estimate
-    from superposition.rug.tight_frames import unit_vectors
+    from superposition.rug import unit_vectors
 
-    truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
+    truth = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
     pairs_seed, random_seed, data_seed, fresh_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(4))
-    pairs = dictionaries.dictionary(ns, nd, "antipodal", p=p, seed=pairs_seed).directions
+    pairs = decoders.dictionary(ns, nd, "antipodal", p=p, seed=pairs_seed).directions
     own, other = (
-        priced_dictionaries.least(loss, price, p, nd / ns)
-        for loss in (priced_dictionaries.truth_loss, priced_dictionaries.pairs_loss)
+        decoders.least_priced_loss(loss, price, p, nd / ns) for loss in (decoders.truth_loss, decoders.pairs_loss)
     )
     center = truth.directions @ truth.p / 2
-    first = priced_training.along(truth.directions, own.a, own.b, center)
+    first = decoders.sae_along(truth.directions, own.a, own.b, center)
     others = [
-        priced_training.along(pairs, other.a, other.b, center),
-        priced_training.along(unit_vectors(ns, nd, seed=random_seed).T, 1.0, 0.0, center),
+        decoders.sae_along(pairs, other.a, other.b, center),
+        decoders.sae_along(unit_vectors(ns, nd, seed=random_seed).T, 1.0, 0.0, center),
     ]
-    stayed = priced_training.descend(truth, [first], [price], steps=-(-steps // 3), lr=GENTLY, seed=data_seed)
-    found = priced_training.descend(truth, others, [price] * 2, steps=steps, lr=RATE, seed=data_seed)
+    stayed = decoders.descend_saes(truth, [first], [price], steps=-(-steps // 3), lr=GENTLY, seed=data_seed)
+    found = decoders.descend_saes(truth, others, [price] * 2, steps=steps, lr=RATE, seed=data_seed)
     x, h = truth.activations(MEASURED, seed=fresh_seed)
     row, losses = {}, {}
     for name, sae in zip(("truth", "pairs", "random"), stayed + found, strict=True):
-        losses[name] = priced_training.losses(sae, price, h)
+        losses[name] = decoders.sae_losses(sae, price, h)
         codes = sae.encode(h[:SCORED])
-        scores = dictionaries.scores(truth, x[:SCORED], codes, sae.W_dec, offset=sae.b_dec)
+        scores = decoders.scores(truth, x[:SCORED], codes, sae.W_dec, offset=sae.b_dec)
         row |= {f"{name}_loss": float(losses[name].mean()), f"{name}_recovered": scores.recovered}
     behind = {name: losses[name] - losses["truth"] for name in ("pairs", "random")}
     return row | {f"{name}_se": Estimate.of(one).se for name, one in behind.items()}
@@ -78,8 +71,7 @@ RUNS = (
     Run(
         name="dictionary-prices",
         feeds="where the truth minimises the loss of a sparse autoencoder, and where training finds it",
-        function="superposition.experiments.priced_dictionaries:least_loss",
-        point=PricedPoint,
+        computes=least_loss,
         columns={
             **{
                 f"{name}_loss": Meaning("per activation", f"loss with the price, on fresh activations, from {start}")

@@ -7,36 +7,32 @@ from typing import Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import DEVICE
-from superposition.experiments.unequal import SignsPoint
+from superposition.experiments.shared import DEVICE, Seed, Steps
+from superposition.experiments.unequal import Batch, Exponent, Lr, Nd, Ns
 from superposition.inputs import Real
 from superposition.runs.point import Meaning, Run
 
-
-class CausePoint(SignsPoint):
-    """What `caused_loss` takes."""
-
-    pull: Annotated[
-        Real,
-        Field(ge=0),
-        Meaning("0 or more", "each step takes pull times the rate times |w| - 1 from the length of each row w"),
-    ]
-    bias_spread: Annotated[Real, Field(ge=0), Meaning("0 or more", "standard deviation of the biases at the start")]
-    largest: Annotated[Real, Field(gt=0), Meaning("above 0", "a feature that is on is uniform from 0 to this")]
+Pull = Annotated[
+    Real,
+    Field(ge=0),
+    Meaning("0 or more", "each step takes pull times the rate times |w| - 1 from the length of each row w"),
+]
+BiasSpread = Annotated[Real, Field(ge=0), Meaning("0 or more", "standard deviation of the biases at the start")]
+Largest = Annotated[Real, Field(gt=0), Meaning("above 0", "a feature that is on is uniform from 0 to this")]
 
 
 def caused_loss(
-    *, ns: int, nd: int, exponent: float, pull: float, bias_spread: float, largest: float, steps: int, batch: int,
-    lr: float, seed: int, device: str = "auto",
+    *, ns: Ns, nd: Nd, exponent: Exponent, pull: Pull, bias_spread: BiasSpread, largest: Largest, steps: Steps,
+    batch: Batch, lr: Lr, seed: Seed, device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one tied autoencoder on features whose frequency falls as a power of their rank, and count lost rows."""
-    from superposition import devices
-    from superposition.frequencies import sharing
-    from superposition.frequencies.unequal_training import train_unequal
+    from superposition import devices, frequencies
 
-    p, unit = sharing.power_law(ns, exponent), largest**2
+    p, unit = frequencies.power_law(ns, exponent), largest**2
     changed = {"pull": pull, "bias_spread": bias_spread, "largest": largest}
-    model = train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed)
+    model = frequencies.train_unequal(
+        p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed
+    )
     squares = np.sum(model.W_in**2, axis=0)
     dead = squares * largest + model.bias <= 0
     return {
@@ -64,8 +60,7 @@ RUNS = (
     Run(
         name="frequencies-causes",
         feeds="why published exponents are smaller than ours: a pull to length one, a bias start, larger features",
-        function="superposition.experiments.published_training:caused_loss",
-        point=CausePoint,
+        computes=caused_loss,
         columns={
             "loss": Meaning(_LOSS, "loss sum_i E (x_i - f_i)^2 in units of largest^2, measured on fresh vectors"),
             "loss_se": Meaning(_LOSS, "standard error of loss over feature vectors"),

@@ -8,7 +8,17 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from superposition import checks, features
-from superposition.experiments.shared import DEVICE, DIMENSIONS, LOSS, Autoencoder, over_rug
+from superposition.experiments.shared import (
+    DEVICE,
+    DIMENSIONS,
+    LOSS,
+    Features,
+    Probability,
+    Ratio,
+    Seed,
+    Steps,
+    over_rug,
+)
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -16,41 +26,33 @@ DROPPED = 0.1  # diagonal of W below which a feature counts as dropped
 FRESH = 2048  # feature vectors that measure the loss after a few steps
 
 
-class TriedPoint(Autoencoder):
-    """What `tried_protocol` takes."""
-
-    protocol: Annotated[
-        Literal["recipe", "earlier", "text"],
-        Meaning("recipe, earlier, text", "how it was trained, as superposition.rug.protocols"),
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
-
-
-class RatePoint(Autoencoder):
-    """What `tried_rate` takes."""
-
-    shift: Annotated[
-        Real,
-        Field(gt=0),
-        Meaning(
-            "largest feature",
-            "what sets the rate: how far two Adam steps of one sign move every output, lr^2 ns nd p / 2",
-        ),
-    ]
+Shift = Annotated[
+    Real,
+    Field(gt=0),
+    Meaning(
+        "largest feature",
+        "what sets the rate: how far two Adam steps of one sign move every output, lr^2 ns nd p / 2",
+    ),
+]
+TriedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
+Protocol = Annotated[
+    Literal["recipe", "earlier", "text"],
+    Meaning("recipe, earlier, text", "how it was trained, as superposition.rug.protocols"),
+]
 
 
 def tried_protocol(
-    *, ns: int, p: float, r: float, protocol: str, steps: int, seed: int, device: str = "auto"
+    *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, steps: TriedSteps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by a protocol, and say whether it collapsed and which features it lost."""
     from superposition import devices
-    from superposition.rug import training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     found = {"collapsed": 1, "loss": float(features.second_moment(p)), "loss_se": 0.0, "dropped": ns}
     try:
-        model = training.train(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
+        model = train_autoencoder(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
     except FloatingPointError:
         pass
     else:
@@ -60,18 +62,18 @@ def tried_protocol(
 
 
 def tried_rate(
-    *, ns: int, p: float, r: float, shift: float, steps: int, seed: int, device: str = "auto"
+    *, ns: Features, p: Probability, r: Ratio, shift: Shift, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Take a few steps at a constant rate from the start of the recipe, and say whether the outputs go to zero."""
     from superposition import devices
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, rate_at_shift, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    lr, over_zero = protocols.rate_at_shift(shift, ns, nd, p), 1.0
+    lr, over_zero = rate_at_shift(shift, ns, nd, p), 1.0
     how = {"lr": lr, "schedule": "constant", "seed": seed, "device": device, "eval_samples": FRESH}
     try:
-        over_zero = training.train(ns, nd, p, steps=steps, **how).loss / float(features.second_moment(p))
+        over_zero = train_autoencoder(ns, nd, p, steps=steps, **how).loss / float(features.second_moment(p))
     except FloatingPointError:
         pass
     collapsed = int(over_zero >= 1)
@@ -84,7 +86,6 @@ def tried_rate(
     }
 
 
-_HERE = "superposition.experiments.recipe:"
 _TRIED = {
     "nd": DIMENSIONS,
     "collapsed": Meaning("0, 1", "1 where the output went to zero and the training ended in an error"),
@@ -108,8 +109,7 @@ _RATE = {
 }
 _tried = partial(
     Run,
-    function=_HERE + "tried_protocol",
-    point=TriedPoint,
+    computes=tried_protocol,
     columns=_TRIED,
     predicted=(over_rug(ratio="loss", ratio_se="loss_se"),),
 )
@@ -151,8 +151,7 @@ RUNS = (
     Run(
         name="rug-edge",
         feeds="from which learning rate on the outputs of an autoencoder go to zero within a few steps",
-        function=_HERE + "tried_rate",
-        point=RatePoint,
+        computes=tried_rate,
         columns=_RATE,
         small=({"ns": (32,), "p": (0.05,), "r": (0.5,), "shift": (0.6, 2.4), "steps": (20,), "seed": (0,)},),
         full=(

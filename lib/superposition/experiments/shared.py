@@ -10,10 +10,10 @@ from pydantic import Field
 
 from superposition.checks import MOST_FEATURES
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point
+from superposition.runs.point import Columns, Meaning
 
 if TYPE_CHECKING:
-    from superposition.rug.model import RowStatistics
+    from superposition.rug import RowStatistics
 
 Seed = Annotated[Count, Field(ge=0), Meaning("whole, 0 or more", "seed of everything random at this point")]
 Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps")]
@@ -29,14 +29,9 @@ L1 = Annotated[
 DEVICE = {"device": Meaning("cpu, cuda", "where the point was computed")}
 
 
-class Autoencoder(Point):
-    """One autoencoder to train."""
-
-    ns: Features
-    p: Probability
-    r: Ratio
-    steps: Steps
-    seed: Seed
+Pixels = Annotated[Count, Field(ge=3, le=1000), Meaning("pixels", "pixels of the ring")]
+Length1 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
+Length0 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
 
 
 LOSS = {
@@ -52,12 +47,12 @@ OVER_RUG = {"over_rug": Meaning("no unit", "loss over the rug's loss at the same
 
 def rug_loss(columns: Columns) -> np.ndarray:
     """The rug's loss at p and at the ratio of each row: nd / ns, m / B of a tile, or r of a code."""
-    from superposition.rug import meanfield
+    from superposition.rug import optimum
 
     parts = next(pair for pair in (("nd", "ns"), ("m", "B"), ("r",)) if pair[0] in columns)
     r = columns[parts[0]] / columns[parts[1]] if len(parts) > 1 else columns["r"]
     pairs, at = np.unique([columns["p"], r], axis=1, return_inverse=True)  # each is searched for once
-    return meanfield.optimum(*pairs).loss[at.ravel()]
+    return optimum(*pairs).loss[at.ravel()]
 
 
 def theory(columns: Columns) -> Columns:
@@ -123,15 +118,6 @@ def described(rows: RowStatistics) -> dict[str, float | int]:
         "Lambda": rows.Lambda,
         "dead": int(rows.dead.sum()),
     }
-
-
-class Ring(Point):
-    """Data on a ring of pixels, of two correlation lengths."""
-
-    n: Annotated[Count, Field(ge=3, le=1000), Meaning("pixels", "pixels of the ring")]
-    xi1: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
-    xi2: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
-    seed: Seed
 
 
 GAIN = Meaning("above 0", "gain g of the data x = erf(g z)/Z")

@@ -11,10 +11,21 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import GAIN, Batch, Gain, Initials, Rate, Ring, Seed, Steps
-from superposition.experiments.trained_fields import DESCRIBED, Law, TrainedField, batches, describe
+from superposition.experiments.shared import (
+    GAIN,
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Pixels,
+    Rate,
+    Seed,
+    Steps,
+)
+from superposition.experiments.trained_fields import DESCRIBED, Law, batches, describe
 from superposition.inputs import Count, Real
-from superposition.runs.point import Columns, Meaning, Point, Run
+from superposition.runs.point import Columns, Meaning, Run
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,121 +35,96 @@ if TYPE_CHECKING:
     from superposition.devices import torch
 
 
-class LocationPoint(TrainedField):
-    """What `location` takes."""
-
-    gain: Gain
-    scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
-
-
-class OnsetPoint(TrainedField):
-    """What `onset` takes."""
-
-    fraction: Annotated[Real, Field(gt=0), Meaning("critical gain", "gain in units of the predicted critical gain")]
-    law: Law
-
-
-class CriticalPoint(Ring):
-    """What `critical_point` takes."""
-
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of the Monte Carlo")]
-
-
-class TorusPoint(Point):
-    """What `torus_field` takes."""
-
-    side: Annotated[Count, Field(ge=3, le=100), Meaning("pixels", "pixels along each direction of the torus")]
-    xi1: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
-    xi2: Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
-    gain: Gain
-    initials: Initials
-    steps: Steps
-    lr: Rate
-    batch: Batch
-    seed: Seed
+Samples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of the Monte Carlo")]
+Scale = Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
+Fraction = Annotated[Real, Field(gt=0), Meaning("critical gain", "gain in units of the predicted critical gain")]
+Side = Annotated[Count, Field(ge=3, le=100), Meaning("pixels", "pixels along each direction of the torus")]
+SideLength1 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 1")]
+SideLength0 = Annotated[Real, Field(gt=0), Meaning("pixels", "correlation length of the data with label 0")]
 
 
 def location(
-    *, n: int, xi1: float, xi2: float, gain: float, scale: float, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, scale: Scale, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train single neurons and compare where they peak with what the initial weights foretell."""
-    from superposition.receptive import measures, relu_flow, training
-    from superposition.receptive.nlgp import nlgp_covariance
+    from superposition import receptive
 
-    W = training.initial_weights(initials, 1, n, scale=scale, seed=seed)
+    W = receptive.initial_weights(initials, 1, n, scale=scale, seed=seed)
     first, second = (
-        training.train(W, batches("nlgp", n, xi1, xi2, gain, batch, seed=s, device=device), steps=steps, lr=lr).W[:, 0]
+        receptive.train_fields(
+            W, batches("nlgp", n, xi1, xi2, gain, batch, seed=s, device=device), steps=steps, lr=lr
+        ).W[:, 0]
         for s in (2 * seed, 2 * seed + 1)
     )
     w0 = W[:, 0]
-    C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    after_flow = np.concatenate([relu_flow.single_neuron(w, C0, C1, [1.0]) for w in w0])
+    C1, C0 = (receptive.nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
+    after_flow = np.concatenate([receptive.single_neuron_flow(w, C0, C1, [1.0]) for w in w0])
     predictors = {"raw": w0, "smooth": w0 @ C1, "twice": w0 @ C1 @ C1, "flow": after_flow, "again": second}
-    at = measures.peak(first)
+    at = receptive.peak(first)
     top = first[np.arange(len(first)), at]
     return {
         **{
-            f"{name}_{how}": float(measures.same_place(forecast, first, within).mean())
+            f"{name}_{how}": float(receptive.same_place(forecast, first, within).mean())
             for name, forecast in predictors.items()
             for how, within in (("exact", 0), ("near", 1))
         },
-        "n_ipr": float(np.median(n * measures.ipr(first))),
+        "n_ipr": float(np.median(n * receptive.ipr(first))),
         "positive": float((top > 0).mean()),
         "same_sign": float((top * (w0 @ C1)[np.arange(len(first)), at] > 0).mean()),
     }
 
 
 def onset(
-    *, n: int, xi1: float, xi2: float, fraction: float, law: str, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, fraction: Fraction, law: Law, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single neurons at a multiple of the predicted critical gain."""
-    from superposition.receptive import flat_field, measures, training
+    from superposition import receptive
 
-    gain = checks.number("fraction", fraction, 0, 1e6, open_low=True) * flat_field.critical_gain(n, xi1, xi2)
-    W = training.initial_weights(initials, 1, n, seed=seed)
+    gain = checks.number("fraction", fraction, 0, 1e6, open_low=True) * receptive.critical_gain(n, xi1, xi2)
+    W = receptive.initial_weights(initials, 1, n, seed=seed)
     data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr).W
-    return {"gain": gain, "wave": float(np.median(1 - measures.power(found)[..., 0])), **describe(found)}
+    found = receptive.train_fields(W, data, steps=steps, lr=lr).W
+    return {"gain": gain, "wave": float(np.median(1 - receptive.power_spectrum(found)[..., 0])), **describe(found)}
 
 
 def critical_point(
-    *, n: int, xi1: float, xi2: float, samples: int, seed: int, device: str = "auto"
+    *, n: Pixels, xi1: Length1, xi2: Length0, samples: Samples, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Critical gain by formula and by Monte Carlo."""
-    from superposition.receptive import flat_field
+    from superposition import receptive
 
-    measured, se = flat_field.measured_critical_gain(n, xi1, xi2, samples=samples, seed=seed)
+    measured, se = receptive.measured_critical_gain(n, xi1, xi2, samples=samples, seed=seed)
     return {"measured": measured, "se": se}
 
 
 def predicted_gain(columns: Columns) -> Columns:
     """The critical gain by formula."""
-    from superposition.receptive.flat_field import critical_gain
+    from superposition import receptive
 
     rows = zip(*(columns[name].tolist() for name in ("n", "xi1", "xi2")), strict=True)
-    return {"predicted": np.array([critical_gain(*row) for row in rows])}
+    return {"predicted": np.array([receptive.critical_gain(*row) for row in rows])}
 
 
 def torus_field(
-    *, side: int, xi1: float, xi2: float, gain: float, initials: int, steps: int, lr: float, batch: int, seed: int,
-    device: str = "auto",
+    *, side: Side, xi1: SideLength1, xi2: SideLength0, gain: Gain, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single neurons on a torus of pixels, beside the first-order prediction."""
-    from superposition.receptive import landscape, landscape_descent, measures, ring, training
+    from superposition import receptive
 
     n = side**2
-    W = training.initial_weights(initials, 1, n, seed=seed)
+    W = receptive.initial_weights(initials, 1, n, seed=seed)
     data = torus_batches(side, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr).W[:, 0]
-    row = ring.kernel_row(side, 2 * xi1)
+    found = receptive.train_fields(W, data, steps=steps, lr=lr).W[:, 0]
+    row = receptive.kernel_row(side, 2 * xi1)
     starts = [np.outer(row, row), np.outer(row, np.ones(side)), np.ones((side, side)) + np.outer(row, row) / 5]
     starts = np.reshape(starts, (3, n)) + 1e-3 * np.random.default_rng(seed).standard_normal((3, n))
-    first = landscape_descent.best_field(starts, landscape.torus_task(side, xi1, xi2, gain))
+    first = receptive.best_field(starts, receptive.torus_task(side, xi1, xi2, gain))
     narrow, wide = extents(found, side)
     return {
-        "ipr": float(np.median(n * measures.ipr(found))),
+        "ipr": float(np.median(n * receptive.ipr(found))),
         "narrow": float(np.median(narrow)),
         "wide": float(np.median(wide)),
         **dict(zip(("first_narrow", "first_wide"), (float(e[0]) for e in extents(first[None], side)), strict=True)),
@@ -150,13 +136,12 @@ def torus_batches(
     side: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "auto"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data on a torus: z is A Z A with A the square root of a ring's correlations."""
+    from superposition import receptive
     from superposition.devices import resolve_device, torch
-    from superposition.receptive import ring
-    from superposition.receptive.nlgp import normalization
 
-    on, scale, gain = resolve_device(device), float(normalization(gain)), float(gain)
+    on, scale, gain = resolve_device(device), float(receptive.normalization(gain)), float(gain)
     roots = [
-        torch.tensor(ring.square_root(ring.gaussian_covariance(side, xi)), dtype=torch.float32, device=on)
+        torch.tensor(receptive.square_root(receptive.gaussian_covariance(side, xi)), dtype=torch.float32, device=on)
         for xi in (xi1, xi2)
     ]
     generator = torch.Generator().manual_seed(seed)
@@ -176,7 +161,6 @@ def extents(w: ArrayLike, side: int) -> tuple[np.ndarray, np.ndarray]:
     return both[0], both[1]
 
 
-_HERE = "superposition.experiments.single_fields:"
 _LOCATION = {
     "raw_exact": Meaning("0 to 1", "share of neurons that end with their peak at that of |w0|, the initial weights"),
     "raw_near": Meaning("0 to 1", "the same to within one pixel"),
@@ -228,8 +212,7 @@ RUNS = (
     Run(
         name="field-where",
         feeds="where a single neuron localizes, and what the initial weights foretell of it",
-        function=_HERE + "location",
-        point=LocationPoint,
+        computes=location,
         columns=_LOCATION,
         small=({**_RING, **_WHERE, **_BRIEF, "gain": (3,), "scale": (1,)},),
         full=({**_RING, **_WHERE, "gain": (3,), "scale": (1, 0.001), "seed": _SEEDS},),
@@ -238,8 +221,7 @@ RUNS = (
     Run(
         name="field-onset",
         feeds="single neurons trained below and above the critical gain, beside Gaussian clones",
-        function=_HERE + "onset",
-        point=OnsetPoint,
+        computes=onset,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (0.5, 2), "law": _LAWS},),
         full=({**_RING, **_ONSET, "fraction": (0.5, 1.2, 1.8), "law": _LAWS, "seed": _SEEDS},),
@@ -248,8 +230,7 @@ RUNS = (
     Run(
         name="field-onset-near",
         feeds="single neurons trained close to the critical gain",
-        function=_HERE + "onset",
-        point=OnsetPoint,
+        computes=onset,
         columns=_ONSET_COLUMNS,
         small=({**_RING, **_ONSET, **_BRIEF, "fraction": (1,), "law": ("nlgp",)},),
         full=(
@@ -260,8 +241,7 @@ RUNS = (
     Run(
         name="field-critical",
         feeds="the critical gain of a single neuron by formula and by Monte Carlo",
-        function=_HERE + "critical_point",
-        point=CriticalPoint,
+        computes=critical_point,
         columns=_CRITICAL,
         predicted=(predicted_gain,),
         small=({**_RING, "samples": (2000,), "seed": (0,)},),
@@ -273,8 +253,7 @@ RUNS = (
     Run(
         name="field-torus",
         feeds="does a field localize in both directions of a torus, and at which gain",
-        function=_HERE + "torus_field",
-        point=TorusPoint,
+        computes=torus_field,
         columns=_TORUS_COLUMNS,
         small=({**_TORUS, **_FEW, "side": (8,), "xi1": (1.2,), "xi2": (0.6,), "gain": (1,), "seed": (0,)},),
         full=({**_TORUS, "gain": (0.3, 0.5, 0.7, 1, 3), "seed": (0,)},),

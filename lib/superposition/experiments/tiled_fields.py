@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.predicted_fields import ManyWidthPoint
-from superposition.experiments.shared import Batch, Gain, RatePerNeuron, Ring
+from superposition.experiments.predicted_fields import CrowdSize, ManyWidthSamples, Steps
+from superposition.experiments.shared import Batch, Gain, Length0, Length1, Pixels, RatePerNeuron, Seed
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -19,78 +19,64 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
-class AddedPoint(Ring):
-    """What `added_field` takes."""
-
-    gain: Gain
-    samples: Annotated[
-        Count,
-        Field(ge=100),
-        Meaning("vectors", "vectors of each label for the searches; four times as many to read on"),
-    ]
+AddedSamples = Annotated[
+    Count,
+    Field(ge=100),
+    Meaning("vectors", "vectors of each label for the searches; four times as many to read on"),
+]
+BorderSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")
+]
+JoinedSamples = Annotated[
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label from which the tile is found")
+]
+JoinedSteps = Annotated[
+    Count, Field(ge=15), Meaning("steps", "training steps; half as many at an eighth of the rate follow")
+]
 
 
 def added_field(
-    *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: AddedSamples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Search for a field that improves the best tiling, and for two fields that do; read both on other vectors."""
-    from superposition.receptive import added_fields, measures, tilings
+    from superposition import receptive
 
     streams = [int(s) for s in np.random.SeedSequence(seed).generate_state(2)]
     known, fresh = (
-        tilings.sample_waves(n, xi1, xi2, gain, size, seed=s)
+        receptive.sample_waves(n, xi1, xi2, gain, size, seed=s)
         for size, s in zip((samples, 4 * samples), streams, strict=True)
     )
-    tile = tilings.best_tile(known, tiled=True)
-    added, least = added_fields.steepest(tile, known, waves=5, starts=3, seed=seed)
-    pair, pair_loss = added_fields.best_pair(tile, known, starts=1, seed=seed)
-    alone = added_fields.network_loss(tile.field[None], fresh)[0]
+    tile = receptive.best_tile(known, tiled=True)
+    added, least = receptive.steepest_field(tile, known, waves=5, starts=3, seed=seed)
+    pair, pair_loss = receptive.best_field_pair(tile, known, starts=1, seed=seed)
+    alone = receptive.tiled_network_loss(tile.field[None], fresh)[0]
     return {
-        "tile_ipr": float(n * measures.ipr(tile.field)),
+        "tile_ipr": float(n * receptive.ipr(tile.field)),
         "searched": least,
-        "slope": added_fields.slope(added, tile, fresh) - added_fields.slope(tile.field, tile, fresh),
-        "added_ipr": float(n * measures.ipr(added)),
-        "added_wave": float(measures.power(added)[1]),
+        "slope": receptive.added_slope(added, tile, fresh) - receptive.added_slope(tile.field, tile, fresh),
+        "added_ipr": float(n * receptive.ipr(added)),
+        "added_wave": float(receptive.power_spectrum(added)[1]),
         "pair_searched": pair_loss - tile.loss,
-        "pair": added_fields.network_loss(pair, fresh)[0] - alone,
+        "pair": receptive.tiled_network_loss(pair, fresh)[0] - alone,
     }
-
-
-class BorderPoint(Ring):
-    """What `border` takes."""
-
-    gain: Gain
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")]
-
-
-class JoinedPoint(Ring):
-    """What `joined` takes."""
-
-    gain: Gain
-    steps: Annotated[
-        Count, Field(ge=15), Meaning("steps", "training steps; half as many at an eighth of the rate follow")
-    ]
-    batch: Batch
-    lr: RatePerNeuron
-    samples: Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label from which the tile is found")]
 
 
 SHARES = np.linspace(0, 1, 6)  # of frequency 1 in the energy of a broad field
 
 
 def border(
-    *, n: int, xi1: float, xi2: float, gain: float, samples: int, seed: int, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: BorderSamples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Slopes of the loss of the best tiling as broad fields join it; the steepest is chosen and read on two samples."""
-    from superposition.receptive import added_fields, measures, tilings
+    from superposition import receptive
 
     streams = np.random.SeedSequence(seed).generate_state(2)
-    halves = [tilings.sample_waves(n, xi1, xi2, gain, samples, seed=int(s)) for s in streams]
-    tiles = [tilings.best_tile(data, tiled=True, widths=(3.0,)) for data in halves]
-    read = [[added_fields.slope(w, *half) for w in broad(n, SHARES)] for half in zip(tiles, halves, strict=True)]
+    halves = [receptive.sample_waves(n, xi1, xi2, gain, samples, seed=int(s)) for s in streams]
+    tiles = [receptive.best_tile(data, tiled=True, widths=(3.0,)) for data in halves]
+    read = [[receptive.added_slope(w, *half) for w in broad(n, SHARES)] for half in zip(tiles, halves, strict=True)]
     slopes, chosen = np.array(read), np.argmin(read, axis=1)
     return {
-        "tile_ipr": float(np.mean([n * measures.ipr(tile.field) for tile in tiles])),
+        "tile_ipr": float(np.mean([n * receptive.ipr(tile.field) for tile in tiles])),
         "flat": float(slopes[:, 0].mean()),
         "wave": float(slopes[:, -1].mean()),
         "searched": float(slopes.min(axis=1).mean()),
@@ -106,15 +92,15 @@ def broad(n: int, shares: np.ndarray) -> Float[np.ndarray, "shares n"]:
 
 
 def joined(
-    *, n: int, xi1: float, xi2: float, gain: float, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, steps: JoinedSteps, lr: RatePerNeuron, batch: Batch,
+    samples: JoinedSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train a network that starts as the best tiling and a weak pair of broad fields, and watch the pair."""
+    from superposition import receptive
     from superposition.experiments.predicted_fields import LOOKS, copies, stages
-    from superposition.receptive import measures, tilings
 
-    data = tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    tile = tilings.best_tile(data, tiled=True, widths=(3.0,)).field
+    data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
+    tile = receptive.best_tile(data, tiled=True, widths=(3.0,)).field
 
     def size(fields):
         """Root mean square of the pre-activations."""
@@ -128,34 +114,33 @@ def joined(
     early, later = (looks[list(LOOKS).index(name)][0, -2:] for name in ("fifteenth", "fifth"))
     return {
         "growth": float(np.mean(size(later)) / np.mean(size(early)) - 1),
-        "pair_ipr": float(np.mean(n * measures.ipr(looks[-1][0, -2:]))),
-        "tile_ipr": float(n * measures.ipr(tile)),
+        "pair_ipr": float(np.mean(n * receptive.ipr(looks[-1][0, -2:]))),
+        "tile_ipr": float(n * receptive.ipr(tile)),
     }
 
 
 def swapped(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, steps: int, lr: float, batch: int, samples: int, seed: int,
-    device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
+    samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train from random weights and from copies of the best tile, and compare with the tiling."""
+    from superposition import receptive
     from superposition.experiments.predicted_fields import copies, sampled_loss, settle
-    from superposition.receptive import measures, tilings, training
 
-    tile = tilings.best_tile(tilings.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True).field
+    tile = receptive.best_tile(receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed), tiled=True).field
     own = np.stack([(-1) ** k * np.roll(tile, k * n // K) for k in range(K)])
-    starts = {"random": training.initial_weights(1, K, n, seed=seed)[0], "tiled": own}
+    starts = {"random": receptive.initial_weights(1, K, n, seed=seed)[0], "tiled": own}
     how = {"steps": steps, "lr": lr * K, "batch": batch, "seed": seed, "device": device}
     ends = {name: settle(W[None], n, xi1, xi2, gain, **how)[0] for name, W in starts.items()}
     found = {}
     for name, W in {"tile": tile[None], **ends}.items():
-        found[f"{name}_ipr"] = float(np.median(n * measures.ipr(W)))
-        found[f"{name}_frequency"] = float(np.median(measures.mean_frequency(W)))
+        found[f"{name}_ipr"] = float(np.median(n * receptive.ipr(W)))
+        found[f"{name}_frequency"] = float(np.median(receptive.mean_frequency(W)))
         network = copies(tile) if name == "tile" else W
         found[f"{name}_loss"] = sampled_loss(network, xi1, xi2, gain, samples, seed + 10**6)
     return found
 
 
-_HERE = "superposition.experiments.tiled_fields:"
 _PER_UNIT = "squared error per unit of pre-activation"
 _ADDED = {
     "tile_ipr": Meaning("n IPR", "of the field of the best tiling"),
@@ -209,8 +194,7 @@ RUNS = (
     Run(
         name="field-added",
         feeds="whether another field improves the best tiling, searched on some vectors and read on others",
-        function=_HERE + "added_field",
-        point=AddedPoint,
+        computes=added_field,
         columns=_ADDED,
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
         full=({**_RING, "gain": (0.3, 1, 3), "samples": (2000,), "seed": _FIVE},),
@@ -219,8 +203,7 @@ RUNS = (
     Run(
         name="field-border",
         feeds="the gain at which tilings by one field become best: slopes of the loss as broad fields join",
-        function=_HERE + "border",
-        point=BorderPoint,
+        computes=border,
         columns=_BORDER,
         small=({**_RING, "gain": (1,), "samples": (300,), "seed": (0,)},),
         full=(
@@ -232,8 +215,7 @@ RUNS = (
     Run(
         name="field-joined",
         feeds="does a pair of broad fields grow or shrink in the training of a tiling",
-        function=_HERE + "joined",
-        point=JoinedPoint,
+        computes=joined,
         columns=_JOINED,
         small=({**_RING, "gain": (1,), **_JOINING, "steps": (45,), "batch": (200,), "samples": (300,), "seed": (0,)},),
         full=(
@@ -245,8 +227,7 @@ RUNS = (
     Run(
         name="field-swapped",
         feeds="lengths swapped: oscillating fields of trained networks, and of the best tiling",
-        function=_HERE + "swapped",
-        point=ManyWidthPoint,
+        computes=swapped,
         columns=_SWAPPED,
         small=({**_OTHER_WAY, **_BRIEF, "gain": (3,), "K": (4,)},),
         full=({**_OTHER_WAY, "gain": (3,), "steps": (2000,), "samples": (5000,), "seed": _FIVE},),

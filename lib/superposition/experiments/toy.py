@@ -15,69 +15,48 @@ from pydantic import AfterValidator, Field
 from superposition import checks, features
 from superposition.experiments.shared import Probability, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 TIE = 1e-4  # relative: minima this close both count as predicted
 TESTED = 20_000  # fresh feature vectors
 
 
-class PhasePoint(Point):
-    """What `phase_cell` takes."""
-
-    p: Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a feature is on, 1 - S")]
-    relative: Annotated[
-        Real, Field(gt=0), Meaning("above 0", "importance of the second feature, in units of the first one's")
-    ]
-    instances: Annotated[Count, Field(ge=1), Meaning("networks", "trained copies")]
-    steps: Steps
-    seed: Seed
-
-
-class _Model(Point):
-    n: Annotated[Count, Field(ge=2, le=4096), Meaning("features", "number of features, all of importance 1")]
-    m: Annotated[
-        Count, Field(ge=1), AfterValidator(UpTo("n", "n")), Meaning("dimensions", "number of hidden dimensions")
-    ]
-    steps: Steps
-    seed: Seed
-
-
-class GeometryPoint(_Model):
-    """What `dimensionalities` takes."""
-
-    inverse_density: Annotated[Real, Field(ge=1), Meaning("1 or more", "1 / p = 1 / (1 - S)")]
-
-
-class FinitePoint(_Model):
-    """What `trained_on` takes."""
-
-    p: Probability
-    vectors: Annotated[
-        Count,
-        Field(ge=1, le=10**7),
-        Meaning("feature vectors", "size of the training set, used whole in every step"),
-    ]
+ModelFeatures = Annotated[Count, Field(ge=2, le=4096), Meaning("features", "number of features, all of importance 1")]
+Hidden = Annotated[
+    Count, Field(ge=1), AfterValidator(UpTo("n", "n")), Meaning("dimensions", "number of hidden dimensions")
+]
+Vectors = Annotated[
+    Count,
+    Field(ge=1, le=10**7),
+    Meaning("feature vectors", "size of the training set, used whole in every step"),
+]
+InverseDensity = Annotated[Real, Field(ge=1), Meaning("1 or more", "1 / p = 1 / (1 - S)")]
+PhaseProbability = Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a feature is on, 1 - S")]
+Relative = Annotated[
+    Real, Field(gt=0), Meaning("above 0", "importance of the second feature, in units of the first one's")
+]
+Instances = Annotated[Count, Field(ge=1), Meaning("networks", "trained copies")]
 
 
 def phase_cell(
-    *, p: float, relative: float, instances: int, steps: int, seed: int, device: str = "auto"
+    *, p: PhaseProbability, relative: Relative, instances: Instances, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | str]:
     """Two features, one dimension: what becomes of the second one, in theory and in training."""
-    from superposition.toy import geometry, optima, training
+    from superposition import toy
 
     p = checks.number("p", p, 0, 1, open_low=True)
     importance = np.array([1.0, checks.number("relative", relative, 0, open_low=True, open_high=True)])
     structured = [np.array([pair]) for pair in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0), (-1.0, 1.0))]
-    minima = [optima.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
-    minima.append(optima.minimise(2, 1, importance, p, starts=4, seed=seed))
+    minima = [toy.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
+    minima.append(toy.minimise(2, 1, importance, p, starts=4, seed=seed))
     best = min(minima, key=lambda minimum: minimum.loss)
     lowest = best.loss
-    predicted = sorted({geometry.phase(minimum.W, 1) for minimum in minima if minimum.loss <= lowest * (1 + TIE)})
-    done = training.train(
+    predicted = sorted({toy.phase(minimum.W, 1) for minimum in minima if minimum.loss <= lowest * (1 + TIE)})
+    done = toy.train_models(
         2, 1, sparsity=1 - p, importance=importance, instances=instances, steps=steps, batch=1024, seed=seed,
         device=device,
     )  # fmt: skip
-    phases = [geometry.phase(W, 1) for W in done.W[0]]
+    phases = [toy.phase(W, 1) for W in done.W[0]]
     return {
         "theory": lowest,
         "trained": float(done.best_loss[0]),
@@ -93,15 +72,15 @@ def phase_cell(
 
 
 def dimensionalities(
-    *, n: int, m: int, inverse_density: float, steps: int, seed: int, device: str = "auto"
+    *, n: ModelFeatures, m: Hidden, inverse_density: InverseDensity, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | str]:
     """Train one model with features of equal importance and list the dimensionality of each feature."""
-    from superposition.toy import geometry, training
+    from superposition import toy
 
     inverse_density = checks.number("inverse_density", inverse_density, 1, open_high=True)
-    done = training.train(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
+    done = toy.train_models(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
     W = done.best_W[0]
-    D, norms = geometry.feature_dimensionality(W), (W**2).sum(axis=0)
+    D, norms = toy.feature_dimensionality(W), (W**2).sum(axis=0)
     order = D.argsort()
     return {
         "loss": float(done.loss[0, 0]),
@@ -113,7 +92,7 @@ def dimensionalities(
 
 
 def trained_on(
-    *, n: int, m: int, p: float, vectors: int, steps: int, seed: int, device: str = "auto"
+    *, n: ModelFeatures, m: Hidden, p: Probability, vectors: Vectors, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Train ReLU(W^T W x + b) on a fixed set of feature vectors, all of them in every step."""
     from superposition import optimise
@@ -145,7 +124,6 @@ def trained_on(
     }
 
 
-_HERE = "superposition.experiments.toy:"
 _PHASE = {
     "theory": Meaning(
         "squared error, importance-weighted sum",
@@ -188,8 +166,7 @@ RUNS = (
     Run(
         name="toy-phase",
         feeds="Toy Models of Superposition, the phase diagram of one extra feature",
-        function=_HERE + "phase_cell",
-        point=PhasePoint,
+        computes=phase_cell,
         columns=_PHASE,
         small=({"p": (0.1, 1.0), "relative": (0.1, 10.0), "instances": (4,), "steps": (300,), "seed": (0,)},),
         full=({"p": _PHASE_P, "relative": _PHASE_I, "instances": (16,), "steps": (1500,), "seed": (0,)},),
@@ -198,8 +175,7 @@ RUNS = (
     Run(
         name="toy-geometry",
         feeds="Toy Models of Superposition, the dimensionality of features over sparsity",
-        function=_HERE + "dimensionalities",
-        point=GeometryPoint,
+        computes=dimensionalities,
         columns=_GEOMETRY,
         small=({"n": (20,), "m": (4,), "inverse_density": (2.0, 8.0), "steps": (300,), "seed": (0,)},),
         full=({"n": (60,), "m": (12,), "inverse_density": _CROWDING, "steps": (2000,), "seed": (0, 1, 2)},),
@@ -208,8 +184,7 @@ RUNS = (
     Run(
         name="toy-finite",
         feeds="Henighan and others (2023), loss against the number of training vectors",
-        function=_HERE + "trained_on",
-        point=FinitePoint,
+        computes=trained_on,
         columns=_FINITE,
         small=({"n": (30,), "m": (3,), "p": (0.05,), "vectors": (10, 100), "steps": (200,), "seed": (0,)},),
         full=(

@@ -12,7 +12,19 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import NETWORK_LOSS, Batch, Gain, Initials, Neurons, Rate, Ring, Steps
+from superposition.experiments.shared import (
+    NETWORK_LOSS,
+    Batch,
+    Gain,
+    Initials,
+    Length0,
+    Length1,
+    Neurons,
+    Pixels,
+    Rate,
+    Seed,
+    Steps,
+)
 from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
@@ -30,77 +42,46 @@ Law = Annotated[
 ]
 
 
-class TrainedField(Ring):
-    """Networks to train, several initial weights side by side."""
-
-    initials: Initials
-    steps: Steps
-    lr: Rate
-    batch: Batch
-
-
-class LocalizationPoint(TrainedField):
-    """What `localization` takes."""
-
-    gain: Gain
-    law: Law
-    K: Neurons
-
-
-class BiasPoint(TrainedField):
-    """What `bias_sign` takes."""
-
-    gain: Gain
-    activation: Annotated[Literal["erf", "sigmoid"], Meaning("erf, sigmoid", "activation of the hidden neurons")]
-    bias: Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
-    K: Neurons
-
-
-class FlipsPoint(TrainedField):
-    """What `sign_flips` takes."""
-
-    gain: Gain
-    K: Neurons
-    keep_every: Annotated[Count, Field(ge=1), Meaning("steps", "steps between looks at the weights")]
+Activation = Annotated[Literal["erf", "sigmoid"], Meaning("erf, sigmoid", "activation of the hidden neurons")]
+Bias = Annotated[Real, Meaning("units of the pre-activation", "where all hidden biases start; they are learned")]
+KeepEvery = Annotated[Count, Field(ge=1), Meaning("steps", "steps between looks at the weights")]
 
 
 def batches(
     law: str, n: int, xi1: float, xi2: float, gain: float, batch: int, *, seed: int, device: str = "cpu"
 ) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
     """Endless batches of NLGP data or of its Gaussian clone."""
-    from superposition.receptive import training
-    from superposition.receptive.nlgp import nlgp_covariance
-    from superposition.receptive.ring import lengths
+    from superposition import receptive
 
     if checks.one_of("law", law, LAWS) == "nlgp":
-        return training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
-    clone = [nlgp_covariance(n, xi, gain) for xi in lengths(n, xi1, xi2)]
-    return training.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
+        return receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    clone = [receptive.nlgp_covariance(n, xi, gain) for xi in receptive.correlation_lengths(n, xi1, xi2)]
+    return receptive.gaussian_batches(*clone, batch, seed=seed, device=device)  # pyrefly: ignore[bad-argument-type, bad-argument-count]: two
 
 
 def localization(
-    *, n: int, xi1: float, xi2: float, gain: float, law: str, K: int, initials: int, steps: int, lr: float, batch: int,
-    seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, law: Law, K: Neurons, initials: Initials, steps: Steps,
+    lr: Rate, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and measure how localized every receptive field is."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches(law, n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr)
+    found = receptive.train_fields(W, data, steps=steps, lr=lr)
     return {**describe(found.W), "loss": float(found.loss.mean())}
 
 
 def bias_sign(
-    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, K: int, initials: int, steps: int,
-    lr: float, batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, activation: Activation, bias: Bias, K: Neurons,
+    initials: Initials, steps: Steps, lr: Rate, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train networks with erf or sigmoid neurons whose hidden biases start on one side."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
+    found = receptive.train_fields(W, data, steps=steps, lr=lr, activation=activation, bias=bias)
     return {
         **describe(found.W),
         "loss": float(found.loss.mean()),
@@ -111,18 +92,18 @@ def bias_sign(
 
 
 def sign_flips(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, initials: int, steps: int, lr: float, batch: int,
-    keep_every: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: Neurons, initials: Initials, steps: Steps, lr: Rate,
+    batch: Batch, keep_every: KeepEvery, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train ReLU networks and count how often their gates change."""
-    from superposition.receptive import training
+    from superposition import receptive
 
-    W = training.initial_weights(initials, K, n, seed=seed)
+    W = receptive.initial_weights(initials, K, n, seed=seed)
     data = batches("nlgp", n, xi1, xi2, gain, batch, seed=seed, device=device)
-    found = training.train(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
+    found = receptive.train_fields(W, data, steps=steps, lr=lr, keep_every=checks.whole("keep_every", keep_every, 1))
     fresh = batches("nlgp", n, xi1, xi2, gain, 10_000, seed=seed + 1_000_000)
     x1, x0 = (x.numpy().astype(np.float64) for x in next(fresh))
-    step, final = training.flips(found.kept, np.concatenate([x1, x0]))
+    step, final = receptive.gate_flips(found.kept, np.concatenate([x1, x0]))
     tenth = max(1, len(step) // 10)
     cosine = np.sum(W * found.W, axis=-1) / np.linalg.norm(W, axis=-1) / np.linalg.norm(found.W, axis=-1)
     return {
@@ -153,16 +134,16 @@ def preactivation_kurtosis(W: ArrayLike, x1: ArrayLike, x0: ArrayLike) -> dict[s
 
 def describe(W: np.ndarray) -> dict[str, float | str]:
     """How localized the fields are, over all neurons of all networks."""
-    from superposition.receptive import measures
+    from superposition import receptive
 
     n = W.shape[-1]
-    values = n * measures.ipr(W).ravel()
+    values = n * receptive.ipr(W).ravel()
     return {
         "median": float(np.median(values)),
         "lowest": float(values.min()),
         "highest": float(values.max()),
-        "width": float(np.median(measures.half_energy_width(W))),
-        "frequency": float(np.median(measures.mean_frequency(W))),
+        "width": float(np.median(receptive.half_energy_width(W))),
+        "frequency": float(np.median(receptive.mean_frequency(W))),
         "values": " ".join(f"{value:.2f}" for value in values),
     }
 
@@ -212,14 +193,12 @@ _BIAS = {"gain": (3,), "K": (8,), "initials": (4,), "steps": (6000,), "lr": (1,)
 _CAPTION = {"K": (12,), "initials": (1,), "steps": (5000,), "lr": (0.01,), "batch": (10000,), "keep_every": (20,)}
 _TRAINS = {**_CAPTION, "steps": (4000,), "lr": (2,), "batch": (4000,)}
 _BRIEF = {"initials": (2,), "steps": (60,), "batch": (200,), "seed": (0,)}
-_HERE = "superposition.experiments.trained_fields:"
 
 RUNS = (
     Run(
         name="field-gain",
         feeds="localization of ReLU networks with 1 and 12 neurons against the gain, beside Gaussian clones",
-        function=_HERE + "localization",
-        point=LocalizationPoint,
+        computes=localization,
         columns=DESCRIBED | NETWORK_LOSS,
         small=({**_RING, **_K1, **_BRIEF, "gain": (0.01, 3), "law": LAWS},),
         full=(
@@ -233,8 +212,7 @@ RUNS = (
     Run(
         name="field-bias",
         feeds="the sign of the hidden bias decides what erf and sigmoid networks localize on",
-        function=_HERE + "bias_sign",
-        point=BiasPoint,
+        computes=bias_sign,
         columns=_BIASES,
         small=({**_RING, **_BIAS, **_BRIEF, "activation": ("erf",), "bias": (-1, 1)},),
         full=(
@@ -246,8 +224,7 @@ RUNS = (
     Run(
         name="field-flips",
         feeds="the notes on localization, Figure 3, at its caption's settings and at settings that train",
-        function=_HERE + "sign_flips",
-        point=FlipsPoint,
+        computes=sign_flips,
         columns=_FLIPS,
         small=({**_RING, **_CAPTION, **_BRIEF, "gain": (3,)},),
         full=(

@@ -11,7 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import DEVICE, GAIN, Neurons, Ring, Steps
+from superposition.experiments.shared import DEVICE, GAIN, Length0, Length1, Neurons, Seed, Steps
 from superposition.inputs import Count, Real
 from superposition.runs.point import Columns, Meaning, Run
 
@@ -23,78 +23,54 @@ LARGE_BATCH = 6000  # near the critical gain waves decay at 0.01 / tau: small ba
 _SAMPLES = Meaning("vectors", "vectors of each label; mirror images double them")
 
 
-class _Gated(Ring):
-    n: Annotated[Count, Field(ge=3), Meaning("pixels", "pixels of the ring")]
-    samples: Annotated[Count, Field(ge=1), _SAMPLES]
-
-
-class FieldPoint(_Gated):
-    """What `trained_fields` takes."""
-
-    gain: Annotated[Real, Field(gt=0, le=100), GAIN]
-    K: Neurons
-    steps: Steps
-
-
-class MarginalPoint(_Gated):
-    """What `other_marginal` takes."""
-
-    law: Annotated[
-        Literal["erf", "tanh", "sine", "sinh", "power", "shrink", "elliptical", "cubic"],
-        Meaning(
-            "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
-            "marginal of the data, as superposition.receptive.marginals.draw",
-        ),
-    ]
-    strength: Annotated[Real, Meaning("number", "parameter of the marginal; for erf the gain")]
-    samples: Annotated[Count, Field(ge=2), _SAMPLES]
-    steps: Steps
-    starts: Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from random weights of its own")]
-
-
-class BasinPoint(_Gated):
-    """What `basin` takes."""
-
-    gain: Annotated[Real, Field(gt=0), GAIN]
-    noise: Annotated[
-        Real, Field(ge=0), Meaning("norm of the field", "norm of the push in units of the norm of the trained field")
-    ]
-    steps: Annotated[Count, Field(ge=1), Meaning("steps", "training steps before the push, and as many after it")]
-    trials: Annotated[Count, Field(ge=1), Meaning("pushes", "number of pushes")]
+GatedPixels = Annotated[Count, Field(ge=3), Meaning("pixels", "pixels of the ring")]
+GatedSamples = Annotated[Count, Field(ge=1), _SAMPLES]
+MarginalSamples = Annotated[Count, Field(ge=2), _SAMPLES]
+BasinGain = Annotated[Real, Field(gt=0), GAIN]
+FieldGain = Annotated[Real, Field(gt=0, le=100), GAIN]
+Noise = Annotated[
+    Real, Field(ge=0), Meaning("norm of the field", "norm of the push in units of the norm of the trained field")
+]
+BasinSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps before the push, and as many after it")]
+Trials = Annotated[Count, Field(ge=1), Meaning("pushes", "number of pushes")]
+Law = Annotated[
+    Literal["erf", "tanh", "sine", "sinh", "power", "shrink", "elliptical", "cubic"],
+    Meaning(
+        "erf, tanh, sine, sinh, power, shrink, elliptical, cubic",
+        "marginal of the data, as superposition.receptive.marginals.draw",
+    ),
+]
+Strength = Annotated[Real, Meaning("number", "parameter of the marginal; for erf the gain")]
+Starts = Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from random weights of its own")]
 
 
 def trained_fields(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, steps: int, seed: int, device: str = "cpu"
-) -> dict[str, float | str]:
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: FieldGain, K: Neurons, samples: GatedSamples, steps: Steps,
+    seed: Seed, device: str = "cpu",
+) -> dict[str, float | str]:  # fmt: skip
     """Train a ReLU network and compare its fields with those that fixed gates would give."""
-    from superposition.receptive import gated_training, least_squares
-    from superposition.receptive import gates as receptive_gates
-    from superposition.receptive.gated_training import RELU
-    from superposition.receptive.gates import centres, directions
-    from superposition.receptive.measures import ipr
-    from superposition.receptive.ring import kernel_row
-    from superposition.receptive.training import initial_weights
+    from superposition import receptive
 
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
     n = checks.whole("n", n, 3)
-    x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[0])
-    fresh = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[1])
-    w0 = initial_weights(1, K, n, seed=int(streams[2]))
-    w = gated_training.train(w0, x, y, RELU, steps=steps, lr=K / 3, turn=True, seed=streams[3])[0]
+    x, y = receptive.labelled_sample(n, xi1, xi2, gain, samples, seed=streams[0])
+    fresh = receptive.labelled_sample(n, xi1, xi2, gain, samples, seed=streams[1])
+    w0 = receptive.initial_weights(1, K, n, seed=int(streams[2]))
+    w = receptive.train_gated(w0, x, y, receptive.RELU, steps=steps, lr=K / 3, turn=True, seed=streams[3])[0]
     own, out_own = _least_squares(w, x, y, fresh[0])
-    _, out_random = _least_squares(directions("random", n, K, seed=streams[3]), x, y, fresh[0])
-    out = gated_training.outputs(w[None], fresh[0], RELU)[:, 0]
+    _, out_random = _least_squares(receptive.gate_directions("random", n, K, seed=streams[3]), x, y, fresh[0])
+    out = receptive.gated_outputs(w[None], fresh[0], receptive.RELU)[:, 0]
     tiling, loss_tiling = tiled(n, xi1, xi2, gain, K)
-    gates = fresh[0][:, centres(n, K)] > 0
+    gates = fresh[0][:, receptive.gate_centres(n, K)] > 0
     templates = {
-        "cos_ols": least_squares.small_bump_field(n, xi1, xi2, gain, 0),
+        "cos_ols": receptive.small_bump_field(n, xi1, xi2, gain, 0),
         "cos_pixel": np.eye(1, n)[0],
-        "cos_kernel": kernel_row(n, xi1),
+        "cos_kernel": receptive.kernel_row(n, xi1),
         "cos_flat": np.ones(n),
     }
     return {
-        "n_ipr": float(np.median(n * ipr(w))),
-        **{name: float(np.median(least_squares.best_shift_cosine(w, row))) for name, row in templates.items()},
+        "n_ipr": float(np.median(n * receptive.ipr(w))),
+        **{name: float(np.median(receptive.best_shift_cosine(w, row))) for name, row in templates.items()},
         "cos_own": float(np.sum(w * own) / np.linalg.norm(w) / np.linalg.norm(own)),
         "same_outputs": float(np.sum(out * out_own) / np.linalg.norm(out) / np.linalg.norm(out_own)),
         **{
@@ -102,42 +78,42 @@ def trained_fields(
             for name, values in (("relu", out), ("own", out_own), ("random", out_random))
         },
         "loss_tiling": loss_tiling,
-        "agree_tiling": float(np.mean(receptive_gates.opened(tiling, fresh[0]) == gates)),
+        "agree_tiling": float(np.mean(receptive.opened_gates(tiling, fresh[0]) == gates)),
         "device": "cpu",
     }
 
 
 def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np.ndarray, "K n"], float]:
     """Fields and limiting loss of K evenly spaced single-pixel gates, exact."""
-    from superposition.receptive import gated_networks, gates, least_squares
-    from superposition.receptive.ring import gaussian_covariance, lengths
+    from superposition import receptive
 
-    pixels = gates.centres(n, K)
-    A = sum(gates.small_bump_second_moment(pixels, gaussian_covariance(n, xi), gain) / 2 for xi in lengths(n, xi1, xi2))  # pyrefly: ignore[bad-argument-type]: whole numbers
-    b = np.stack([least_squares.small_bump_covariance(n, xi1, gain, i) for i in pixels])
-    return gated_networks.limiting_weights(A, b), gated_networks.limiting_loss(A, b)
+    pixels = receptive.gate_centres(n, K)
+    A = sum(
+        receptive.small_bump_second_moment(pixels, receptive.gaussian_covariance(n, xi), gain) / 2
+        for xi in receptive.correlation_lengths(n, xi1, xi2)
+    )
+    b = np.stack([receptive.small_bump_covariance(n, xi1, gain, i) for i in pixels])
+    return receptive.limiting_weights(A, b), receptive.limiting_loss(A, b)
 
 
 def other_marginal(
-    *, n: int, xi1: float, xi2: float, law: str, strength: float, samples: int, steps: int, starts: int, seed: int,
-    device: str = "cpu",
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, law: Law, strength: Strength, samples: MarginalSamples, steps: Steps,
+    starts: Starts, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single ReLU neurons on inputs with another marginal."""
-    from superposition.receptive import gated_training, marginals
-    from superposition.receptive.gated_training import RELU
-    from superposition.receptive.measures import ipr
-    from superposition.receptive.ring import lengths
-    from superposition.receptive.training import initial_weights
+    from superposition import receptive
 
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(4)
-    xi1, xi2 = lengths(n, xi1, xi2)
-    one = marginals.draw(law, strength, n, xi1, samples, seed=streams[0])
-    zero = marginals.draw(law, strength, n, xi2, samples, seed=streams[1])
-    x, y = gated_training.labelled(one, zero, seed=streams[2])
-    w0 = initial_weights(starts, 1, n, seed=int(streams[2]))
+    xi1, xi2 = receptive.correlation_lengths(n, xi1, xi2)
+    one = receptive.draw_marginal(law, strength, n, xi1, samples, seed=streams[0])
+    zero = receptive.draw_marginal(law, strength, n, xi2, samples, seed=streams[1])
+    x, y = receptive.mirrored_sample(one, zero, seed=streams[2])
+    w0 = receptive.initial_weights(starts, 1, n, seed=int(streams[2]))
     batch = min(LARGE_BATCH, len(x))
-    w = gated_training.train(w0, x, y, RELU, steps=steps, lr=1.0, batch=batch, turn=True, seed=streams[3])[:, 0]
-    found = n * ipr(w)
+    w = receptive.train_gated(w0, x, y, receptive.RELU, steps=steps, lr=1.0, batch=batch, turn=True, seed=streams[3])[
+        :, 0
+    ]
+    found = n * receptive.ipr(w)
     return {
         "n_ipr": float(np.median(found)),
         "n_ipr_low": float(found.min()),
@@ -149,55 +125,50 @@ def other_marginal(
 
 def hermite_ratios(columns: Columns) -> Columns:
     """The ratio of the third to the first Hermite coefficient of each marginal."""
-    from superposition.receptive.marginals import hermite_ratio
+    from superposition import receptive
 
     rows = list(zip(columns["law"].tolist(), columns["strength"].tolist(), strict=True))
-    known = {row: hermite_ratio(*row) for row in set(rows)}
+    known = {row: receptive.hermite_ratio(*row) for row in set(rows)}
     return {"c3_over_c1": np.array([known[row] for row in rows])}
 
 
 def basin(
-    *, n: int, xi1: float, xi2: float, gain: float, noise: float, samples: int, steps: int, trials: int, seed: int,
-    device: str = "cpu",
+    *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: BasinGain, noise: Noise, samples: GatedSamples,
+    steps: BasinSteps, trials: Trials, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Push a localised field off with noise, train on, and see where it ends."""
-    from superposition.receptive import gated_training
-    from superposition.receptive.gated_training import RELU
-    from superposition.receptive.measures import ipr, peak
-    from superposition.receptive.nlgp import nlgp_covariance
-    from superposition.receptive.training import initial_weights
+    from superposition import receptive
 
     n, trials = checks.whole("n", n, 3), checks.whole("trials", trials, 1)
     noise = checks.number("noise", noise, 0, open_high=True)
     streams = np.random.SeedSequence(checks.whole("seed", seed, 0)).generate_state(5)
-    x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=streams[0])
-    start = initial_weights(1, 1, n, seed=int(streams[1]))
+    x, y = receptive.labelled_sample(n, xi1, xi2, gain, samples, seed=streams[0])
+    start = receptive.initial_weights(1, 1, n, seed=int(streams[1]))
     options = {"steps": steps, "lr": 0.5, "turn": True}
-    field = gated_training.train(start, x, y, RELU, **options, seed=streams[2])[0, 0]
+    field = receptive.train_gated(start, x, y, receptive.RELU, **options, seed=streams[2])[0, 0]
     z = np.random.default_rng(streams[3]).standard_normal((trials, n))
     pushed = field + noise * np.linalg.norm(field) * z / np.linalg.norm(z, axis=1, keepdims=True)
-    end = peak(gated_training.train(pushed[:, None], x, y, RELU, **options, seed=streams[4])[:, 0])
-    home = peak(field)
-    guess = peak(pushed @ nlgp_covariance(n, xi1, gain))
+    end = receptive.peak(receptive.train_gated(pushed[:, None], x, y, receptive.RELU, **options, seed=streams[4])[:, 0])
+    home = receptive.peak(field)
+    guess = receptive.peak(pushed @ receptive.nlgp_covariance(n, xi1, gain))
     return {
         "stays": float(np.mean(end == home)),
         "predicted": float(np.mean(guess == home)),
         "agrees": float(np.mean((end == home) == (guess == home))),
-        "silent": float(np.mean((end == home) == (peak(pushed) == home))),
-        "n_ipr": float(n * ipr(field)),
+        "silent": float(np.mean((end == home) == (receptive.peak(pushed) == home))),
+        "n_ipr": float(n * receptive.ipr(field)),
         "device": "cpu",
     }
 
 
 def _least_squares(directions, x, y, fresh):
     """Least-squares fields of half-space gates on one sample, and what they predict on another."""
-    from superposition.receptive import gated_networks, gates
+    from superposition import receptive
 
-    fields = gated_networks.limiting_weights(*gated_networks.moments(gates.opened(directions, x), x, y))
-    return fields, np.mean(gates.opened(directions, fresh) * (fresh @ fields.T), axis=1)
+    fields = receptive.limiting_weights(*receptive.gated_moments(receptive.opened_gates(directions, x), x, y))
+    return fields, np.mean(receptive.opened_gates(directions, fresh) * (fresh @ fields.T), axis=1)
 
 
-_HERE = "superposition.experiments.trained_gates:"
 _FIELD_COLUMNS = {
     "n_ipr": Meaning("n IPR", "median over neurons"),
     "cos_ols": Meaning(
@@ -245,8 +216,7 @@ RUNS = (
     Run(
         name="gated-fields",
         feeds="Localization, section 4.2: trained ReLU networks against the fields of fixed gates",
-        function=_HERE + "trained_fields",
-        point=FieldPoint,
+        computes=trained_fields,
         columns=_FIELD_COLUMNS,
         small=({**_RING, "samples": (1000,), "steps": (100,), "gain": (3.0,), "K": (1, 2), "seed": (0,)},),
         full=(
@@ -259,8 +229,7 @@ RUNS = (
     Run(
         name="gated-marginals",
         feeds="Localization, section 6.1: which marginals make a neuron localise",
-        function=_HERE + "other_marginal",
-        point=MarginalPoint,
+        computes=other_marginal,
         columns=_MARGINAL_COLUMNS,
         predicted=(hermite_ratios,),
         small=(
@@ -280,8 +249,7 @@ RUNS = (
     Run(
         name="gated-basin",
         feeds="Localization, section 5: how far a localised field can be pushed and still come back",
-        function=_HERE + "basin",
-        point=BasinPoint,
+        computes=basin,
         columns=_BASIN_COLUMNS,
         small=(
             {**_RING, "gain": (3.0,), "noise": (1.0,), "samples": (1000,), "steps": (100,), "trials": (5,),

@@ -11,51 +11,38 @@ from superposition import checks, features
 from superposition.checks import MOST_FEATURES
 from superposition.experiments.shared import DEVICE, DIMENSIONS, FEATURES, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 VECTORS = 10_000  # of each half of the simulations with signs drawn anew
 
 
-class SignsPoint(Point):
-    """What `shuffled_signs` takes."""
-
-    ns: Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
-    nd: Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-    exponent: Annotated[
-        Real,
-        Field(ge=0, le=10),
-        Meaning(
-            "0 or more",
-            "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
-        ),
-    ]
-    steps: Steps
-    batch: Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]
-    lr: Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate")]
-    seed: Seed
-
-
-class UnequalPoint(SignsPoint):
-    """What `unequal_autoencoder` takes."""
-
-    decoder: Annotated[Literal["tied", "free"], Meaning("tied, free", "whether W_out is the transpose of W_in")]
+Ns = Annotated[Count, Field(ge=2, le=MOST_FEATURES), FEATURES]
+Nd = Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Exponent = Annotated[
+    Real,
+    Field(ge=0, le=10),
+    Meaning(
+        "0 or more",
+        "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
+    ),
+]
+Batch = Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]
+Lr = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate")]
+Decoder = Annotated[Literal["tied", "free"], Meaning("tied, free", "whether W_out is the transpose of W_in")]
 
 
 def unequal_autoencoder(
-    *, ns: int, nd: int, exponent: float, decoder: str, steps: int, batch: int, lr: float, seed: int,
+    *, ns: Ns, nd: Nd, exponent: Exponent, decoder: Decoder, steps: Steps, batch: Batch, lr: Lr, seed: Seed,
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder on features whose frequency falls as a power of their rank, and say how they share."""
-    from superposition import devices
-    from superposition.frequencies import sharing
-    from superposition.frequencies.unequal_training import train_unequal
-    from superposition.rug import training
+    from superposition import devices, frequencies, rug
 
-    p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
+    p = frequencies.power_law(checks.whole("ns", ns, 2, rug.MOST_TRAINABLE), exponent)
     tied = checks.one_of("decoder", decoder, ("tied", "free")) == "tied"
     how = {"tied": tied, "steps": steps, "batch": batch, "lr": lr, "seed": seed, "device": device}
-    model = train_unequal(p, nd, **how)
-    share = sharing.shares(model.W_in, p)
+    model = frequencies.train_unequal(p, nd, **how)
+    share = frequencies.shares(model.W_in, p)
     octaves = np.log2(np.arange(1, ns + 1)).astype(int)
     count, on = np.bincount(octaves), np.bincount(octaves, features.second_moment(p))
     rows = _rows(model, p)
@@ -71,20 +58,18 @@ def unequal_autoencoder(
 
 
 def shuffled_signs(
-    *, ns: int, nd: int, exponent: float, steps: int, batch: int, lr: float, seed: int, device: str = "auto"
+    *, ns: Ns, nd: Nd, exponent: Exponent, steps: Steps, batch: Batch, lr: Lr, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Train a tied autoencoder on unequal features, and draw the signs of its interference anew."""
-    from superposition.frequencies import few_active_features, sharing
-    from superposition.frequencies.unequal_training import train_unequal
-    from superposition.rug import training
+    from superposition import frequencies, rug
 
-    p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
-    model = train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    p = frequencies.power_law(checks.whole("ns", ns, 2, rug.MOST_TRAINABLE), exponent)
+    model = frequencies.train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
     coins, own, mixed = np.random.default_rng([seed, 1]).spawn(3)
     W = model.W_out.astype(float) @ model.W_in
     signs = np.where(np.eye(ns, dtype=bool), 1, coins.choice((-1.0, 1.0), W.shape))
-    tuned, tuned_se = few_active_features.tuned_losses(W, p, samples=VECTORS, seed=own)
-    shuffled, shuffled_se = few_active_features.tuned_losses(W * signs, p, samples=VECTORS, seed=mixed)
+    tuned, tuned_se = frequencies.tuned_losses(W, p, samples=VECTORS, seed=own)
+    shuffled, shuffled_se = frequencies.tuned_losses(W * signs, p, samples=VECTORS, seed=mixed)
     return {
         "loss": model.loss,
         "loss_se": model.loss_se,
@@ -97,14 +82,15 @@ def shuffled_signs(
 
 def _rows(model, p):
     """The loss if the interference were Gaussian, the part of the dimensions in use, the part below zero."""
-    from superposition.rug import meanfield, ranges
+    from superposition import ranges
+    from superposition.rug import loss
 
     W = model.W_out.astype(float) @ model.W_in
     gain, V = np.maximum(np.diag(W), 1 / ranges.LARGEST), features.variance(p)
     off = W - np.diag(np.diag(W))
     powers = off**2 * V
     variance = powers.sum(axis=1) / gain**2
-    gaussian = meanfield.loss(gain, model.bias + off @ features.mean(p), np.sqrt(variance), p)
+    gaussian = loss.unchecked(gain, model.bias + off @ features.mean(p), np.sqrt(variance), p)
     negative = (powers * (off < 0)).sum(axis=1) / powers.sum(axis=1)
     return {
         "gaussian": float(gaussian.sum()),
@@ -117,7 +103,6 @@ def _each(name, values):
     return {f"{name}_{k}": float(value) for k, value in enumerate(values)}
 
 
-_HERE = "superposition.experiments.unequal:"
 _RANKS = ["rank 1", *(f"ranks {2**k} to {min(2 ** (k + 1) - 1, 1000)}" for k in range(1, 10))]  # of 1000 features
 _LOSS = {
     "loss": Meaning(
@@ -169,8 +154,7 @@ RUNS = (
     Run(
         name="rug-frequencies-seeds",
         feeds="loss against width for features whose frequency falls as a power of their rank, tied and free decoders",
-        function=_HERE + "unequal_autoencoder",
-        point=UnequalPoint,
+        computes=unequal_autoencoder,
         columns=_SHARED,
         small=({**_TINY, **_BOTH, "seed": (0, 1)},),
         full=(
@@ -182,8 +166,7 @@ RUNS = (
     Run(
         name="rug-frequencies-signs",
         feeds="what the signs of trained weights are worth, for 300 unequal features",
-        function=_HERE + "shuffled_signs",
-        point=SignsPoint,
+        computes=shuffled_signs,
         columns=_SIGNS,
         small=(
             {"ns": (40,), "nd": (4,), "exponent": (1.5,), "steps": (300,), "batch": (64,), "lr": (0.01,), "seed": (0,)},

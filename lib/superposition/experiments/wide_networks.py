@@ -15,14 +15,16 @@ from superposition.experiments.shared import (
     Batch,
     Gain,
     Initials,
+    Length0,
+    Length1,
     Neurons,
+    Pixels,
     RatePerNeuron,
-    Ring,
     Seed,
     Steps,
 )
 from superposition.inputs import Count, From, Real, UpTo
-from superposition.runs.point import Meaning, Point, Run
+from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -31,84 +33,56 @@ if TYPE_CHECKING:
 FORECASTS = ("raw", "short", "long", "twice")
 
 
-class HundredPoint(Ring):
-    """What `hundred` takes."""
-
-    gain: Gain
-    steps: Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
-    lr: RatePerNeuron
-    batch: Batch
-    activation: Annotated[
-        Literal["relu", "erf", "sigmoid", "tanh"],
-        Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
-    ]
-    bias: Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
-    scale: Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
-    K: Neurons
-    initials: Initials
-
-
 def _longest(shortest):
     return AfterValidator(From(shortest, shortest)), AfterValidator(UpTo("n", "n"))
 
 
-class PulsePoint(Point):
-    """What `pulse_fields` takes."""
-
-    n: Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
-    version: Annotated[
-        Literal["raw", "complemented", "signed"],
-        Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
-    ]
-    long_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
-    long_high: Annotated[Count, *_longest("long_low"), Meaning("pixels", "longest pulse with label 1")]
-    short_low: Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
-    short_high: Annotated[Count, *_longest("short_low"), Meaning("pixels", "longest pulse with label 0")]
-    K: Neurons
-    initials: Initials
-    steps: Steps
-    lr: RatePerNeuron
-    seed: Seed
-
-
-class FrozenPoint(Ring):
-    """What `frozen_gates` takes."""
-
-    gain: Gain
-    K: Neurons
-    samples: Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each label, each with its mirror image")]
-    iterations: Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
+Samples = Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each label, each with its mirror image")]
+Iterations = Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
+HundredSteps = Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
+Activation = Annotated[
+    Literal["relu", "erf", "sigmoid", "tanh"],
+    Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
+]
+Bias = Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
+Scale = Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]
+PulsePixels = Annotated[Count, Field(ge=2, le=1000), Meaning("pixels", "pixels of the ring")]
+Version = Annotated[
+    Literal["raw", "complemented", "signed"],
+    Meaning("raw, complemented, signed", "which pulses, as superposition.receptive.pulse_support"),
+]
+LongLow = Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 1")]
+LongHigh = Annotated[Count, *_longest("long_low"), Meaning("pixels", "longest pulse with label 1")]
+ShortLow = Annotated[Count, Field(ge=1), Meaning("pixels", "shortest pulse with label 0")]
+ShortHigh = Annotated[Count, *_longest("short_low"), Meaning("pixels", "longest pulse with label 0")]
 
 
 def hundred(
-    *, n: int, xi1: float, xi2: float, gain: float, activation: str, bias: float, scale: float, K: int, initials: int,
-    steps: int, lr: float, batch: int, seed: int, device: str = "auto",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, activation: Activation, bias: Bias, scale: Scale, K: Neurons,
+    initials: Initials, steps: HundredSteps, lr: RatePerNeuron, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train wide networks, and compare where their neurons peak with what the initial weights foretell."""
-    from superposition.receptive import least_squares, measures, ring, training
-    from superposition.receptive.nlgp import nlgp_covariance
+    from superposition import receptive
 
-    W0 = training.initial_weights(initials, K, n, scale=scale, seed=seed)
-    data = training.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
+    W0 = receptive.initial_weights(initials, K, n, scale=scale, seed=seed)
+    data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
     learned = None if activation == "relu" else bias
-    found = training.train(
+    found = receptive.train_fields(
         W0, data, steps=steps, lr=lr * K, lr_out=lr, activation=activation, bias=learned, keep_every=max(1, steps // 30)
     )
-    C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
-    at, long = measures.peak(found.W), W0 @ C1
+    C1, C0 = (receptive.nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
+    at, long = receptive.peak(found.W), W0 @ C1
     guesses = dict(zip(FORECASTS, (W0, W0 @ C0, long, long @ C1), strict=True))
-    hits = {name: measures.ring_distance(measures.peak(guess), at, n) <= 1 for name, guess in guesses.items()}
-    ipr = np.median(n * measures.ipr(found.W), axis=1)
+    hits = {name: receptive.ring_distance(receptive.peak(guess), at, n) <= 1 for name, guess in guesses.items()}
+    ipr = np.median(n * receptive.ipr(found.W), axis=1)
     top, there = (np.take_along_axis(w, at[..., None], axis=2) for w in (found.W, long))
     return {
         "ipr": float(np.median(ipr)),
         "ipr_low": float(ipr.min()),
         "ipr_high": float(ipr.max()),
-        "frequency": float(np.median(measures.mean_frequency(found.W))),
-        "kernel": float(np.median(least_squares.best_shift_cosine(found.W, ring.kernel_row(n, xi1)))),
-        "ols": float(
-            np.median(least_squares.best_shift_cosine(found.W, least_squares.small_bump_field(n, xi1, xi2, gain, 0)))
-        ),
+        "frequency": float(np.median(receptive.mean_frequency(found.W))),
+        "kernel": float(np.median(receptive.best_shift_cosine(found.W, receptive.kernel_row(n, xi1)))),
+        "ols": float(np.median(receptive.best_shift_cosine(found.W, receptive.small_bump_field(n, xi1, xi2, gain, 0)))),
         "loss": float(found.loss.mean()),
         "bias_mean": float(found.bias.mean()),
         **{name: float(hit.mean()) for name, hit in hits.items()},
@@ -120,58 +94,57 @@ def hundred(
 
 def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
     """How many powers of C1 the linear filter from initial weights to weights is worth."""
-    from superposition.receptive import ring
+    from superposition import receptive
 
     before, after = (np.fft.rfft(w, axis=-1) for w in (W0, W))
     filtered = np.abs(np.sum(after * np.conj(before), axis=(0, 1)).real) / np.sum(np.abs(before) ** 2, axis=(0, 1))
-    lam = ring.eigenvalues(C1)
+    lam = receptive.eigenvalues(C1)
     here = lam > lam.max() / 3
     return float(np.polyfit(np.log(lam[here]), np.log(filtered[here]), 1)[0])
 
 
 def pulse_fields(
-    *, n: int, version: str, long_low: int, long_high: int, short_low: int, short_high: int, K: int, initials: int,
-    steps: int, lr: float, seed: int, device: str = "auto",
+    *, n: PulsePixels, version: Version, long_low: LongLow, long_high: LongHigh, short_low: ShortLow,
+    short_high: ShortHigh, K: Neurons, initials: Initials, steps: Steps, lr: RatePerNeuron, seed: Seed,
+    device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
     """Train on all pulses at once: long ones against short ones."""
-    from superposition.receptive import measures, single_pulses, training
+    from superposition import receptive
 
     spans = range(long_low, long_high + 1), range(short_low, short_high + 1)
-    data = training.fixed_batches(
-        *(single_pulses.pulse_support(n, list(span), version) for span in spans), device=device
-    )
-    found = training.train(training.initial_weights(initials, K, n, seed=seed), data, steps=steps, lr=lr * K)
-    width = measures.half_energy_width(found.W)
+    data = receptive.fixed_batches(*(receptive.pulse_support(n, list(span), version) for span in spans), device=device)
+    found = receptive.train_fields(receptive.initial_weights(initials, K, n, seed=seed), data, steps=steps, lr=lr * K)
+    width = receptive.half_energy_width(found.W)
     return {
         "width": float(np.median(width)),
         "width_low": float(width.min()),
         "width_high": float(width.max()),
-        "ipr": float(np.median(n * measures.ipr(found.W))),
-        "flat": float(np.median(measures.power(found.W)[..., 0])),
+        "ipr": float(np.median(n * receptive.ipr(found.W))),
+        "flat": float(np.median(receptive.power_spectrum(found.W)[..., 0])),
         "loss": float(found.loss.mean()),
     }
 
 
 def frozen_gates(
-    *, n: int, xi1: float, xi2: float, gain: float, K: int, samples: int, iterations: int, seed: int,
-    device: str = "cpu",
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: Neurons, samples: Samples, iterations: Iterations,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates."""
     from scipy.optimize import minimize
 
-    from superposition.receptive import gated_networks, gated_training, training
+    from superposition import receptive
 
-    x, y = gated_training.task(n, xi1, xi2, gain, samples, seed=seed)
+    x, y = receptive.labelled_sample(n, xi1, xi2, gain, samples, seed=seed)
 
     def objective(flat):
         gates = (h := x @ flat.reshape(K, n).T) > 0
         error = np.mean(h * gates, axis=1) - y
         return np.mean(error**2) / 2, ((gates * error[:, None]).T @ x / len(x) / K).ravel()
 
-    start = training.initial_weights(1, K, n, seed=seed)[0].ravel()
+    start = receptive.initial_weights(1, K, n, seed=seed)[0].ravel()
     options = {"maxiter": iterations, "maxfun": 2 * iterations, "gtol": 1e-12, "ftol": 0, "maxcor": 30}
     w = minimize(objective, start, jac=True, method="L-BFGS-B", options=options).x
-    A, b = gated_networks.moments(x @ w.reshape(K, n).T > 0, x, y)
+    A, b = receptive.gated_moments(x @ w.reshape(K, n).T > 0, x, y)
     eigenvalues, own = np.linalg.eigvalsh(A), K * np.linalg.solve(A, b.ravel())
     loss, slope = objective(w)
     gradient, size = np.linalg.norm(slope), np.linalg.norm(w)
@@ -185,7 +158,6 @@ def frozen_gates(
     }
 
 
-_HERE = "superposition.experiments.wide_networks:"
 _HUNDRED_COLUMNS = {
     **NETWORK_LOSS,
     "ipr": Meaning("n IPR", "median over networks of the median over neurons"),
@@ -250,8 +222,7 @@ RUNS = (
     Run(
         name="field-hundred",
         feeds="width, frequency and place of the fields of a hundred neurons: three activations, both signs of bias",
-        function=_HERE + "hundred",
-        point=HundredPoint,
+        computes=hundred,
         columns=_HUNDRED_COLUMNS,
         small=({**_RING, **_HUNDRED, **_RELU, **_FEW, "K": (4,), "initials": (2,), "scale": (1,)},),
         full=(
@@ -263,8 +234,7 @@ RUNS = (
     Run(
         name="field-pulses",
         feeds="do pulses localize: form, lengths, neurons, seeds",
-        function=_HERE + "pulse_fields",
-        point=PulsePoint,
+        computes=pulse_fields,
         columns=_PULSE_COLUMNS,
         small=({**_PULSES, **_LONG, "K": (1,), "initials": (1,), "steps": (20,), "seed": (0,)},),
         full=tuple({**_PULSES, **span, "K": (1, 8, 100), "seed": (0, 1, 2)} for span in (_LONG, _AUTHORS)),
@@ -273,8 +243,7 @@ RUNS = (
     Run(
         name="field-frozen",
         feeds="a ReLU network minimized on a whole sample, beside least squares behind its own gates",
-        function=_HERE + "frozen_gates",
-        point=FrozenPoint,
+        computes=frozen_gates,
         columns=_FROZEN_COLUMNS,
         small=({**_FROZEN, "K": (2,), "samples": (200,), "iterations": (20,), "seed": (0,)},),
         full=({**_FROZEN, "K": (4, 12, 24), "samples": (1000, 4000, 16_000)},),

@@ -1,8 +1,8 @@
 """Training of networks whose neurons are lines with a slope that switches: gated, ReLU, leaky, linear.
 
 Every neuron gives ``slope * (w . x)``. A gate fixed in advance makes it a gated linear network; a
-slope that looks at the sign of its own pre-activation makes it a ReLU. One loop trains them all,
-many networks at a time on the same data, so that what differs is the gate alone.
+slope that depends on the sign of its own pre-activation makes it a ReLU. One loop trains them all,
+many networks at a time on the same data, so that only the gates differ.
 
 Source: the localization notes, eq. 2, 3, 37 and 39, and the headings of sections 5 and 6.
 """
@@ -13,7 +13,21 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_sample
+from superposition.receptive.ranges import (
+    STEEPEST,
+    as_given,
+    length0,
+    length1,
+    one_gain,
+    one_ring,
+    pixels,
+    sample,
+    sample_fits,
+    two_lengths,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -22,19 +36,69 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-def task(
+def _classes_fit(one, zero):
+    if one.shape != zero.shape:
+        raise ValueError(f"one and zero have shapes {one.shape} and {zero.shape}; allowed: one shape")
+
+
+def _data_fit(w0, x, y, batch):
+    if w0.shape[2] != x.shape[1] or np.shape(y) not in ((len(x),), (len(x), len(w0))):
+        shapes = f"{w0.shape}, {x.shape} and {np.shape(y)}"
+        raise ValueError(f"w0, x and y have shapes {shapes}; allowed: (R, K, n), (N, n) and (N,) or (N, R)")
+    checks.whole("batch", batch, 1, len(x))
+
+
+@checked(
+    two_lengths, sample_fits, n=pixels, xi1=length1, xi2=length0, gain=one_gain, samples=ranges.samples,
+    seed=ranges.seed
+)  # fmt: skip
+def labelled_sample(
     n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
-    """Shuffled NLGP inputs (4 samples, n), each with its mirror image, and their labels 0 and 1, equally many."""
+    """Shuffled NLGP inputs, each with its mirror image, and their labels 0 and 1, equally many.
+
+    Source: the notes on localization, section 1. Use `mirrored_sample` instead for inputs of any other law.
+
+    Parameters
+    ----------
+    samples : int
+        Vectors of each label, without their mirror images.
+
+    Returns
+    -------
+    x : numpy.ndarray, shape (4 samples, n)
+    y : numpy.ndarray, shape (4 samples,)
+
+    Examples
+    --------
+    >>> x, y = labelled_sample(40, 2, 1, 3.0, 100, seed=0)
+    >>> x.shape, float(y.mean())
+    ((400, 40), 0.5)
+    """
     rng = np.random.default_rng(seed)
     one = nlgp_sample(n, xi1, gain, samples, seed=rng)
-    return labelled(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
+    return mirrored_sample(one, nlgp_sample(n, xi2, gain, samples, seed=rng), seed=rng)
 
 
-def labelled(
+@checked(_classes_fit, one=sample, zero=sample, seed=ranges.seed)
+def mirrored_sample(
     one: ArrayLike, zero: ArrayLike, *, seed: int | np.random.Generator
 ) -> tuple[Float[np.ndarray, "rows n"], Float[np.ndarray, " rows"]]:
-    """Join the inputs (N, n) of the classes Y = 1 and Y = 0 and their mirror images, shuffled."""
+    """Inputs (N, n) of the classes Y = 1 and Y = 0 and their mirror images, shuffled, with their labels.
+
+    Source: ours. Use `labelled_sample` instead for the NLGP.
+
+    Returns
+    -------
+    x : numpy.ndarray, shape (4 N, n)
+    y : numpy.ndarray, shape (4 N,)
+
+    Examples
+    --------
+    >>> x, y = mirrored_sample([[1.0, 2.0]], [[3.0, 4.0]], seed=0)
+    >>> float(x.sum()), y.sum()
+    (0.0, np.float64(2.0))
+    """
     one, zero = np.asarray(one, float), np.asarray(zero, float)
     x = np.concatenate([one, -one, zero, -zero])
     y = np.repeat([1.0, 0.0], 2 * len(one))
@@ -42,39 +106,111 @@ def labelled(
     return x[order], y[order]
 
 
-def leaky(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Slope of a ReLU neuron (eq. 37: its gate times a linear neuron) that lets a part of the negative side through."""
+@checked(slope=ranges.number())
+def leaky_slope(slope: float) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Slopes of leaky ReLU neurons for `train_gated`: 1 where the pre-activation is above 0, else ``slope``.
+
+    Source: the notes on localization, eq. 37, and the headings of section 6.
+
+    Examples
+    --------
+    >>> leaky_slope(0.1)(np.array([-2.0, 3.0]), None)
+    array([0.1, 1. ], dtype=float32)
+    """
     return lambda h, x: np.where(h > 0, np.float32(1), np.float32(slope))
 
 
-RELU = leaky(0)
+RELU = leaky_slope(0)
 
 
+@checked(h=as_given("B R K"), x=as_given("B n"))
 def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
-    """Slopes (B, R, K) of ReLU neurons of which the last of each network is linear, for inputs (B, n)."""
+    """Slopes (B, R, K), for `train_gated`, of ReLU neurons of which the last of each network is linear.
+
+    Source: the notes on localization, the headings of section 6.
+
+    Parameters
+    ----------
+    h : array_like, shape (B, R, K)
+        Pre-activations.
+    x : array_like, shape (B, n)
+        Inputs, which do not matter here.
+
+    Examples
+    --------
+    >>> relu_with_linear_pathway(np.array([[[-1.0, -2.0]]]), np.ones((1, 2)))
+    array([[[0., 1.]]])
+    """
     slopes = (h > 0).astype(h.dtype)
     slopes[..., -1] = 1
     return slopes
 
 
-def half_spaces(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
-    """Slopes of neurons with fixed half-space gates, open where directions[k] . x > 0; the same for all networks."""
+@checked(directions=ranges.array("K n", -1e30, 1e30))
+def half_space_slopes(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray], np.ndarray]:
+    """Slopes, for `train_gated`, of neurons with fixed gates, open where directions[k] . x > 0, as in all networks.
+
+    Source: the notes on localization, eq. 39.
+
+    Examples
+    --------
+    >>> half_space_slopes([[1.0, 0.0]])(None, np.array([[2.0, 1.0], [-2.0, 1.0]])).shape
+    (2, 1, 1)
+    """
     directions = np.asarray(directions, np.float32)
     return lambda h, x: (x @ directions.T > 0).astype(np.float32)[:, None, :]
 
 
-def train(
+@checked(
+    _data_fit, w0=ranges.array("R K n", -1e30, 1e30), x=ranges.array("N n", -1e30, 1e30), y=ranges.real(-1e30,
+    1e30), slopes=ranges.function, steps=ranges.steps, lr=ranges.rate, batch=ranges.whole(1),
+    readout=ranges.number(), turn=ranges.flag, seed=ranges.seed, record=ranges.function, progress=ranges.function
+)  # fmt: skip
+def train_gated(
     w0: ArrayLike, x: ArrayLike, y: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, steps: int,
     lr: float, batch: int = 1000, readout: float | None = None, turn: bool = False, seed: int = 0, record:
     Callable[[int, np.ndarray], object] | None = None, progress: Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "R K n"]:  # fmt: skip
-    """Train R networks yhat = readout sum_k slope_k (w_k·x) side by side by gradient descent on E(yhat - Y)^2 / 2."""
-    # The loss is that of eq. 3, with gates of the network's own eq. 2, with fixed ones eq. 39. The learning rate falls
-    # linearly to zero from half-way on, so that the noise of the batches dies out. Batches are slices of x (N, n),
-    # which must be shuffled; y is (N,), or (N, R) for labels of each network's own. ``slopes(h, x)`` takes
-    # pre-activations (B, R, K). ``readout`` is 1/K if not given. ``turn`` turns each batch round the ring by a random
-    # number of pixels: where no label depends on the place, that makes the sample as translation-invariant as the law.
-    # ``record(step, w)`` is called before each step and after the last, ``progress(done, total)`` every 100 steps.
+    """Train R networks yhat = readout sum_k slope_k (w_k·x) side by side by gradient descent on E(yhat - Y)^2 / 2.
+
+    Source: the notes on localization, eq. 2, 3 and 39. Use `train_fields` instead for biases, other activations and
+    endless data; use `gdln_solution` instead for fixed gates, where the flow is known.
+
+    Parameters
+    ----------
+    w0 : array_like, shape (R, K, n)
+        Initial weights.
+    x : array_like, shape (N, n)
+        Inputs, shuffled, as batches are slices.
+    y : array_like, shape (N,) or (N, R)
+        Labels, of all networks or of each its own.
+    slopes : callable
+        Of pre-activations (B, R, K) and inputs (B, n): `leaky_slope`, `half_space_slopes`, `relu_with_linear_pathway`.
+    lr : float
+        Learning rate; it falls linearly to zero from half-way on, so that the noise of the batches dies out.
+    batch : int
+        Vectors a step, from 1 to N.
+    readout : float
+        1/K if not given.
+    turn : bool
+        Turn each batch round the ring by a random number of pixels: where no label depends on the place, that makes the
+        sample as translation-invariant as the law.
+    record : callable
+        Called with step and weights before each step and after the last.
+    progress : callable
+        Called with steps done and all steps, every 100 steps.
+
+    Raises
+    ------
+    FloatingPointError
+        If the weights grow without bound.
+
+    Examples
+    --------
+    >>> x, y = labelled_sample(12, 1.0, 0.5, 3.0, 100, seed=0)
+    >>> train_gated(np.ones((1, 2, 12)), x, y, leaky_slope(0.0), steps=5, lr=0.1, batch=50).shape
+    (1, 2, 12)
+    """
     w, x, y = (np.array(value, np.float32) for value in (w0, x, y))
     _, K, n = w.shape
     readout = 1 / K if readout is None else readout
@@ -97,10 +233,23 @@ def train(
     return w.astype(np.float64)
 
 
-def outputs(
+@checked(
+    one_ring("w", "x"), w=ranges.array("R K n", -STEEPEST, STEEPEST), x=sample, slopes=ranges.function,
+    readout=ranges.number()
+)  # fmt: skip
+def gated_outputs(
     w: ArrayLike, x: ArrayLike, slopes: Callable[[np.ndarray, np.ndarray], np.ndarray], *, readout: float | None = None
 ) -> Float[np.ndarray, "N R"]:
-    """What networks (R, K, n) predict for inputs (N, n), shape (N, R); slopes and readout as in `train`."""
+    """Predictions (N, R) of networks (R, K, n) for inputs (N, n); slopes and readout as in `train_gated`.
+
+    Source: the notes on localization, eq. 2 and 39.
+
+    Examples
+    --------
+    >>> gated_outputs([[[1.0, 0.0]]], [[2.0, 1.0], [-2.0, 1.0]], leaky_slope(0.5))
+    array([[ 2.],
+           [-1.]])
+    """
     w, x = np.asarray(w, float), np.asarray(x, float)
     readout = 1 / w.shape[1] if readout is None else readout
     h = np.einsum("bn,rkn->brk", x, w, optimize=True)

@@ -13,8 +13,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.receptive.nlgp import normalization, saturation
+from superposition.receptive.ranges import (
+    MOST_PIXELS,
+    correlations,
+    covariance,
+    neurons,
+    one_ring,
+    pixels,
+    sample,
+    some_wholes,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -23,15 +34,47 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+GATE_FAMILIES = ("random", "small bumps", "wide bumps", "Mexican hats", "waves", "opposite pairs")
 NODES = 48  # Gauss-Legendre nodes of the orthant integral; beyond gain 100 the signs are too strongly correlated
 
 
-def directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarray, "K n"]:
-    """Directions a_k (K, n) of K half-space gates of a family."""
-    # "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps": Gaussian bumps with
-    # standard deviation 2 pixels. "Mexican hats": the negative second derivative of such a bump with standard deviation
-    # 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on. "opposite pairs": random ones,
-    # each with its negative, for even K.
+def _family_fits(family, n, K):
+    if family == "opposite pairs" and K % 2:
+        raise ValueError(f"K = {K} is odd; allowed: even numbers of opposite pairs")
+    if family == "waves":
+        checks.whole("K", K, 1, n)
+
+
+def _moment_fits(directions, C):
+    checks.whole("number of weights, K n,", len(directions) * len(C), 1, MOST_PIXELS)
+
+
+def _pixels_fit(pixels, latent):
+    checks.whole("number of weights, K n,", len(pixels) * len(latent), 1, MOST_PIXELS)
+    if len(set(checks.wholes("pixels", pixels, 0, len(latent) - 1))) < len(pixels):
+        raise ValueError(f"pixels = {checks.shown(pixels)} has one twice; allowed: different pixels")
+
+
+@checked(_family_fits, family=ranges.one_of(*GATE_FAMILIES), n=pixels, K=ranges.whole(1, 4096), seed=ranges.seed)
+def gate_directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarray, "K n"]:
+    """Directions a_k (K, n) of K half-space gates of a family.
+
+    Source: the notes on localization, section 4.1.2; the families are ours.
+
+    Parameters
+    ----------
+    family : str
+        "random": Gaussian vectors. "small bumps": single pixels, evenly spaced. "wide bumps": Gaussian bumps with
+        standard deviation 2 pixels. "Mexican hats": the negative second derivative of such a bump with standard
+        deviation 1.5. "waves": cosines and sines of the lowest frequencies, from the constant on, at most n. "opposite
+        pairs": random ones, each with its negative, for even K.
+
+    Examples
+    --------
+    >>> gate_directions("small bumps", 4, 2)
+    array([[1., 0., 0., 0.],
+           [0., 0., 1., 0.]])
+    """
     if family == "waves":
         return _waves(n, K)
     if family == "opposite pairs":
@@ -40,25 +83,54 @@ def directions(family: str, n: int, K: int, *, seed: int = 0) -> Float[np.ndarra
     if family == "random":
         return np.random.default_rng(seed).standard_normal((K, n))
     profile = {"small bumps": _pixel, "wide bumps": _bump, "Mexican hats": _hat}[family]
-    return np.stack([np.roll(profile(n), centre) for centre in centres(n, K)])
+    return np.stack([np.roll(profile(n), centre) for centre in gate_centres(n, K)])
 
 
-FAMILIES = ("random", "small bumps", "wide bumps", "Mexican hats", "waves", "opposite pairs")
+@checked(n=pixels, K=ranges.whole(1, 4096))
+def gate_centres(n: int, K: int) -> Int[np.ndarray, " K"]:
+    """Pixels (K,) of K evenly spaced gates on a ring, starting at 0.
 
+    Source: ours.
 
-def centres(n: int, K: int) -> Int[np.ndarray, " K"]:
-    """Pixels of K evenly spaced gates on a ring, starting at 0."""
+    Examples
+    --------
+    >>> gate_centres(12, 3)
+    array([0, 4, 8])
+    """
     return np.arange(K) * n // K
 
 
-def opened(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
-    """Which half-space gates are open for which inputs, a . x > 0; a zero direction never is."""
+@checked(one_ring("directions", "x"), directions=neurons, x=sample)
+def opened_gates(directions: ArrayLike, x: ArrayLike) -> Bool[np.ndarray, "N K"]:
+    """Which half-space gates are open for which inputs, a . x > 0, of shape (N, K); a zero direction never is.
+
+    Source: the notes on localization, section 4.
+
+    Examples
+    --------
+    >>> opened_gates([[1.0, 0.0]], [[2.0, 1.0], [-2.0, 1.0]])
+    array([[ True],
+           [False]])
+    """
     directions, x = np.atleast_2d(np.asarray(directions, float)), np.asarray(x, float)
     return x @ directions.T > 0
 
 
+@checked(one_ring("directions", "C"), _moment_fits, directions=neurons, C=covariance)
 def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndarray, "Kn Kn"]:
-    """E[1(a_k·x > 0) 1(a_l·x > 0) x x'] (K n, K n) in blocks, for Gaussian x and all pairs of half-space gates."""
+    """E[1(a_k·x > 0) 1(a_l·x > 0) x x'] in blocks, for Gaussian x and all pairs of half-space gates.
+
+    Source: the notes on localization, section 4.1.1, a TODO there; the formula is ours. Use `gated_moments` instead for
+    any sample.
+
+    Examples
+    --------
+    >>> gaussian_second_moment([[1.0, 0.0], [-1.0, 0.0]], np.eye(2)).round(2)
+    array([[0.5, 0. , 0. , 0. ],
+           [0. , 0.5, 0. , 0. ],
+           [0. , 0. , 0.5, 0. ],
+           [0. , 0. , 0. , 0.5]])
+    """
     # With a = C a_k/sqrt(rho_kk), b = C a_l/sqrt(rho_ll) and their correlation gamma the block is 1/4 (C (1 + (2/pi)
     # arcsin gamma) + (2/pi)(1 - gamma^2)^(-1/2) (ab' + ba' - gamma (aa' + bb'))).
     directions, C = np.atleast_2d(np.asarray(directions, float)), np.asarray(C, float)
@@ -73,8 +145,31 @@ def gaussian_second_moment(directions: ArrayLike, C: ArrayLike) -> Float[np.ndar
     return np.block(blocks)
 
 
+@checked(_pixels_fit, pixels=some_wholes(0), latent=correlations, gain=ranges.number(1e-6, 100))
 def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: float) -> Float[np.ndarray, "Kn Kn"]:
-    """E[1(x_i > 0) 1(x_k > 0) x x'] (K n, K n) for x = erf(gain z)/Z and single-pixel gates i, k, different."""
+    """E[1(x_i > 0) 1(x_k > 0) x x'] in blocks, for x = erf(gain z) / Z and single-pixel gates i and k.
+
+    Source: the notes on localization, section 4.1.1, a TODO there; the formula is ours.
+
+    Parameters
+    ----------
+    pixels : sequence of int
+        Pixels of the gates, all different.
+    latent : array_like, shape (n, n)
+        Correlations of z.
+    gain : float
+        From 1e-6 to 100, where the moment is good to 1e-6; to 1e-14 up to 10.
+
+    Returns
+    -------
+    numpy.ndarray, shape (K n, K n)
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> small_bump_second_moment([0, 3], receptive.gaussian_covariance(6, 1.0), 3.0).shape
+    (12, 12)
+    """
     # erf(gain z) is the mean of sign(sqrt(2) gain z + noise), so the moment is one of four signs of Gaussians,
     # integrated along the path from uncorrelated to correlated ones (Plackett): to about 1e-14 at gains up to 10, 1e-6
     # at 100.

@@ -1,6 +1,6 @@
 """Growth of waves on the flat receptive field where pixels are a series of odd Hermite polynomials of a Gaussian.
 
-Source: completes the notes on localization, section 6.1, which look at the third coefficient alone.
+Source: completes the notes on localization, section 6.1, which has the third coefficient alone.
 """
 
 from __future__ import annotations
@@ -11,6 +11,17 @@ import numpy as np
 from numpy.polynomial.hermite_e import herme2poly
 from numpy.polynomial.polynomial import polyder
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.receptive.ranges import (
+    frequency_fits,
+    hermite_ratios,
+    length0,
+    length1,
+    three_pixels,
+    two_lengths,
+    vectors,
+)
 from superposition.receptive.ring import eigenvalues, gaussian_covariance
 from superposition.receptive.wave_growth import Law, growth
 
@@ -18,6 +29,10 @@ if TYPE_CHECKING:
     from jaxtyping import Float
 
 
+@checked(
+    two_lengths, frequency_fits, n=three_pixels, xi1=length1, xi2=length0, ratios=hermite_ratios(0.05),
+    frequency=ranges.whole(1), samples=vectors, seed=ranges.whole(0)
+)  # fmt: skip
 def hermite_growth(
     n: int,
     xi1: float,
@@ -28,8 +43,28 @@ def hermite_growth(
     samples: int = 100_000,
     seed: int = 0,
 ) -> tuple[float, float]:
-    """`flat_growth` for x = He_1(z) + sum_m ratios[m] He_m(z), divided by its standard deviation; odd m."""
-    # Ratios from -0.05 to 0.05: beyond, the series need not rise where the data are.
+    """Growth rate of a wave on the flat field, as `flat_growth`, for pixels that are a series of Hermite polynomials.
+
+    The pixel is x = He_1(z) + sum_m ratios[m] He_m(z), divided by its standard deviation.
+
+    Source: ours. Use `hermite_rates` instead for the first order in closed form.
+
+    Parameters
+    ----------
+    ratios : dict
+        Coefficients by odd order from 3 to 15, from -0.05 to 0.05: beyond, the series need not rise where the data are.
+
+    Returns
+    -------
+    rate, se : float
+        In units of 1 / tau, and its standard error.
+
+    Examples
+    --------
+    >>> rate, se = hermite_growth(40, 2, 1, {3: -0.02}, samples=500)
+    >>> bool(rate > -1 and se > 0)
+    True
+    """
     orders, weights = _hermite(ratios)
     C1, C0 = (gaussian_covariance(n, xi) for xi in (xi1, xi2))
     powers = [m for m in orders if weights[m]]
@@ -41,8 +76,18 @@ def hermite_growth(
     return growth(C1, eigenvalues(S), law, frequency, samples, seed)
 
 
+@checked(two_lengths, n=three_pixels, xi1=length1, xi2=length0, ratios=hermite_ratios(0.2))
 def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> Float[np.ndarray, " half"]:
-    """Growth rates (n // 2,) of waves on the flat field, to first order in every odd Hermite coefficient."""
+    """Growth rates (n // 2,) of waves on the flat field, to first order in every odd Hermite coefficient.
+
+    Source: completes the notes on localization, section 6.1; the formula is ours. Use `hermite_growth` instead where
+    the coefficients are not small.
+
+    Examples
+    --------
+    >>> print(f"{hermite_rates(40, 2, 1, {3: -0.02})[0]:.4f}")
+    0.0100
+    """
     # With a_m = (-1)^((m-1)/2) (m-2)!! ratios[m], where {3: -q / 6} is erf, that of frequency k is lam1_k {r_0 - r_k +
     # (1 + r_0) sum_m a_m (m - 1) (lam1_0^((m-3)/2) / n^((m-1)/2)) (lam1_0 + m lam1_k)} / 4.
     orders, weights = _hermite(ratios)

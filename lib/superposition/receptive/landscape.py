@@ -1,6 +1,6 @@
 """The loss of any receptive fields on squashed data, to first order in the fourth cumulant.
 
-For x = f(z) pixel by pixel, f odd, the first thing that tells x from Gaussian data is the third
+For x = f(z) pixel by pixel, f odd, the lowest difference between x and Gaussian data is the third
 Hermite coefficient c3 of f. Write drive = -6 c1^3 c3 (for erf it is q c1^4, c1^2 = q / arcsin q) and
 m = r w with r the correlations of z. The joint cumulants of pre-activations are then sums over pixels,
 of <w, x> alone -4 drive sum_i w_i m_i^3, and a loss that needs no more than E|u| and E|u||v| has a closed
@@ -11,19 +11,33 @@ Source: completes the notes on localization, section 2, which stop at Gaussian d
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.receptive.nlgp import saturation
+from superposition.receptive.ranges import (
+    field,
+    field_lengths,
+    kernel,
+    length0,
+    length1,
+    one_gain,
+    pixels,
+    rows_of_fields,
+    side_lengths,
+    two_lengths,
+)
 from superposition.receptive.ring import gaussian_covariance
 
 TWINS = 1e-10  # closer to 1, the square of a correlation is taken as this close
 
 
 class Task(NamedTuple):
-    """What the first order needs to know of the data: for each label covariance and correlation of z, and the drive.
+    """Moments of the data for the first order: for each label covariance and correlation of z, and the drive.
 
     ``C1``, ``C0``, ``r1``, ``r0`` have shape (n, n); ``drive`` is -6 c1^3 c3, the same for both labels.
     """
@@ -35,26 +49,112 @@ class Task(NamedTuple):
     drive: float
 
 
+def data_task(name: str, value: Any) -> Task:
+    """Moments of the data, from `nlgp_task` or `torus_task`, or a `Task` of others."""
+    task = ranges.instance(Task)(name, value)
+    first = checks.array(f"{name}.C1", task.C1, "n n")
+    for part in Task._fields[1:4]:
+        checks.array(f"{name}.{part}", getattr(task, part), first.shape)
+    checks.number(f"{name}.drive", task.drive, -1e6, 1e6)
+    return value
+
+
+def _score_fits(w, task):
+    checks.array("w", w, (len(task.C1),))
+    refuse_no_variance("w", w[None], task.C1)
+
+
+def _loss_fits(W, task):
+    checks.array("W", W, ("K", len(task.C1)))
+    for C in (task.C1, task.C0):
+        refuse_no_variance("W", W, C)
+
+
+def refuse_no_variance(name: str, W: np.ndarray, C: np.ndarray) -> None:
+    """Refuse fields (K, n) whose pre-activation is constant."""
+    checks.real(f"variance of {name}", np.sum((W @ C) * W, axis=1), 0, open_low=True)
+
+
+@checked(two_lengths, n=pixels, xi1=length1, xi2=length0, gain=one_gain, kernel=kernel)
 def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
-    """The NLGP on a ring of n pixels, as the first order sees it."""
+    """The NLGP on a ring of n pixels, in the moments that the first order needs.
+
+    Source: ours. Use `torus_task` instead in two directions.
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> print(f"{nlgp_task(40, 2, 1, 0.3).drive:.4f}")
+    0.1514
+    """
     r1, r0 = (gaussian_covariance(n, xi, kernel) for xi in (xi1, xi2))
     return _squashed(r1, r0, gain)
 
 
+@checked(side_lengths, side=ranges.whole(2, 100), xi1=length1, xi2=length0, gain=one_gain, kernel=kernel)
 def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
-    """The NLGP on a torus of side^2 pixels, row by row: correlations of z are products of two rings'."""
+    """The NLGP on a torus of side^2 pixels, row by row: correlations of z are products of two rings'.
+
+    Source: ours.
+
+    Returns
+    -------
+    Task
+
+    Examples
+    --------
+    >>> torus_task(3, 0.5, 0.3, 1.0).C1.shape
+    (9, 9)
+    """
     r1, r0 = (gaussian_covariance(side, xi, kernel) for xi in (xi1, xi2))
     return _squashed(np.kron(r1, r1), np.kron(r0, r0), gain)
 
 
+@checked(field_lengths, w=field, xi1=length1, xi2=length0, gain=one_gain)
 def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
-    """`score` of one field (n,) on the NLGP."""
-    return score(w, nlgp_task(np.size(w), xi1, xi2, gain))
+    """Score of one field on the NLGP, R = (E_1|<w, x>|)^2 / (w'(C0 + C1)w / 2), whose maximum is the best ReLU neuron.
+
+    The least loss E(yhat - Y)^2 / 2 along the direction of w is 1/4 - R / 16.
+
+    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
+    `field_score` instead for many fields on the same data.
+
+    Returns
+    -------
+    score : float
+    gradient : numpy.ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> flat, bump = np.ones(40), np.exp(-(np.arange(-20, 20.0) ** 2) / 80)
+    >>> bool(one_neuron_score(bump, 2, 1, 0.3)[0] > one_neuron_score(flat, 2, 1, 0.3)[0])
+    True
+    >>> bool(one_neuron_score(bump, 2, 1, 0.1)[0] > one_neuron_score(flat, 2, 1, 0.1)[0])
+    False
+    """
+    return field_score(w, nlgp_task(np.size(w), xi1, xi2, gain))
 
 
-def score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
-    """Score of one field, R = (E_1|<w, x>|)^2 / (w'(C0 + C1)w / 2), and its gradient (n,); none for the zero field."""
-    # The least loss E(yhat - Y)^2 / 2 of a ReLU neuron along the direction of w is 1/4 - R / 16.
+@checked(_score_fits, w=field, task=data_task)
+def field_score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
+    """Score of one field (n,), as `one_neuron_score` has it, on any `Task`, and its gradient.
+
+    Source: ours.
+
+    Returns
+    -------
+    score : float
+    gradient : numpy.ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> score, gradient = field_score(np.ones(40), nlgp_task(40, 2, 1, 0.3))
+    >>> print(f"{score:.3f}")
+    0.853
+    """
     w = np.asarray(w, dtype=np.float64)
     Cw, Sw, m = task.C1 @ w, (task.C1 + task.C0) @ w, task.r1 @ w
     rho, both, quartic = w @ Cw, w @ Sw / 2, w @ m**3
@@ -64,13 +164,30 @@ def score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
     return float(value), value * (2 * Cw / rho - Sw / both + 2 * slope / share)
 
 
-def many_neuron_loss(W: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple[float, np.ndarray]:
-    """`network_loss` of fields (K, n) on the NLGP."""
-    return network_loss(W, nlgp_task(np.shape(W)[1], xi1, xi2, gain))
+@checked(_loss_fits, W=rows_of_fields, task=data_task)
+def first_order_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
+    """Loss E(yhat - Y)^2 / 2 of yhat = (1/K) sum_k ReLU(<w_k, x>), to first order in the fourth cumulant.
 
+    Source: completes the notes on localization, section 2, which stop at Gaussian data; the formula is ours. Use
+    `gaussian_loss` instead for Gaussian data, `tiled_network_loss` at large gain.
 
-def network_loss(W: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
-    """Loss E(yhat - Y)^2 / 2 of yhat = (1/K) sum_k ReLU(<w_k, x>), to first order, and its gradient (K, n)."""
+    Parameters
+    ----------
+    W : array_like, shape (K, n)
+        Receptive fields, none zero.
+
+    Returns
+    -------
+    loss : float
+    gradient : numpy.ndarray, shape (K, n)
+
+    Examples
+    --------
+    >>> W, task = np.eye(4, 40), nlgp_task(40, 2, 1, 1.0)
+    >>> loss, gradient = first_order_loss(W, task)
+    >>> bool(first_order_loss(W - 0.1 * gradient, task)[0] < loss)
+    True
+    """
     W = np.asarray(W, dtype=np.float64)
     value, gradient = 0.25, np.zeros_like(W)
     for C, r, label in ((task.C1, task.r1, 1), (task.C0, task.r0, 0)):

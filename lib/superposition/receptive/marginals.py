@@ -1,13 +1,13 @@
 """Inputs on a ring with other marginals than erf's: pixel-wise transforms, and elliptical laws.
 
 Which marginal makes a neuron localise? For x = f(z) pixel by pixel, f odd and nearly linear, the
-third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything the theory of
-the critical gain says about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
+third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything that the theory of
+the critical gain states about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
 length) never localise, whatever their kurtosis.
 
 The published theory of one neuron needs no more of the data than covariances and the marginal: given a pixel, the
-pre-activation is taken for Gaussian. `amplifier` is what that makes of E_1[sign(<w, x>) x_i], and
-`amplified_field` where it comes to rest.
+pre-activation is taken for Gaussian. Under this assumption `_amplifier` is E_1[sign(<w, x>) x_i], and
+`amplified_field` is the steady field.
 
 Source: the localization notes, the empty section 6.1, with a prediction of ours; Lufkin, Saxe and Grant (2024).
 """
@@ -18,7 +18,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_covariance, normalization
+from superposition.receptive.ranges import (
+    length,
+    length0,
+    length1,
+    one_gain,
+    one_length,
+    pixels,
+    sample_fits,
+    two_lengths,
+)
 from superposition.receptive.ring import gaussian_covariance, gaussian_sample, kernel_row
 
 if TYPE_CHECKING:
@@ -38,14 +50,38 @@ LAWS = {
 ELLIPTICAL = "elliptical"
 
 
-def draw(
+def _strength_fits(law, strength):
+    if law == "shrink":
+        checks.number("strength", strength, -5, 2)
+    elif law not in ("cubic", ELLIPTICAL):
+        checks.number("strength", strength, 0, 5, open_low=True)
+
+
+@checked(
+    one_length, sample_fits, _strength_fits, law=ranges.one_of(*LAWS, ELLIPTICAL), strength=ranges.number(-5, 5),
+    n=pixels, xi=length, samples=ranges.samples, seed=ranges.seed
+)  # fmt: skip
+def draw_marginal(
     law: str, strength: float, n: int, xi: float, samples: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "samples n"]:
-    """Draw inputs (samples, n) whose marginals have a given law, divided by the root mean square of all entries."""
-    # "erf", "tanh", "sine" and "sinh" of strength z; "power", sign(z) |z|^strength; "shrink", z moved towards 0 by
-    # strength; "cubic", z + strength (z^3 - 3 z); or "elliptical", the whole vector z times (|z|/sqrt(n))^(-strength),
-    # so that 1 is the uniform law on an ellipsoid. The strength is from -5 to 5; above 0 where it multiplies z or is an
-    # exponent.
+    """Draw inputs (samples, n) whose marginals have a given law, divided by the root mean square of all entries.
+
+    Source: ours, for the empty section 6.1 of the notes on localization. Use `nlgp_sample` instead for "erf".
+
+    Parameters
+    ----------
+    law : str
+        "erf", "tanh", "sine" and "sinh" of strength z; "power", sign(z) |z|^strength; "shrink", z moved towards 0 by
+        strength (NaN where nothing is left); "cubic", z + strength (z^3 - 3 z); or "elliptical", the whole vector z
+        times (|z|/sqrt(n))^(-strength), so that 1 is the uniform law on an ellipsoid.
+    strength : float
+        From -5 to 5; above 0 where it multiplies z or is an exponent, up to 2 for "shrink".
+
+    Examples
+    --------
+    >>> draw_marginal("tanh", 1.0, 40, 2.0, 100, seed=0).shape
+    (100, 40)
+    """
     z = gaussian_sample(gaussian_covariance(n, xi), samples, seed=seed)
     if law == ELLIPTICAL:
         x = z * np.sqrt(np.mean(z**2, axis=1, keepdims=True)) ** -strength
@@ -54,8 +90,19 @@ def draw(
     return x / np.sqrt(np.mean(x**2))
 
 
+@checked(_strength_fits, law=ranges.one_of(*LAWS, ELLIPTICAL), strength=ranges.number(-5, 5))
 def hermite_ratio(law: str, strength: float) -> float:
-    """Third over first Hermite coefficient of the marginal, E[f(z)(z^3 - 3z)] / 6 E[f(z) z]; 0 for elliptical laws."""
+    """Third over first Hermite coefficient of a marginal of `draw_marginal`, E[f(z)(z^3 - 3z)] / 6 E[f(z) z].
+
+    It is 0 for elliptical laws.
+
+    Source: ours, for the empty section 6.1 of the notes on localization.
+
+    Examples
+    --------
+    >>> print(f"{hermite_ratio('cubic', -0.02):.3f}")
+    -0.020
+    """
     if law == ELLIPTICAL:
         return 0.0
     z = np.linspace(-12, 12, 240_001)  # a trapezoid rule with a Gaussian weight; f may have a kink
@@ -63,7 +110,7 @@ def hermite_ratio(law: str, strength: float) -> float:
     return float(np.sum(weight * (z**3 - 3 * z)) / (6 * np.sum(weight * z)))
 
 
-def amplifier(a: ArrayLike, gain: float) -> np.ndarray:
+def _amplifier(a: ArrayLike, gain: float) -> np.ndarray:
     """E[x erf(x a / sqrt(2 (1 - a^2)))] of an NLGP pixel x, a from -1 to 1 its correlation with the pre-activation."""
     # It is E[x sign(s)] for s that is Gaussian with mean a x and variance 1 - a^2 given x (Lufkin, Saxe and Grant).
     a = np.clip(np.asarray(a, dtype=np.float64), -1 + 1e-9, 1 - 1e-9)
@@ -72,13 +119,28 @@ def amplifier(a: ArrayLike, gain: float) -> np.ndarray:
     return _erf(np.multiply.outer(a / np.sqrt(2 * (1 - a**2)), x)) @ (weight * x) / weight.sum()
 
 
+@checked(two_lengths, n=ranges.whole(3, 512), xi1=length1, xi2=length0, gain=one_gain, rounds=ranges.whole(1, 10**6))
 def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int = 4000) -> Float[np.ndarray, " n"]:
-    """Steady field (n,) of one neuron with the force of the `amplifier`, from a bump of the width of label 1."""
+    """Steady field (n,) of one neuron under the published theory, from a bump of the width of label 1.
+
+    Source: Lufkin, Saxe and Grant (2024), who take the pre-activation for Gaussian, given a pixel; the fixed point is
+    ours. Use `best_field` or `best_tile` instead for theories that agree with training.
+
+    Parameters
+    ----------
+    rounds : int
+        At most so many; fewer where a round changes the field by less than 1e-8 of its norm.
+
+    Examples
+    --------
+    >>> amplified_field(12, 1.0, 0.5, 3.0, rounds=5).shape
+    (12,)
+    """
     C1, C0 = (nlgp_covariance(n, xi, gain) for xi in (xi1, xi2))
     filtered, w = np.linalg.inv(C1 + C0), kernel_row(n, xi1) + 0.02
     for _ in range(rounds):
         seen = C1 @ w
-        after = filtered @ amplifier(seen / np.sqrt(w @ seen), gain)
+        after = filtered @ _amplifier(seen / np.sqrt(w @ seen), gain)
         if np.linalg.norm(after - w) < 1e-8 * np.linalg.norm(w):
             break
         w = (w + after) / 2

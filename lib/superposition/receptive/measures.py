@@ -1,4 +1,4 @@
-"""What a receptive field looks like, in numbers: where it peaks, how wide it is, which frequencies it has.
+"""Measures of a receptive field: its peak, its width and its frequencies.
 
 Source: the notes on localization speak of localized fields and of oscillations and give no
 measure. These take weights of any shape (..., n) with the pixels of a ring last.
@@ -10,20 +10,44 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.receptive.ranges import broadcast, fields, one_ring, whole_numbers
+
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
 
+@checked(w=fields)
 def ipr(w: ArrayLike) -> np.ndarray:
-    """Inverse participation ratio, sum w^4 / (sum w^2)^2."""
-    # Times n it is 1 for a flat field, 1.5 for a wave, about 3 for a Gaussian random vector, and n for a single pixel.
+    """Inverse participation ratio, sum w^4 / (sum w^2)^2, of shape (...).
+
+    Source: ours; the notes on localization give no measure. Times n it is 1 for a flat field, 1.5 for a wave, about 3
+    for a Gaussian random vector and n for a single pixel. Use `half_energy_width` instead for a width in pixels.
+
+    Examples
+    --------
+    >>> print(ipr([0.5, 0.5, 0.5, 0.5]))
+    0.25
+    """
     square = _fields(w) ** 2
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
 
 
+@checked(w=fields)
 def half_energy_width(w: ArrayLike) -> np.ndarray:
-    """Length of the shortest arc of the ring with half of sum w^2: 1 to ceil(n / 2), which a flat field has."""
+    """Length in pixels, of shape (...), of the shortest arc of the ring with half of sum w^2.
+
+    It is from 1 to ceil(n / 2), which a flat field has.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> print(half_energy_width([1.0, 1.0, 1.0, 1.0]))
+    2
+    """
     energy = _fields(w) ** 2
     n = energy.shape[-1]
     before = np.concatenate([np.zeros((*energy.shape[:-1], 1)), np.cumsum(np.tile(energy, 2), axis=-1)], axis=-1)
@@ -32,24 +56,60 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
     return 1 + np.argmax(np.stack(best) >= half * (1 - 1e-12), axis=0)
 
 
+@checked(w=fields)
 def peak(w: ArrayLike) -> np.ndarray:
-    """Pixel of the largest |w|."""
+    """Pixel of the largest |w|, of shape (...).
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> print(peak([0.1, -3.0, 2.0]))
+    1
+    """
     return np.argmax(np.abs(w), axis=-1)
 
 
+@checked(broadcast("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
-    """The shorter way between pixels of a ring, from 0 to n // 2."""
+    """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> ring_distance([1, 2], 39, 40)
+    array([2, 3])
+    """
     d = np.abs(np.subtract(i, j)).astype(int) % n
     return np.minimum(d, n - d)
 
 
+@checked(one_ring("w", "v"), broadcast("w", "v"), w=fields, v=fields, within=ranges.whole(0))
 def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
-    """Whether two fields peak at the same place; by chance true with probability (2 within + 1) / n."""
+    """Whether two fields peak at the same place, to ``within`` pixels, of shape (...).
+
+    Source: ours. By chance it is true with probability (2 within + 1) / n.
+
+    Examples
+    --------
+    >>> print(same_place([0.0, 1.0, 0.0, 0.0], [2.0, 0.0, 0.0, 0.0]))
+    True
+    """
     return ring_distance(peak(w), peak(v), np.shape(w)[-1]) <= within
 
 
-def power(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
-    """Share of sum w^2 at each frequency (..., n // 2 + 1), cosine and sine together."""
+@checked(w=fields)
+def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
+    """Share of sum w^2 at each frequency, cosine and sine together, of shape (..., n // 2 + 1).
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> power_spectrum([1.0, 1.0, 1.0, 0.0]).round(2)
+    array([0.75, 0.17, 0.08])
+    """
     w = _fields(w)
     n = w.shape[-1]
     share = np.abs(np.fft.rfft(w, axis=-1)) ** 2
@@ -57,9 +117,18 @@ def power(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     return share / share.sum(axis=-1, keepdims=True)
 
 
+@checked(w=fields)
 def mean_frequency(w: ArrayLike) -> np.ndarray:
-    """Mean frequency of a field, each weighted with its share of sum w^2: 0 (flat) to n // 2 (alternating signs)."""
-    share = power(w)
+    """Mean frequency, of shape (...), weighted with `power_spectrum`: 0 (flat) to n // 2 (alternating signs).
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> print(mean_frequency([1.0, -1.0, 1.0, -1.0]))
+    2.0
+    """
+    share = power_spectrum(w)
     return share @ np.arange(share.shape[-1])
 
 

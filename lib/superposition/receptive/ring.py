@@ -12,17 +12,29 @@ from typing import TYPE_CHECKING
 import numpy as np
 from scipy import fft
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.receptive.ranges import (
+    ROUNDING,
+    WIDEST,
+    circulant_matrix,
+    covariance_sample_fits,
+    even_pixels,
+    kernel,
+    length,
+    length0,
+    length1,
+    one_length,
+    pixels,
+    row,
+)
 
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
 
-KERNELS = ("periodic", "wrapped")
-ROUNDING = 1e-12  # eigenvalues above minus this are zero up to rounding, at variance 1
 BY_TRANSFORMS = 512  # pixels from which a Fourier transform is faster than a matrix
-WIDEST = 100  # largest correlation length, in units of the ring
 
 
 class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentence
@@ -39,8 +51,17 @@ class NotACovariance(ValueError):  # noqa: N818 - a name that reads as a sentenc
     """
 
 
+@checked(one_length, n=pixels, xi=length, kernel=kernel)
 def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
-    """First row (n,) of a kernel on the ring, be it a covariance or not; xi above 0 and up to 100 n."""
+    """First row of a kernel on the ring, whether it is a covariance or not.
+
+    Source: the notes on localization, below eq. 61. Use `gaussian_covariance` instead where it has to be a covariance.
+
+    Examples
+    --------
+    >>> kernel_row(6, 1.0).round(3)
+    array([1.   , 0.368, 0.018, 0.   , 0.018, 0.368])
+    """
     d = np.minimum(np.arange(n), n - np.arange(n))
     if kernel == "periodic":
         return np.exp(-((d / xi) ** 2))
@@ -49,20 +70,62 @@ def kernel_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray,
     return row / row[0]
 
 
-def lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
-    """The correlation lengths of both classes, each refused under its own name."""
+@checked(n=pixels, xi1=length1, xi2=length0)
+def correlation_lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
+    """Correlation lengths of both classes, each refused under its own name where it is too long for the ring.
+
+    Source: ours.
+
+    Returns
+    -------
+    tuple of float
+
+    Examples
+    --------
+    >>> correlation_lengths(40, 2, 1)
+    (2.0, 1.0)
+    """
     n = checks.whole("n", n, 2)
     xi1 = checks.number("xi1", xi1, 0, WIDEST * n, open_low=True)
     return xi1, checks.number("xi2", xi2, 0, WIDEST * n, open_low=True)
 
 
+@checked(one_length, n=pixels, xi=length, kernel=kernel)
 def gaussian_covariance(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, "n n"]:
-    """Covariance of the Gaussian process z (the notes, below eq. 61): circulant, with unit diagonal."""
+    """Covariance of the Gaussian process z, and of the NLGP in the limit of small gain.
+
+    Source: the notes on localization, below eq. 61. Use `nlgp_covariance` instead at any other gain.
+
+    Parameters
+    ----------
+    kernel : {"periodic", "wrapped"}
+        "periodic" is the text's exp(-d^2 / xi^2) with d the shorter way round the ring. It has a kink at n / 2 and is
+        not a covariance where that matters. "wrapped" sums exp(-d^2 / xi^2) over all ways round and divides by the sum
+        at d = 0; it always is one.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        A circulant matrix with unit diagonal.
+
+    Raises
+    ------
+    NotACovariance
+        If the periodic kernel has an eigenvalue below -1e-12. It is a ValueError.
+
+    Examples
+    --------
+    >>> gaussian_covariance(4, 1.0).round(3)
+    array([[1.   , 0.368, 0.018, 0.368],
+           [0.368, 1.   , 0.368, 0.018],
+           [0.018, 0.368, 1.   , 0.368],
+           [0.368, 0.018, 0.368, 1.   ]])
+    """
     return circulant(covariance_row(n, xi, kernel))
 
 
 def covariance_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndarray, " n"]:
-    """First row of `gaussian_covariance`, which says it all, or `NotACovariance`."""
+    """First row of `gaussian_covariance`, which determines all other rows, or `NotACovariance`."""
     row = kernel_row(n, xi, kernel)
     lowest = np.fft.rfft(row).real.min()
     if lowest < -ROUNDING:
@@ -73,10 +136,24 @@ def covariance_row(n: int, xi: float, kernel: str = "periodic") -> Float[np.ndar
     return row
 
 
+@checked(covariance_sample_fits, covariance=circulant_matrix, samples=ranges.samples, seed=ranges.seed)
 def gaussian_sample(
     covariance: ArrayLike, samples: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "samples n"]:
-    """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone."""
+    """Draw from the centred Gaussian with a circulant covariance: the limit of small gain, or a clone.
+
+    Source: the notes on localization, section 1. Use `nlgp_sample` instead for any other gain.
+
+    Raises
+    ------
+    NotACovariance
+        If an eigenvalue is below -1e-12 times the largest entry.
+
+    Examples
+    --------
+    >>> gaussian_sample(gaussian_covariance(6, 1.0), 2, seed=0).shape
+    (2, 6)
+    """
     return stationary_sample(np.asarray(covariance, dtype=np.float64)[0], samples, seed=seed)
 
 
@@ -92,28 +169,96 @@ def stationary_sample(
     return fft.irfft(fft.rfft(z, axis=1) * gains, n=n, axis=1, overwrite_x=True)
 
 
+@checked(row=row)
 def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
-    """The symmetric circulant matrix with a given first row (the notes on localization, eq. 32)."""
+    """The symmetric circulant matrix with a given first row.
+
+    Source: the notes on localization, eq. 32.
+
+    Parameters
+    ----------
+    row : array_like, shape (n,)
+        Entry d is the value at distance d; row[d] = row[n - d]. At most 4096 entries.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+
+    Examples
+    --------
+    >>> circulant([1.0, 0.5, 0.25, 0.5])[1]
+    array([0.5 , 1.  , 0.5 , 0.25])
+    """
     row = np.asarray(row, dtype=np.float64)
     index = np.arange(len(row))
     return row[(index[:, None] - index) % len(row)]
 
 
+@checked(covariance=circulant_matrix)
 def eigenvalues(covariance: ArrayLike) -> Float[np.ndarray, " frequencies"]:
-    """Eigenvalues (n // 2 + 1,) of a symmetric circulant matrix, by frequency (eq. 32; vectors: eq. 33 and 34)."""
+    """Eigenvalues of a symmetric circulant matrix, by frequency.
+
+    Source: the notes on localization, eq. 32; the eigenvectors are those of eq. 33 and eq. 34.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n // 2 + 1,)
+        Entry k belongs to the cosine and the sine of frequency k.
+
+    Examples
+    --------
+    >>> eigenvalues(circulant([1.0, 0.5, 0.25, 0.5]))
+    array([2.25, 0.75, 0.25])
+    """
     return np.fft.rfft(np.asarray(covariance, dtype=np.float64)[0]).real
 
 
+@checked(covariance=circulant_matrix)
 def square_root(covariance: ArrayLike) -> Float[np.ndarray, "n n"]:
-    """Symmetric square root of a circulant covariance; eigenvalues that are zero up to rounding become 0."""
+    """Symmetric square root of a circulant covariance.
+
+    Source: the notes on localization, section 1; the eigenvalues are those of eq. 32.
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        Its product with itself is the covariance; eigenvalues that are zero up to rounding become 0.
+
+    Raises
+    ------
+    NotACovariance
+        If an eigenvalue is below -1e-12 times the largest entry.
+
+    Examples
+    --------
+    >>> C = gaussian_covariance(6, 1.0)
+    >>> root = square_root(C)
+    >>> np.allclose(root @ root, C)
+    True
+    """
     values = _nonnegative(eigenvalues(covariance), np.abs(covariance).max())
     return circulant(np.fft.irfft(np.sqrt(values), n=len(covariance)))  # pyrefly: ignore[bad-argument-type]: a matrix
 
 
+@checked(n=even_pixels)
 def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
-    """Real orthogonal Fourier basis for even n, columns sorted by frequency (the notes on localization, Figure 2)."""
-    # Eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector) and eq. 35 (Re v_j = Re v_(n-j), so half of them are enough); the
-    # text takes parts of unit vectors as they are, and all but the first and the last column lack a factor sqrt(2).
+    """Real orthogonal Fourier basis, columns sorted by frequency.
+
+    Source: the notes on localization, eq. 33 (v_j), eq. 34 (Re v_j is an eigenvector), eq. 35 (Re v_j = Re v_(n-j), so
+    half of them are enough) and Figure 2. The text takes real and imaginary parts of unit vectors as they are; all but
+    the first and the last column then lack a factor sqrt(2).
+
+    Returns
+    -------
+    numpy.ndarray, shape (n, n)
+        The constant column, then a cosine and a sine column for each frequency from 1 to n / 2 - 1, then the column of
+        alternating signs.
+
+    Examples
+    --------
+    >>> fourier_basis(4).round(3)[1] + 0.0
+    array([ 0.5  ,  0.   ,  0.707, -0.5  ])
+    """
     angle = 2 * np.pi * np.outer(np.arange(n), np.arange(1, n // 2)) / n
     pairs = np.stack([np.cos(angle), np.sin(angle)], axis=2).reshape(n, -1) * np.sqrt(2)
     alternating = 1.0 - 2.0 * (np.arange(n) % 2)
@@ -121,7 +266,7 @@ def fourier_basis(n: int) -> Float[np.ndarray, "n n"]:
 
 
 def _nonnegative(values, scale):
-    """Eigenvalues with what is negative by rounding set to 0."""
+    """Eigenvalues, with 0 for those that are negative by rounding."""
     if values.min() < -ROUNDING * scale:
         raise NotACovariance(f"covariance has the eigenvalue {values.min():.2g}; allowed: none below 0")
     return np.maximum(values, 0)

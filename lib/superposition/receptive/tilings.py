@@ -5,21 +5,34 @@ Both are maxima of a ratio over one field w, with u_s = <w moved by s, x>:
     one neuron      R = (E_1|u|)^2 / (sum over labels of E u^2 / 2),     least loss 1/4 - R/16,
     many neurons    R = (E_1 M)^2 / (sum over labels of E M^2 / 2),      least loss 1/4 - R/8,
 
-M being the mean of |u_s| over all n places: so predict neurons at every place with either sign. Second moments are
-exact. The other averages are over a sample and all its turns; what x has in common with its Gaussian z, the part c z
-with c = E[x_i z_i], is known exactly and serves as control variate. Nothing is expanded.
+where M is the mean of |u_s| over all n places: the output of neurons at every place with either sign. Second moments
+are exact. The other averages are over a sample and all its turns; the part c z of x, with z its Gaussian and c =
+E[x_i z_i], is known exactly and serves as control variate. Nothing is expanded.
 
 Source: completes the notes on localization, which measure localized fields; the formulas are ours.
 """
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import erf
 
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_covariance, normalization
+from superposition.receptive.ranges import (
+    field,
+    length0,
+    length1,
+    one_gain,
+    sample_fits,
+    three_pixels,
+    two_lengths,
+    vectors,
+    widths,
+)
 from superposition.receptive.ring import covariance_row, eigenvalues, stationary_sample
 
 SILENT = 1e3  # for infinity, which stops a line search: minus the log score of neurons that no input turns on
@@ -65,17 +78,94 @@ class Crowd(NamedTuple):
     z: tuple[np.ndarray, np.ndarray]
 
 
+def label_data(name: str, value: Any) -> Label:
+    """Vectors of one label, from `sample_waves`."""
+    x, z, spectrum = (np.asarray(part) for part in ranges.instance(Label)(name, value))
+    if x.dtype.kind != "c" or x.shape != z.shape or x.ndim != 2 or not x.size or spectrum.shape != x.shape[1:]:
+        raise ValueError(f"{name} has parts of shapes {x.shape}, {z.shape} and {spectrum.shape}; allowed: coefficients")
+    return value
+
+
+def wave_data(name: str, value: Any) -> Waves:
+    """Data of both labels, from `sample_waves`."""
+    data = ranges.instance(Waves)(name, value)
+    checks.array(f"{name}.power", data.power, (checks.whole(f"{name}.n", data.n, 3) // 2 + 1,))
+    for part in (data.label1, data.label0):
+        if label_data(f"a label of {name}", part).x.shape[1] != data.n // 2 + 1:
+            raise ValueError(f"{name}.n = {data.n} is not the ring of its labels; allowed: their own")
+    return value
+
+
+def _start_fits(start, ratio, data):
+    checks.array("start", start, (data.n,))
+    w = _unfold(start[: data.n // 2 + 1], data.n)
+    b = ratio * _rms(w, data)[0]
+    if all(np.all(_biased_sizes(w, b, label, data.n)[2] > 2 - 1e-9) for label in (data.label1, data.label0)):
+        raise ValueError(f"ratio = {ratio:g}: no neuron is ever off; allowed: a bias below some pre-activation")
+
+
+def _label_fits(w, label, n):
+    checks.array("w", w, (n,))
+    if label.x.shape[1] != n // 2 + 1:
+        raise ValueError(f"n = {n} is not the ring of this label; allowed: {2 * label.x.shape[1] - 2} or one more")
+
+
+@checked(
+    two_lengths, sample_fits, n=three_pixels, xi1=length1, xi2=length0, gain=one_gain, samples=vectors,
+    seed=ranges.whole(0)
+)  # fmt: skip
 def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int = 0) -> Waves:
-    """Draw NLGP data of both labels; every vector counts with all its turns round the ring."""
+    """Draw NLGP data of both labels, in the form that `best_tile` and the functions of `Waves` take.
+
+    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
+    `nlgp_sample` instead for the vectors themselves.
+
+    Parameters
+    ----------
+    samples : int
+        Vectors of each label, at least 100; every one counts with all its turns round the ring.
+
+    Returns
+    -------
+    Waves
+
+    Examples
+    --------
+    >>> data = sample_waves(40, 2, 1, 3, 100, seed=0)
+    >>> data.label1.x.shape, data.n
+    ((100, 21), 40)
+    """
     streams = np.random.SeedSequence(seed).spawn(2)
     labels = [_draw(n, xi, gain, samples, stream) for xi, stream in zip((xi1, xi2), streams, strict=True)]
     power = sum(eigenvalues(nlgp_covariance(n, xi, gain)) for xi in (xi1, xi2)) / 2
     return Waves(*labels, power, n)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: two labels, an array
 
 
+@checked(data=wave_data, tiled=ranges.flag, widths=widths)
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
-    """The best field of a single neuron, or the best one whose copies of either sign tile the ring."""
-    # The search starts from Gaussian bumps of the given widths, in pixels, and the best end counts.
+    """The best field of a single neuron, or the best one whose copies of either sign tile the ring.
+
+    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
+    `best_biased_tile` instead for neurons with a bias, `best_field` for the first order in the gain.
+
+    Parameters
+    ----------
+    tiled : bool
+        Many neurons (True) or one (False).
+    widths : tuple of float
+        The search starts from Gaussian bumps of these widths, in pixels, and the best end counts.
+
+    Returns
+    -------
+    Tile
+
+    Examples
+    --------
+    >>> data = sample_waves(40, 2, 1, 3, 500, seed=0)
+    >>> one, many = (best_tile(data, tiled=tiled) for tiled in (False, True))
+    >>> bool(abs(one.field[2] / one.field[0]) < abs(many.field[2] / many.field[0]))  # many: wider
+    True
+    """
     from scipy.optimize import minimize  # slow to import
 
     d = np.arange(data.n // 2 + 1)
@@ -87,8 +177,38 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
     return Tile(w * mean / square / (1 if tiled else 2), float(0.25 - np.exp(-best.fun) / (8 if tiled else 16)))
 
 
+@checked(
+    _start_fits, start=field, ratio=ranges.number(-100, 100), data=wave_data, hidden=ranges.flag,
+    output=ranges.flag
+)  # fmt: skip
 def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bool, output: bool) -> BiasedTile:
-    """The tiling, near copies of a field (n,), that is best with a hidden bias and perhaps one of the output."""
+    """The tiling, near copies of a field (n,), that is best with a hidden bias and perhaps one of the output.
+
+    Source: ours. Use `best_tile` instead without biases.
+
+    Parameters
+    ----------
+    ratio : float
+        Hidden bias at the start, in units of the root mean square of the pre-activation.
+    hidden, output : bool
+        Whether the hidden bias may change, and whether the output has one.
+
+    Returns
+    -------
+    BiasedTile
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or no neuron is ever on at the start.
+
+    Examples
+    --------
+    >>> data = sample_waves(12, 1, 0.5, 3, 100, seed=0)
+    >>> tile = best_biased_tile(best_tile(data, tiled=True).field, -0.5, data, hidden=True, output=False)
+    >>> bool(tile.hidden < 0 and tile.output == 0)
+    True
+    """
     # The hidden bias b is given in units of the root mean square of u, and kept so if it may not learn. With M the mean
     # over places of ReLU(u + b) + ReLU(b - u) the prediction is a M + c. The least loss without c is 1/4 - R / 8 as for
     # |u|, and with c (1 - correlation of M and label, squared) / 8.
@@ -108,13 +228,48 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
     return BiasedTile(2 * a * w, float(2 * a * b), float(c), float(loss))
 
 
+@checked(_label_fits, w=field, label=label_data, n=three_pixels)
 def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
-    """What copies of a field at all places make of the vectors of a label."""
+    """Sizes and signs of the pre-activations of copies of a field (n,) at all places, on the vectors of a label.
+
+    Source: ours.
+
+    Returns
+    -------
+    Crowd
+
+    Examples
+    --------
+    >>> data = sample_waves(12, 1, 0.5, 3, 100, seed=0)
+    >>> crowd(np.eye(1, 12)[0], data.label1, 12).x[1].shape
+    (100, 12)
+    """
     return Crowd(*(_sizes(w, f, n) for f in (label.x, label.z)))
 
 
-def mean_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[float, np.ndarray]:
-    """E M of a label and its gradient."""
+@checked(_label_fits, w=field, of=ranges.instance(Crowd), label=label_data, n=three_pixels)
+def mean_crowd_size(w: np.ndarray, of: Crowd, label: Label, n: int) -> tuple[float, np.ndarray]:
+    """Mean of M, the mean of |u_s| over all places, on a label, and its gradient in the field (n,).
+
+    Source: ours.
+
+    Parameters
+    ----------
+    of : Crowd
+        `crowd` of the same field, label and ring.
+
+    Returns
+    -------
+    value : float
+    gradient : numpy.ndarray, shape (n,)
+
+    Examples
+    --------
+    >>> data, w = sample_waves(12, 1, 0.5, 3, 100, seed=0), np.eye(1, 12)[0]
+    >>> value, gradient = mean_crowd_size(w, crowd(w, data.label1, 12), data.label1, 12)
+    >>> bool(value > 0), gradient.shape
+    (True, (12,))
+    """
     value, slope = _sampled((1.0, 1.0), of, label, n)
     image = label.spectrum * np.fft.rfft(w)
     known = np.sqrt(2 / np.pi * (w @ np.fft.irfft(image, n=n)))
@@ -186,13 +341,13 @@ def _gaussian_product(w, v, spectrum, n):
 
 def _averages(w, data, tiled):
     """E_1|u|, sum over labels of E M^2 / 2 or of E u^2 / 2, and their gradients."""
-    n, first = data.n, crowd(w, data.label1, data.n)
-    mean, by_mean = mean_size(w, first, data.label1, n)
+    n, first = data.n, crowd.unchecked(w, data.label1, data.n)
+    mean, by_mean = mean_crowd_size.unchecked(w, first, data.label1, n)
     if not tiled:
         image = np.fft.irfft(data.power * np.fft.rfft(w), n=n)
         return mean, w @ image, by_mean, 2 * image
     square, by_square = mean_product(w, first, w, first, data.label1, n)
-    zero = crowd(w, data.label0, n)
+    zero = crowd.unchecked(w, data.label0, n)
     other, by_other = mean_product(w, zero, w, zero, data.label0, n)
     return mean, (square + other) / 2, by_mean, by_square + by_other  # a square: twice the slope in one factor
 

@@ -1,13 +1,14 @@
-"""What a named run is: a function, the configurations it takes, two grids of them, and what its columns mean."""
+"""A named run: a function, the configurations it takes, two grids of them, and the meanings of its columns."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from functools import cache
+from typing import Any, NamedTuple
 
 import numpy as np
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, create_model
 
 Columns = dict[str, np.ndarray]  # of a table, by name, one entry a row
 
@@ -29,26 +30,49 @@ class Point(BaseModel):
         return ", ".join(f"{name}={value}" for name, value in self)
 
 
+BESIDE = ("device", "progress")  # what functions of runs take that is no part of a point
+
+
 @dataclass(frozen=True)
 class Run:
     """A named run.
 
-    ``feeds`` says which figure or claim it is for; ``function``, as "module:name", takes the
-    fields of a ``point`` (a subclass of `Point`) and ``device`` as keywords and returns a dict of
-    numbers and texts. ``small`` and ``full`` are grids: tuples of blocks, each a dict from field to
-    values, of which the product is taken. ``hours`` has the expected hours of both. ``columns`` says
-    what each column means that is no field of the point. ``predicted`` are functions of the columns
-    that give further ones: they are called when a table is read, so that sharper theory makes no
-    measurement stale.
+    ``feeds`` says which figure or claim it is for; ``computes`` is a function at the top of its module, which takes the
+    fields of a point and ``device`` as keywords and returns a dict of numbers and texts. The annotations of its
+    parameters are the fields of the point: a type with its range and its `Meaning`. Where a field depends on others in
+    a way that no annotation can state, ``checked_point`` is a class for them. ``small`` and ``full`` are grids: tuples
+    of blocks, each a dict from field to values, of which the product is taken. ``hours`` has the expected hours of
+    both. ``columns`` says what each column means that is no field of the point. ``predicted`` are functions of the
+    columns that give further ones: they are called when a table is read, so that sharper theory makes no measurement
+    stale.
     """
 
     name: str
     feeds: str
-    function: str
-    point: type[Point]
+    computes: Callable[..., dict]
     small: tuple[dict, ...]
     full: tuple[dict, ...]
     hours: dict[str, float]
     hardware: str = "one CPU core"
+    checked_point: type[Point] | None = None
     columns: dict[str, Meaning] = field(default_factory=dict)
     predicted: tuple[Callable[[Columns], Columns], ...] = ()
+
+    @property
+    def function(self) -> str:
+        """The function that computes a point, as "module:name"."""
+        return f"{self.computes.__module__}:{self.computes.__name__}"
+
+    @property
+    def point(self) -> type[Point]:
+        """The class of the points of this run."""
+        return self.checked_point or point_of(self.computes)
+
+
+@cache
+def point_of(function: Callable) -> type[Point]:
+    """Make the class of the points that a function takes, from the annotations of its parameters."""
+    wanted = {name: said for name, said in function.__annotations__.items() if name not in (*BESIDE, "return")}
+    taken = {name: eval(said, function.__globals__) if isinstance(said, str) else said for name, said in wanted.items()}
+    fields: Any = {name: (kind, ...) for name, kind in taken.items()}
+    return create_model(f"{function.__name__}_point", __base__=Point, **fields)

@@ -1,0 +1,156 @@
+"""Training as the public code of The Persian Rug does it, whose stopping rule is not the one that the text prints.
+
+Source: the text's rule is that of The Persian Rug, section 2 ("the past 100 batches"); the other is read from the
+repository that the text names. There an epoch is 30,000 fresh feature vectors in batches of 1024, the last one of 304.
+Before each epoch, once there are more than 400 batches, the mean loss of the last 200 is compared with that of the 200
+before; where it is not lower, that epoch is the last one. There are 1500 epochs at most. Adam has eps = 1e-7 and the
+constant rate 3e-3 / sqrt(ns); weights and bias start uniform within 1 / sqrt(fan-in), as PyTorch starts them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from superposition import checks, features, ranges
+from superposition.checked import checked
+from superposition.rug import protocols
+from superposition.rug.model import Settings, TrainedModel, autoencoder_output
+from superposition.rug.ranges import device, rank
+
+EPOCH = (*(1024,) * 29, 304)  # feature vectors of the batches of an epoch
+EPOCHS = 1500
+EPS = 1e-7
+TEXT_WINDOW, CODE_WINDOW = 100, 200
+
+
+@dataclass(frozen=True)
+class BothRules:
+    """One training as the public code does it: the model where the text's rule stops, and where the code's does.
+
+    Where a rule never fired, its model is the last one, with ``stopped`` False.
+    """
+
+    text: TrainedModel
+    code: TrainedModel
+
+
+@checked(
+    rank,
+    ns=ranges.whole(2, checks.MOST_FEATURES),
+    nd=ranges.whole(1, checks.MOST_FEATURES),
+    p=ranges.one_probability,
+    epochs=ranges.whole(1, EPOCHS),
+    seed=ranges.whole(0),
+    device=device,
+    progress=ranges.function,
+)
+def train_as_published(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    epochs: int = EPOCHS,
+    seed: int = 0,
+    device: str = "auto",
+    progress: Callable[[int, int], None] | None = None,
+) -> BothRules:
+    """Train one autoencoder by the public code's protocol, and read both stopping rules from one trajectory.
+
+    Use `train_autoencoder` for the recipe, which reaches lower losses in fewer steps.
+
+    Parameters
+    ----------
+    epochs : int
+        Upper limit, each of 30 batches; the code has 1500.
+    progress : callable, optional
+        Called as ``progress(done, epochs)`` after each epoch.
+
+    Returns
+    -------
+    BothRules
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2, and its public code. The random numbers are ours.
+
+    Examples
+    --------
+    >>> both = train_as_published(16, 4, 0.2, epochs=20, device="cpu")
+    >>> len(both.text.loss_history) <= len(both.code.loss_history)
+    True
+    """
+    from superposition.devices import resolve_device, torch
+
+    on = resolve_device(device)
+    init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+    lr = protocols.training_protocol("text", ns, nd, p).lr
+    settings = Settings(
+        ns, nd, p, epochs * len(EPOCH), EPOCH[0], lr, "constant", "code", seed, str(on), start="independent"
+    )
+    weights = _start(settings, init_rng, on)
+    optimiser = torch.optim.Adam(weights, lr=lr, eps=EPS, fused=True)
+    losses, text = torch.zeros(settings.steps, device=on), None
+    done, last = 0, False
+    for epoch in range(epochs):
+        if last:
+            break
+        last = done > 2 * CODE_WINDOW and not _falls(losses[:done], CODE_WINDOW)
+        for batch in EPOCH:
+            losses[done] = _step(weights, optimiser, _draw(ns, p, batch, data_rng, on))
+            done += 1
+            if text is None and done % TEXT_WINDOW == 0 and not _falls(losses[:done], TEXT_WINDOW):
+                text = _model(weights, settings, losses[:done], eval_rng, True)
+        if progress is not None:
+            progress(epoch + 1, epochs)
+    code = _model(weights, settings, losses[:done], eval_rng, last)
+    return BothRules(text or replace(code, stopped=False), code)
+
+
+def _start(settings, rng, on):
+    """Weights and bias as PyTorch starts them, uniform within 1 / sqrt(fan-in)."""
+    from superposition.devices import torch
+    from superposition.rug.evaluation import initial_weights
+
+    W_in, W_out, _ = initial_weights(settings, rng, on)
+    bias = rng.uniform(-1, 1, settings.ns) / np.sqrt(settings.nd)
+    return [W_in, W_out, torch.tensor(bias, dtype=torch.float32, device=on, requires_grad=True)]
+
+
+def _draw(ns, p, batch, rng, on):
+    """A batch of feature vectors (batch, ns) in float32."""
+    from superposition.devices import torch
+
+    flat, values = features.nonzeros(ns, p, batch, seed=rng)
+    x = torch.zeros(batch * ns, device=on)
+    x[torch.from_numpy(flat).to(on)] = torch.from_numpy(values).float().to(on)
+    return x.view(batch, ns)
+
+
+def _step(weights, optimiser, x):
+    """One step of Adam, and the loss before it."""
+    from superposition.devices import torch
+
+    optimiser.zero_grad()
+    loss = torch.mean((autoencoder_output(weights, x) - x) ** 2)
+    loss.backward()
+    optimiser.step()
+    return loss.detach()
+
+
+def _falls(losses, window):
+    """Whether the mean of the last window is below that of the one before; true until there are two of them."""
+    if len(losses) < 2 * window:
+        return True
+    return bool(losses[-window:].mean() < losses[-2 * window : -window].mean())
+
+
+def _model(weights, settings, losses, rng, stopped):
+    """The model as it is now, evaluated on fresh feature vectors."""
+    from superposition.rug.evaluation import evaluate
+
+    loss, se = evaluate(weights, settings, rng, losses.device, None)
+    W_in, W_out, bias = (weight.detach().cpu().numpy().copy() for weight in weights)
+    return TrainedModel(settings, W_in, W_out, bias, losses.cpu().numpy().copy(), loss, se, stopped)
