@@ -44,7 +44,7 @@ def bound_at_any_size(p: float, r: float) -> float:
     # (1 - g) limit + cost (g^2 / r - g) is least where its slope in g is zero, or at an end
     limit = (1 - p) * ERRORS
     gain = np.maximum(0, 1 - np.sqrt(12 * np.minimum(limit, 1 / 12)))  # their diagonal is at least this
-    cost = p * (1 - p) * _shares() * gain**2 * KAPPA
+    cost = p * (1 - p) * shares() * gain**2 * KAPPA
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.nan_to_num(r * (limit + cost) / (2 * cost), nan=1, posinf=1)
     g = np.clip(least, r, 1)
@@ -52,7 +52,7 @@ def bound_at_any_size(p: float, r: float) -> float:
 
 
 @cache
-def _shares() -> NDArray[np.float64]:
+def shares() -> NDArray[np.float64]:
     """Least share of a conflict's cost that a rival still costs an output, by its mean squared error in ERRORS."""
     # Every grid errs on the safe side. What a rival does rises with the strength of the output's own feature: the lower
     # end of each cell. It falls with the error spent: the upper end, while the multiplier charges the lower. It is
