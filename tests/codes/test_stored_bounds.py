@@ -159,7 +159,7 @@ def test_never_above_a_code(places):
 def test_it_says_something_where_the_count_of_rivals_does_not():
     for p, r, least in ((0.05, 0.2, 0.4), (0.2, 0.2, 0.4), (0.05, 0.5, 0.7)):
         loss = codes.best_known(p, r).loss
-        assert any_size.bound(p, r) < 0.3 * loss and codes.best_bound(p, r) > least * loss
+        assert any_size.bound_at_any_size(p, r) < 0.3 * loss and codes.best_bound(p, r) > least * loss
 
 
 def test_a_bound_is_carried_to_other_probabilities():
@@ -168,7 +168,7 @@ def test_a_bound_is_carried_to_other_probabilities():
         assert 0.3 < found < 1
     assert codes.certified_bound(0.05, 1) == 0 == codes.best_bound(0.05, 1)
     assert codes.certified_bound(1e-12, 0.5) == 0 < codes.rivals_bound(1e-12, 0.5)
-    assert codes.rivals_bound(1e-3, 0.2) > any_size.bound(1e-3, 0.2)
+    assert codes.rivals_bound(1e-3, 0.2) > any_size.bound_at_any_size(1e-3, 0.2)
 
 
 def test_a_certificate_is_made_and_proves_what_it_says():
