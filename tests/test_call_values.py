@@ -1,7 +1,7 @@
 """Values of every public function at the calls of the contract: a snapshot, which detects change and not correctness.
 
-No default, no factor and no setting changes unasked. After a change that was meant, ``python tests/test_call_values.py``
-stores the values anew and names the calls that differ.
+No default, no factor and no setting changes unasked. After a change that was meant,
+``python tests/test_call_values.py`` stores the values anew and names the calls that differ.
 """
 
 import copy
