@@ -23,7 +23,7 @@ def test_large_rugs_are_told_by_their_eigenvalues(product):
     code = best_map.rug_code(600, 0.2, P)
     given = {"W": code.W, "b": code.b} if product else {"W_in": code.W_in, "W_out": code.W_out, "b": code.b}
     found = autoencoder.diagnose(given, p=P, samples=200)
-    assert found.name == "a tight frame, as a rug is" and found.nd == found.rank == 120
+    assert found.name == "a Persian rug, by its eigenvalues" and found.nd == found.rank == 120
     np.testing.assert_allclose(found.loudness, 1, rtol=1e-6)
 
 
