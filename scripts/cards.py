@@ -9,7 +9,6 @@ from matplotlib.figure import Figure
 from superposition import decoders, receptive, rug
 from superposition.book import style
 from superposition.book.style import COLOURS
-from superposition.decoders.shared_directions import digon_bayes_loss
 from superposition.incidental import sparsification_rate
 from superposition.rug import interference
 from superposition.runs import tables
@@ -75,7 +74,7 @@ def layers(ax):
     """What iterations leave of the loss of a rug, and of an antipodal one at best."""
     unit, steps = float(rug.optimum(P, R).loss), np.arange(1, 9)
     ax.plot(steps, decoders.state_evolution(P, R, 8).loss / unit, "o-", color=COLOURS["blue"], markersize=4)
-    ax.axhline(digon_bayes_loss(P) / unit, color=COLOURS["vermilion"])
+    ax.axhline(decoders.digon_bayes_loss(P) / unit, color=COLOURS["vermilion"])
     ax.text(8, 0.07, "antipodal rug at best", ha="right", color=COLOURS["vermilion"])
     ax.text(2.2, 0.5, "Persian rug", color=COLOURS["blue"])
     ax.set(yscale="log", ylim=(3e-4, 2), xlabel="iterations of the decoder", ylabel="loss")

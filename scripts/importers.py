@@ -6,12 +6,12 @@ from functools import cache
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-LIBRARY, TESTS = ROOT / "lib" / "superposition", ROOT / "tests"
+LIBRARY, TESTS = ROOT / "lib", ROOT / "tests"
 
 
 def module_name(path):
     """Return by what name a file is imported."""
-    base = LIBRARY.parent if path.is_relative_to(LIBRARY) else TESTS if path.is_relative_to(TESTS) else path.parent
+    base = LIBRARY if path.is_relative_to(LIBRARY) else TESTS if path.is_relative_to(TESTS) else path.parent
     parts = path.relative_to(base).with_suffix("").parts
     return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
 

@@ -83,7 +83,7 @@ def _become_pytest(copied, arguments, limit):
     os.dup2(silence, 1)
     os.dup2(silence, 2)
     os.environ |= {"PYTHONPATH": str(copied), "PYTHONDONTWRITEBYTECODE": "1"}
-    sys.path[:] = [str(copied), *(part for part in sys.path if part != str(LIBRARY.parent))]
+    sys.path[:] = [str(copied), *(part for part in sys.path if part != str(LIBRARY))]
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml")]
     try:
@@ -95,7 +95,7 @@ def _become_pytest(copied, arguments, limit):
 
 def outcome(copied, name, code):
     """Run the tests of a module with a fault until one fails: the outcome, the tests that saw it, processor seconds."""
-    place, taken = copied / files()[name].relative_to(LIBRARY.parent), 0.0
+    place, taken = copied / files()[name].relative_to(LIBRARY), 0.0
     for arguments, limit in runs(copied, name):
         place.write_text(code)
         result, seconds = run(copied, arguments, limit)
@@ -112,7 +112,7 @@ def runs(copied, name):
     tests = sorted(
         tests_of(name), key=lambda test: (test.stem != f"test_{stem}", known.get(label(copied, [test]), LONG))
     )
-    first = [[copied / files()[name].relative_to(LIBRARY.parent)], *([test] for test in tests)]
+    first = [[copied / files()[name].relative_to(LIBRARY)], *([test] for test in tests)]
     for arguments in within(copied, first, LONG):
         asked.append(arguments)
         yield arguments, limit(copied, arguments)
@@ -243,7 +243,7 @@ def latest(records):
 
 def chosen(parts):
     """Return the modules that begin with one of the named parts, by default all."""
-    modules = [name for name in files() if name.startswith("superposition.") and not is_package(name)]
+    modules = [name for name in files() if files()[name].is_relative_to(LIBRARY) and not is_package(name)]
     found = [name for name in modules if not parts or any(f"{name}.".startswith(f"{part}.") for part in parts)]
     if not found:
         raise SystemExit(f"no module in {', '.join(parts)}; allowed: superposition.rug, superposition.codes.fans, …")
@@ -266,7 +266,7 @@ def main():
     decided = {(*key(r), r["line"], r["version"]) for r in records if not lives(r)}
     with tempfile.TemporaryDirectory() as folder, open(KEPT, "a") as kept:
         copied = Path(folder)
-        shutil.copytree(LIBRARY, copied / "superposition", ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(LIBRARY, copied, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
         for name, fault, tree in tqdm(
             drawn(chosen(asked.parts), asked.number, asked.seed, latest(records)), unit="fault"
         ):

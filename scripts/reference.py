@@ -27,6 +27,7 @@ TITLES = {
     "runs": "Named runs",
     "book": "What chapters share",
     "ground": "The ground",
+    "defprint": "Fingerprints of code",
 }
 GROUND = "What every wing may use: sparse features, searches for minima, exact integrals, refusals, devices."
 
@@ -43,6 +44,7 @@ def parts():
     names = modules("superposition")
     pages = {wing: [n for n in names if n.startswith(f"superposition.{wing}.")] for wing in TITLES}
     taken = {name for page in pages.values() for name in page} | {f"superposition.{wing}" for wing in TITLES}
+    pages["defprint"] = modules("defprint")
     pages["ground"] = [name for name in names if name not in taken and not name.endswith((".cli", ".__main__"))]
     return {wing: page for wing, page in pages.items() if page and not all(n.endswith(".data") for n in page)}
 
@@ -70,10 +72,11 @@ def page(part, names):
     if part == "ground":
         blocks.append(GROUND)
     else:
-        blocks.append(f"```{{eval-rst}}\n.. automodule:: superposition.{part}\n   :no-members:\n```")
-    if part in WINGS:
-        face = importlib.import_module(f"superposition.{part}")
-        blocks += [f"What `superposition.{part}` offers on its face:", table([origin(face, n) for n in face.__all__])]
+        package = part if part == "defprint" else f"superposition.{part}"
+        blocks.append(f"```{{eval-rst}}\n.. automodule:: {package}\n   :no-members:\n```")
+    if part in (*WINGS, "defprint"):
+        face = importlib.import_module(package)
+        blocks += [f"What `{package}` offers on its face:", table([origin(face, n) for n in face.__all__])]
     return "\n\n".join([*blocks, *map(section, names)]) + "\n"
 
 

@@ -29,7 +29,7 @@ for wing in superposition.WINGS:
         except ModuleNotFoundError as error:
             assert error.name == "torch", error
 try:
-    import superposition.rug.training
+    superposition.rug.train_autoencoder(4, 2, 0.5, device="cpu")
 except ModuleNotFoundError as error:
     print(error)
 """

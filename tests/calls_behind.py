@@ -3,6 +3,7 @@
 from itertools import islice
 
 import numpy as np
+from superposition import moments as rug_moments
 from superposition.codes import (
     any_size,
     best_map,
@@ -86,7 +87,6 @@ from superposition.rug import (
     tight_frames,
     walsh_descent,
 )
-from superposition.rug import moments as rug_moments
 from superposition.toy import border, geometry, linear, loss, thomson
 
 rng = np.random.default_rng(7)

@@ -22,6 +22,7 @@ from superposition.runs.agreement import BOUND
 
 pytest.importorskip("torch")
 STORED = Path(__file__).with_name("call_values.json")
+MEND = "run `python tests/test_call_values.py` if that was meant"
 SEED = 3  # a default is 0
 LEFT_OUT = ("correlated.rug_loss", "weights.unpacked")  # one takes seconds, what the other gives has no order
 LOOKS = 3  # numbers by which an array is known, beside its length
@@ -90,11 +91,11 @@ def other(found, stored):
 @pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in CALLS])
 def test_values_are_those_that_are_stored(name):
     stored, found = json.loads(STORED.read_text())[name], looks(name)
-    assert not other(found, stored), f"{found} was {stored}"
+    assert not other(found, stored), f"{found} was {stored}; {MEND}"
 
 
 def test_every_call_has_its_values():
-    assert CALLS.keys() == json.loads(STORED.read_text()).keys()
+    assert CALLS.keys() == json.loads(STORED.read_text()).keys(), MEND
 
 
 def main():

@@ -1,6 +1,7 @@
 """The command line: what it says, how it ends, and how fast it starts."""
 
 import dataclasses
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -9,10 +10,9 @@ import click
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from fast_runs import BROKEN, FAST
+from fast_runs import BROKEN, COMMAND, FAST
 from safetensors.numpy import save_file
-from superposition import cli, runs
-from superposition.codes import best_map, fans
+from superposition import cli, codes, runs
 from superposition.diagnosis import autoencoder, record_verifier
 from superposition.runs import executors, provenance, tables
 
@@ -178,7 +178,7 @@ def record(*arguments):
 
 
 def test_a_fan_is_no_record(tmp_path):
-    fan = fans.priority_fan(10, 30)
+    fan = codes.priority_fan(10, 30)
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "fan")
     done = record(tmp_path / "fan", "--p", 0.05)
     assert done.exit_code == 0
@@ -187,7 +187,7 @@ def test_a_fan_is_no_record(tmp_path):
 
 
 def test_a_better_code_is_a_record(tmp_path, monkeypatch):
-    worse = best_map.best_known(0.05, 0.5)
+    worse = codes.best_known(0.05, 0.5)
     monkeypatch.setattr(record_verifier, "best_known", lambda p, r: dataclasses.replace(worse, loss=1.01 * 0.05**2 / 6))
     save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
     done = record(tmp_path / "digon", "--p", 0.05)
@@ -319,7 +319,7 @@ def test_a_bad_diagnosis_ends_with_one_sentence(arguments, said):
 
 
 def test_factors_say_in_how_many_dimensions_a_record_is(tmp_path, monkeypatch):
-    fan, seen = fans.priority_fan(10, 30), []
+    fan, seen = codes.priority_fan(10, 30), []
     monkeypatch.setattr(record_verifier, "check_record", lambda W, b, p, **options: seen.append(options))
     save_file({"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}, tmp_path / "factors")
     save_file({"W": fan.W, "b": fan.b}, tmp_path / "product")
@@ -342,3 +342,18 @@ def test_every_option_says_what_it_is():
     said = dict(options(cli.main))
     assert len(said) > 15
     assert [name for name, option in said.items() if len(option.help or "") < 10] == []
+
+
+@pytest.mark.parametrize("value", ["\u0661\u0662", "\U0001d7d3", "1_000"])
+def test_numbers_are_written_with_plain_digits(call, value):
+    done = call("start", "fast", "--workers", value)
+    assert done.exit_code == 2 and "is not written with the digits 0 to 9, without separators" in done.stderr
+
+
+@pytest.mark.parametrize("closed", ["2>&-", ">&- 2>&-", "<&- >&- 2>&-"])
+def test_a_sweep_ends_well_where_streams_are_closed(tmp_path, closed):
+    command = shlex.join([*COMMAND, "start", "broken", "--workers", "1", "--results", str(tmp_path)])
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True)
+    assert done.returncode == 1  # two points have no value
+    assert ("4 of 6 points finished" in done.stdout) == (closed == "2>&-")
+    assert len(list((tmp_path / "broken").glob("?" * 32 + ".json"))) == 4

@@ -116,7 +116,8 @@ def test_a_public_function_checks_and_shows_how_it_is_called(function):
 
 @pytest.mark.parametrize("wing", WINGS)
 def test_a_wing_is_a_list(wing):
-    """Its ``__init__`` has a docstring, imports and ``__all__``, in order, and nothing else."""
+    """Its ``__init__`` has a docstring, imports and ``__all__``; only what needs torch comes on demand."""
     body = ast.parse((LIBRARY / wing / "__init__.py").read_text()).body
-    assert all(isinstance(node, (ast.Expr, ast.ImportFrom, ast.Assign)) for node in body)
-    assert sorted(WINGS[wing].__all__) == list(WINGS[wing].__all__)
+    others = [node for node in body if not isinstance(node, (ast.Expr, ast.ImportFrom, ast.Assign))]
+    assert [getattr(node, "name", node) for node in others] in ([], ["__getattr__"])
+    assert len(set(WINGS[wing].__all__)) == len(WINGS[wing].__all__)

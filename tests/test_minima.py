@@ -68,10 +68,23 @@ def test_jump_is_that_of_every_dip(p):
         assert jumprelu.jumprelu_optimum(p, r).loss == pytest.approx(lowest, rel=1e-12, abs=0)
 
 
-def test_flat_and_monotone_lines_end_at_the_lowest_point():
+def test_a_minimum_beyond_the_grid_is_refused():
+    with pytest.raises(
+        RuntimeError, match="^the search ended at 0.082085, but 0.0639279 is reached between -3 and -2$"
+    ):
+        minima.lowest(lambda z, c: np.exp(z) + 0 * c, np.linspace(-3, 3, 13), [np.zeros(2)])
+
+
+def test_a_refinement_that_fails_is_refused_unless_its_middle_is_the_minimum():
+    grid, wrong = np.linspace(-3, 3, 13), lambda z, c: 1 + 0 * z * c
+    with pytest.raises(RuntimeError, match="^the search ended at 1.01, but 1.00063 is reached between -0.5 and 0.5$"):
+        minima.lowest(lambda z, c: 1 + (z - c) ** 2, grid, [np.array([0.1])], slope=wrong)
+    z, found = minima.lowest(lambda z, c: 1 + (z - c) ** 2, grid, [np.zeros(1)], slope=wrong)
+    assert (z, found) == (0, 1)
+
+
+def test_flat_lines_keep_their_value():
     grid = np.linspace(-3, 3, 13)
-    z, lowest = minima.lowest(lambda z, c: np.exp(z) + 0 * c, grid, [np.zeros(2)])
-    assert np.all(z <= grid[1]) and np.all(lowest <= np.exp(grid[1]))
     np.testing.assert_array_equal(minima.lowest(lambda z, c: 1 + 0 * z * c, grid, [np.zeros(2)])[1], 1)
 
 

@@ -18,6 +18,7 @@ from superposition.book import parameters
 from test_contract import CALLS
 
 STORED = Path(__file__).with_name("ranges.json")
+MEND = "run `python tests/test_ranges.py` if that was meant, or if a run or a function is new"
 
 
 def refusals():
@@ -47,7 +48,7 @@ def today():
 
 
 def test_ranges_are_those_that_are_stored():
-    assert today() == json.loads(STORED.read_text())
+    assert today() == json.loads(STORED.read_text()), MEND
 
 
 def main():

@@ -4,10 +4,9 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from superposition import features, receptive
+from superposition import codes, features, receptive
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, plain_training, tile_search  # noqa: E402
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
@@ -29,7 +28,7 @@ POINT = {"ns": 9, "p": 0.2, "r": 1 / 3, "steps": 3, "seed": 0, "device": "cpu"}
 def model(monkeypatch):
     """What any training gives here: weights drawn at random; and what it was asked for."""
     rng, asked = np.random.default_rng(2), []
-    settings = training.checked_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
+    settings = training.training_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
     arrays = rng.standard_normal((3, 9)), rng.standard_normal((9, 3)), rng.standard_normal(9)
     made = training.TrainedModel(settings, *arrays, np.ones(3), 0.01, 0.001, False)
     monkeypatch.setattr(training, "train", lambda *_, **options: asked.append(options) or made)
@@ -57,7 +56,7 @@ def test_three_features_are_the_fewest(model, function, how):
 
 def test_rate_is_a_multiple_of_the_protocols(model):
     for name in ("recipe", "text"):
-        usual = protocols.protocol(name, 9, 3, 0.2).lr
+        usual = protocols.training_protocol(name, 9, 3, 0.2).lr
         for share in (0.25, 1.0, 4.0):
             autoencoders.trained_autoencoder(**POINT, protocol=name, rate=share)
             assert model.asked[-1]["protocol"] == name and model.asked[-1]["lr"] == pytest.approx(share * usual)
@@ -65,8 +64,8 @@ def test_rate_is_a_multiple_of_the_protocols(model):
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):
     losses = iter([(0.1, 0.0), (0.2, 0.0), (0.6, 0.0)])
-    monkeypatch.setattr(dense_training, "random_tiles", lambda *_, **__: [((),)] * 3)
-    monkeypatch.setattr(tile_search, "measured_loss", lambda *_, **__: next(losses))
+    monkeypatch.setattr(codes, "random_tiles", lambda *_, **__: [((),)] * 3)
+    monkeypatch.setattr(codes, "measured_code_loss", lambda *_, **__: next(losses))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=3, seed=0)
     assert found["loss_spread"] / found["loss_mean"] == pytest.approx(np.sqrt((0.2**2 + 0.1**2 + 0.3**2) / 2) / 0.3)
 
@@ -139,6 +138,6 @@ def test_vectors_for_the_loss_are_others_than_those_of_training(monkeypatch):
 def test_the_rate_rises_for_a_hundred_steps_and_never_above_what_was_asked(monkeypatch):
     rates, step = [], torch.optim.Adam.step
     monkeypatch.setattr(torch.optim.Adam, "step", lambda self: rates.append(self.param_groups[0]["lr"]) or step(self))
-    plain_training.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
+    codes.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
     rising, falling = np.arange(1, 401) / 100, 1 - np.arange(400) / 400
     np.testing.assert_allclose(rates, 1e-3 * np.minimum(rising, 1) * falling)

@@ -11,7 +11,6 @@ import numpy as np
 import pytest
 from scipy import special
 from superposition import codes, correlated, incidental, receptive, rug, toy
-from superposition.incidental import noise_push
 from superposition.runs import tables
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -199,14 +198,14 @@ def test_push_of_a_noise_law(theory, rng):
     rows, places = rng.standard_normal((40, 5)), np.sort(rng.uniform(0, 3.4, (40, 5)))
     for u, depths, *cumulants in zip(rows, places, k, kappa6, strict=True):
         call = f"superposition.push({u.tolist()}, {depths.tolist()}, superposition.fourPoint(...x))"
-        exact = noise_push.push(u, depths, incidental.four_point(*cumulants, 1.0))
+        exact = incidental.row_push(u, depths, incidental.four_point(*cumulants, 1.0))
         np.testing.assert_allclose(theory(call, [cumulants])[0], exact, atol=CLOSE)
 
 
 def test_turning_depth_critical_gain_and_covariance(theory, rng):
     k, kappa6 = rng.uniform(-1.9, 0, POINTS), rng.uniform(1, 42, POINTS)
     found = theory("superposition.turningDepth(8, ...x)", np.transpose([k, kappa6]))
-    np.testing.assert_allclose(found, noise_push.turning_depth(8, k, kappa6), rtol=CLOSE)
+    np.testing.assert_allclose(found, incidental.turning_depth(8, k, kappa6), rtol=CLOSE)
     xi1 = rng.uniform(1, 3.6, 40)
     lengths = np.transpose([xi1, xi1 * rng.uniform(0.4, 0.9, 40)])
     gains = [x if x is not None else np.nan for x in theory("superposition.criticalGain(40, ...x)", lengths)]

@@ -6,24 +6,19 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.stats import chi2
-from superposition import features, receptive
-from superposition.codes import budgets, exact_losses
-from superposition.codes.fans import priority_fan
-from superposition.decoders import planar_decoders
+from superposition import codes, decoders, features, incidental, receptive, rug
+from superposition.codes import budgets, priority_fan
 from superposition.diagnosis.ablations import ablations
 from superposition.experiments import counts, noise_descent, noise_description
-from superposition.frequencies import few_active_features
-from superposition.incidental import collision_constant, many_networks, noise_laws, noise_push
+from superposition.frequencies import train_unequal, tuned_losses
 from superposition.rug import rugs
-from superposition.toy import loss as toy_loss
+from superposition.toy import simulated_loss
 
 torch = pytest.importorskip("torch")
-from superposition.codes import dense_training, tile_search  # noqa: E402
 from superposition.diagnosis import autoencoder  # noqa: E402
 from superposition.experiments import autoencoders, best_codes, controls, led_training, other_protocols, recipe, toy  # noqa: E402
-from superposition.frequencies import unequal_training  # noqa: E402
-from superposition.incidental import noisy_training  # noqa: E402
-from superposition.rug import gaussian_training, training, walsh_descent  # noqa: E402
+from superposition.frequencies import sparse_batches  # noqa: E402
+from superposition.rug import evaluation, training, walsh_descent  # noqa: E402
 from superposition.toy import training as toy_training  # noqa: E402
 
 pytestmark = pytest.mark.thorough
@@ -32,7 +27,7 @@ REPEATS, FALSE_ALARMS = 100, 1e-4
 # 0.54 and 1.66, see an error that is wrong by 40 %.
 BOUNDS = chi2.ppf([FALSE_ALARMS / 2, 1 - FALSE_ALARMS / 2], REPEATS - 1) / (REPEATS - 1)
 W = np.eye(6) + np.random.default_rng(3).standard_normal((6, 6)) / 5
-MEASURED = tile_search.measured_loss  # before a case puts something in its place
+MEASURED = codes.measured_code_loss  # before a case puts something in its place
 FAN, B = priority_fan(6, 10), np.full(6, -0.05)
 
 
@@ -48,13 +43,13 @@ def fixed_weights(nd=2):
 
 
 def measured(seed, settings=None):
-    settings = settings or training.checked_settings(6, 2, 0.2, 1, 64, None, None, "earlier", 0, "cpu")
-    return training.evaluate(fixed_weights(), settings, np.random.default_rng(seed), torch.device("cpu"), 200)
+    settings = settings or training.training_settings(6, 2, 0.2, 1, 64, None, None, "earlier", 0, "cpu")
+    return evaluation.evaluate(fixed_weights(), settings, np.random.default_rng(seed), torch.device("cpu"), 200)
 
 
 def fixed_model(seed):
     """What training might have given: the same weights for every seed, measured anew."""
-    settings = training.checked_settings(6, 2, 0.2, 1, 64, None, None, "earlier", seed, "cpu")
+    settings = training.training_settings(6, 2, 0.2, 1, 64, None, None, "earlier", seed, "cpu")
     arrays = [weight.numpy() for weight in fixed_weights()]
     return training.TrainedModel(settings, *arrays, np.ones(1), *measured(seed, settings), False)
 
@@ -62,8 +57,8 @@ def fixed_model(seed):
 def unequal(seed, patch):
     arrays = W[:, :2], W[:, 1:3], B
     start = lambda *_: [torch.tensor(array, dtype=torch.float32, requires_grad=True) for array in arrays]  # noqa: E731
-    patch.setattr(unequal_training, "_start", start)
-    found = unequal_training.train_unequal(
+    patch.setattr(sparse_batches, "first_weights", start)
+    found = train_unequal(
         np.linspace(0.1, 0.4, 6), 2, steps=1, lr=1e-30, batch=2, seed=seed, eval_samples=640, device="cpu"
     )
     return found.loss, found.loss_se
@@ -87,23 +82,22 @@ def finite(seed, patch):
 
 
 def of_decree(seed, patch):
-    patch.setattr(gaussian_training, "train_on_samples", lambda settings: fixed_model(0))
-    fewer = partial(gaussian_training.continue_training, eval_samples=200)
-    patch.setattr(gaussian_training, "continue_training", fewer)
+    patch.setattr(rug, "train_meanfield_on_samples", lambda settings: fixed_model(0))
+    patch.setattr(rug, "continue_training", partial(rug.continue_training, eval_samples=200))
     found = controls.gaussian_autoencoder(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu")
     return found["real"], found["real_se"]
 
 
 def of_training(name, function, patch, seed, **settings):
-    patch.setattr(training, "train", lambda *_, **__: fixed_model(seed))
+    patch.setattr(rug, "train_autoencoder", lambda *_, **__: fixed_model(seed))
     found = function(ns=6, p=0.2, r=1 / 3, steps=1, seed=seed, device="cpu", **settings)
     return found[name], found[f"{name}_se"]
 
 
 def copies(seed, patch):
     """The largest error of two copies that are the same."""
-    patch.setattr(dense_training, "random_tiles", lambda *_, **__: [FAN, FAN])
-    patch.setattr(tile_search, "measured_loss", lambda *_, **__: by_tiles(seed))
+    patch.setattr(codes, "random_tiles", lambda *_, **__: [FAN, FAN])
+    patch.setattr(codes, "measured_code_loss", lambda *_, **__: by_tiles(seed))
     found = best_codes.sized_tile(m=2, B=6, p=0.2, steps=1, copies=2, seed=seed)
     return found["loss_mean"], found["loss_error"]
 
@@ -127,7 +121,7 @@ def rising(seed, height=1.0):
 
 def described(name, seed):
     weights = rising(seed)[:, :, None, None] * np.ones((2, 1)) * np.eye(1, 3)
-    found = noise_description.description(noisy_training.Trajectory(np.arange(0, 101, 2), weights), 0.1)
+    found = noise_description.description(incidental.NoisyTrajectory(np.arange(0, 101, 2), weights), 0.1)
     return found[name], found[f"{name}_se"]
 
 
@@ -138,9 +132,9 @@ def compared(seed):
 
 def counted(name, seed, patch):
     """Any weights do: other ones after the fast stage, and the largest of each row at the end."""
-    settled = many_networks.start(60, 4, 6, seed=seed + REPEATS)
+    settled = incidental.random_networks(60, 4, 6, seed=seed + REPEATS)
     end = np.where(np.abs(settled) == np.abs(settled).max(axis=2, keepdims=True), settled, 0)
-    patch.setattr(collision_constant, "isotropic", lambda W: W[:, 0, 0] ** 2)  # without its integrals
+    patch.setattr(incidental, "isotropic_pairs", lambda W: W[:, 0, 0] ** 2)  # without its integrals
     patch.setattr(counts, "_flow", lambda w0, lambda_, t, step: end if lambda_ else settled)
     found = counts.measured(n=4, m=6, networks=60, lambda_=0.1, step=0.5, seed=seed)
     return found[name], found[f"{name}_se"]
@@ -149,43 +143,46 @@ def counted(name, seed, patch):
 def seen_by_walsh(seed):
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(8))).float()
     eigenvalues = torch.tensor([1.0, 1, 1, 0, 1, 0, 0, 0.5])
-    return walsh_descent._fresh_loss(eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1)
+    return evaluation.fresh_walsh_loss(
+        eigenvalues, torch.tensor([-0.05]), H, 0.2, np.random.default_rng(seed), batches=1
+    )
 
 
 def tuned(seed):
-    losses, se = few_active_features.tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
+    losses, se = tuned_losses(W, np.full(6, 0.2), samples=200, seed=seed)
     return losses.sum(), se
 
 
 def planar(seed):
-    found = planar_decoders.planar_bayes_loss(FAN.W_in, 0.1, samples=60, seed=seed)
+    found = decoders.planar_bayes_loss(FAN.W_in, 0.1, samples=60, seed=seed)
     return found.upper, found.se
 
 
 def pushed(seed):
-    mean, se = noise_push.mean_push(3, 1.0, noise_laws.uniform(0.3), rows=16, seed=seed)
+    mean, se = incidental.mean_row_push(3, 1.0, incidental.uniform(0.3), rows=16, seed=seed)
     return mean[()], se[()]
 
 
 CASES = (
     {
-        "loss.simulated_loss": lambda seed, _: estimate(
-            toy_loss.simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)
-        ),
+        "loss.simulated_loss": lambda seed, _: estimate(simulated_loss(W[:2], -0.05, 1.0, 0.2, samples=200, seed=seed)),
         "toy.training._losses": toy_networks,
         "toy.trained_on": finite,
         "rugs.simulated_loss": lambda seed, _: estimate(
             rugs.simulated_loss(rugs.Rug(16, 6, seed=1), 0.9, -0.1, 0.2, samples=200, seed=seed)
         ),
-        "exact_losses.simulated_code_loss": lambda seed, _: estimate(
-            exact_losses.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
+        "codes.simulated_code_loss": lambda seed, _: estimate(
+            codes.simulated_code_loss(W, B, 0.2, samples=200, seed=seed)
         ),
-        "walsh_descent.decoded_loss": lambda seed, _: estimate(
-            walsh_descent.decoded_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
+        "walsh_descent.decoded_rug_loss": lambda seed, _: estimate(
+            walsh_descent.decoded_rug_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
         ),
-        "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
+        "walsh_descent.descend_on_eigenvalues": lambda seed, _: seen_by_walsh(seed),
         "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
+        "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
+        "budgets._rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
+        "budgets._noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
         "diagnosis.diagnose": lambda seed, _: estimate(
             autoencoder.diagnose(W, B, p=0.2, samples=200, seed=seed).simulated
@@ -193,6 +190,8 @@ CASES = (
         "planar_decoders.planar_bayes_loss": lambda seed, _: planar(seed),
         "few_active.tuned_losses": lambda seed, _: tuned(seed),
         "tile_search.measured_loss": lambda seed, _: by_tiles(seed),
+        "rug.evaluation.evaluate": lambda seed, _: measured(seed),
+        "codes.measured_code_loss": lambda seed, _: by_tiles(seed),
         "rug.training.evaluate": lambda seed, _: measured(seed),
         "unequal_training.train_unequal": unequal,
         "controls.gaussian_autoencoder": of_decree,

@@ -3,14 +3,13 @@
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from superposition import weights
-from superposition.codes import fans
+from superposition import codes, weights
 from superposition.rug import training
 
 
 @pytest.fixture
 def fan():
-    return fans.priority_fan(10, 30)
+    return codes.priority_fan(10, 30)
 
 
 def test_both_forms_of_a_file(tmp_path, fan):
@@ -24,7 +23,7 @@ def test_both_forms_of_a_file(tmp_path, fan):
 
 
 def test_a_saved_model_is_such_a_file(tmp_path):
-    trained = training.train(64, 16, 0.3, steps=20, batch=64, device="cpu")
+    trained = training.train_autoencoder(64, 16, 0.3, steps=20, batch=64, device="cpu")
     arrays = {name: np.ascontiguousarray(getattr(trained, name)) for name in ("W_in", "W_out", "bias")}
     save_file(arrays, tmp_path / "model")
     found = weights.load(tmp_path / "model")

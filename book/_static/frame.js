@@ -2,8 +2,11 @@
 document.addEventListener("DOMContentLoaded", () => {
   "use strict";
   // Whatever an address leads to is opened.
+  const decoded = text => {
+    try { return decodeURIComponent(text); } catch { return text; }  // "%" alone is not an encoding
+  };
   const reveal = () => {
-    const target = location.hash.length > 1 && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const target = location.hash.length > 1 && document.getElementById(decoded(location.hash.slice(1)));
     if (!target) return;
     for (let e = target; e; e = e.parentElement) if (e.tagName === "DETAILS") e.open = true;
     target.scrollIntoView();

@@ -1,21 +1,20 @@
-"""A fingerprint of the library code that a function depends on, and of the data files that this code reads.
+"""A fingerprint of the code that a function depends on, and of the data files that this code reads.
 
-A stored result is worth something only together with the code that made it. The fingerprint
-follows the definitions that a function reaches by name, through all modules of its own package,
-and takes each for what it says: a definition is hashed together with the hashes of what its names
-stand for. So it may move, and so may its module; it may be renamed or imported by another way;
-comments, docstrings, annotations and the texts of errors do not count. Constants, formulas,
-defaults and the names of local variables do.
+A stored result is useful only together with the code that made it. The fingerprint follows the definitions that a
+function reaches by name, through all modules of its own package. A definition is hashed together with the hashes of
+the definitions that its names refer to. It may therefore move to another module, be renamed or be imported in another
+way. Comments, docstrings, annotations and the texts of errors do not count. Constants, formulas, defaults and the
+names of local variables do.
 
-Names are resolved as Python does it: local ones shadow, also those of comprehensions and nested
-functions, and ``global`` undoes it. Code that runs at import counts for the names that it
-mentions, and for its whole module if it mentions none.
+Names are resolved as Python resolves them: local names shadow, also those of comprehensions and nested functions, and
+``global`` undoes it. Code that runs at import counts for the names that it mentions, and for its whole module if it
+mentions none.
 
-Data count byte by byte where the code says which: ``resources.files("PACKAGE") / "FOLDER"``, with
-all files of the folder. What no name leads to is refused, with its module and line: see `refusals`
-for what finds by a text, and `importing` for what a module does to others when it is imported, be
-it only imported by one that is reached. Some code counts that computes the same: other names of
-local variables or arguments, a method that nobody calls, the words of a warning.
+Data files count byte by byte where the code names them: ``resources.files("PACKAGE") / "FOLDER"``, with all files of
+the folder. A construct that no name leads to is refused, with its module and line: `refusals` has those that look up
+by string, `importing` the import-time side effects of all modules that are imported, reached or not. Some changes
+count although the result is the same: other names of local variables or arguments, a method that nobody calls, the
+words of a warning.
 """
 
 from __future__ import annotations
@@ -31,39 +30,110 @@ from defprint import importing, scopes, syntax
 from defprint.syntax import Node
 
 MARK = "defprint.transparent"
-UNCHECKED = "unchecked"  # the attribute by which a transparent decorator gives the function that it decorates
+UNCHECKED = "unchecked"  # the attribute of a decorated function: the undecorated one
 
 
 def of(function: str) -> str:
-    """Fingerprint of what the function at "module:name" depends on: sixteen hexadecimal digits."""
+    """Return the fingerprint of all code and data that a function depends on.
+
+    Parameters
+    ----------
+    function : str
+        The function as "module:name". Its module is read, not imported.
+
+    Returns
+    -------
+    str
+        Sixteen hexadecimal digits.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function, or if it reaches a construct that cannot be followed.
+
+    Examples
+    --------
+    >>> len(of("defprint.scopes:parted"))
+    16
+    """
     code, data = _code(function)
     return _hash([code, [_content(path) for path in data]])[:16] if data else code
 
 
 def sources(function: str) -> list[Path]:
-    """Files that hold the code a function depends on, and the data that this code reads; sorted."""
+    """Return the files of the code that a function depends on, and of the data that this code reads.
+
+    Parameters
+    ----------
+    function : str
+        The function as "module:name".
+
+    Returns
+    -------
+    list of pathlib.Path
+        Sorted, each once.
+
+    Raises
+    ------
+    ValueError
+        If there is no such function, or if it reaches a construct that cannot be followed.
+
+    Examples
+    --------
+    >>> [path.name for path in sources("defprint.scopes:parted")]
+    ['scopes.py']
+    """
     reached = _reached(_start(function))
     code = {_known_source(module) for module, _ in reached if module}
     return sorted(code.union(*(_files(path) for module, path in reached if not module)))
+
+
+def transparent(decorator):
+    """Mark a decorator that may refuse a call, and changes no value of a call that it lets pass: it does not count.
+
+    The function that such a decorator makes may have the attribute ``unchecked``, the undecorated function; for the
+    fingerprint the two are the same.
+
+    Parameters
+    ----------
+    decorator : callable
+        The decorator, or a function that returns one.
+
+    Returns
+    -------
+    callable
+        The same.
+
+    Examples
+    --------
+    >>> @transparent
+    ... def checked(function):
+    ...     return function
+    """
+    return decorator
 
 
 @cache
 def _code(function: str) -> tuple[str, list[str]]:
     """The fingerprint of the code alone, and the paths of the data that it reads."""
     start = _start(function)
-    said = _reached(start)
-    for module in _imported({module for module, _ in said if module}):
+    definitions = _reached(start)
+    for module in _imported({module for module, _ in definitions if module}):
         _check(module)
-    finer = {node: _hash(shape) for node, (shape, _) in said.items()}
+    finer = {node: _hash(shape) for node, (shape, _) in definitions.items()}
     count = 0
-    while count < len(set(finer.values())):  # definitions that say the same split by what they refer to
+    while count < len(set(finer.values())):  # equal definitions differ by those that they refer to
         count, colours = len(set(finer.values())), finer
-        finer = {node: _hash([shape, [colours[other] for other in others]]) for node, (shape, others) in said.items()}
-    return _hash([finer[start], sorted(set(finer.values()))])[:16], sorted(path for module, path in said if not module)
+        finer = {
+            node: _hash([shape, [colours[other] for other in others]]) for node, (shape, others) in definitions.items()
+        }
+    return _hash([finer[start], sorted(set(finer.values()))])[:16], sorted(
+        path for module, path in definitions if not module
+    )
 
 
 def _imported(modules: set[str]) -> set[str]:
-    """All modules of the package that are imported with some."""
+    """All modules of the package that an import of some modules imports."""
     found, todo = set(), [*modules]
     while todo:
         module = todo.pop()
@@ -75,7 +145,7 @@ def _imported(modules: set[str]) -> set[str]:
 
 @cache
 def _imports(module: str) -> set[str]:
-    """The packages that a module is in, and what it imports of its own package."""
+    """The packages around a module, and the modules of its own package that it imports."""
     package = module.split(".")[0]
     paths = [path.split(".") for path in (module, *importing.modules(_module(module)))]
     begun = {".".join(path[:depth]) for path in paths if path[0] == package for depth in range(1, len(path) + 1)}
@@ -89,7 +159,7 @@ def _check(module: str) -> None:
 
 @cache
 def _computes(node: Node) -> bool:
-    """Whether a definition, and all that it reaches, is made of functions and constants; or is transparent."""
+    """Whether a definition is transparent, or consists of functions and constants, with all that it reaches."""
     if _is_transparent(node):
         return True
     statements = [part for module, name in _reached(node) for part in (_module(module).own[name] if module else [None])]
@@ -101,12 +171,12 @@ def _is_constant(statement: ast.stmt | None) -> bool:
 
 
 def _content(path: str) -> list[list[str]]:
-    """The files of a path of data, with hashes of what is in them; read each time, since they may change."""
+    """The files at a path of data, each with the hash of its bytes; read each time, since they may change."""
     return [[file.name, hashlib.sha256(file.read_bytes()).hexdigest()] for file in _files(path)]
 
 
 def _files(path: str) -> list[Path]:
-    """The files at a path of data: one, or all in a folder but hidden ones."""
+    """The file at a path of data, or all files in a folder except hidden ones."""
     package, *inner = path.split("/")
     place = _known_source(package).parent.joinpath(*inner).resolve()
     found = [place] if place.is_file() else sorted(file for file in place.rglob("[!.]*") if file.is_file())
@@ -124,19 +194,19 @@ def _start(function: str) -> Node:
 
 
 def _reached(start: Node) -> dict[Node, tuple]:
-    """What each definition says that the start leads to, and which others it refers to."""
+    """The content of each definition that the start leads to, and the others that it refers to."""
     found, todo = {}, [start]
     while todo:
         node = todo.pop()
         if node not in found:
-            found[node] = _said(*node)
+            found[node] = _definition(*node)
             todo += found[node][1]
     return found
 
 
 @cache
-def _said(module: str, name: str) -> tuple:
-    """The statements behind a name as nested lists, and the nodes that their numbers stand for."""
+def _definition(module: str, name: str) -> tuple:
+    """The statements behind a name as nested lists, and the nodes that the numbers in them refer to."""
     if not module:
         return ["files", name], []
     here, package = _module(module), module.split(".")[0]
@@ -163,24 +233,26 @@ def _said(module: str, name: str) -> tuple:
 
 @cache
 def _is_transparent(node: Node) -> bool:
-    """Whether a definition is a decorator that is marked as transparent."""
-    return ("", MARK) in _decorators(node)
+    """Whether every statement behind a name defines a decorator that is marked as transparent."""
+    marks = _decorators(node)
+    return bool(marks) and all(("", MARK) in found for found in marks)
 
 
 @cache
 def _is_guarded(node: Node) -> bool:
-    """Whether a transparent decorator stands at a definition."""
-    return any(map(_is_transparent, _decorators(node)))
+    """Whether every statement behind a name defines a function with a transparent decorator."""
+    marks = _decorators(node)
+    return bool(marks) and all(any(map(_is_transparent, found)) for found in marks)
 
 
-def _decorators(node: Node) -> list[Node]:
-    """Where the decorators of a definition come from."""
+def _decorators(node: Node) -> list[list[Node]]:
+    """The origins of the decorators of each statement behind a name."""
     module, name = node
     if not module or name == "*":
         return []
-    here = _module(module)
-    marks = (mark for part in here.own[name] for mark in getattr(part, "decorator_list", []))
-    return [_found(path, module.split(".")[0])[0] for mark in marks if (path := scopes.dotted(mark, here))]
+    here, package = _module(module), module.split(".")[0]
+    marks = [getattr(statement, "decorator_list", []) for statement in here.own[name]]
+    return [[_found(path, package)[0] for mark in each if (path := scopes.dotted(mark, here))] for each in marks]
 
 
 def _found(path: str, package: str) -> tuple[Node, list[str]]:
@@ -196,17 +268,19 @@ def _found(path: str, package: str) -> tuple[Node, list[str]]:
         if here.imports.get(part, inner) != inner:
             return _found(".".join([here.imports[part], *rest]), package)
         if _source(inner) is None:
-            return _found(".".join([_behind_the_face(module, part), *rest]), package)
+            return _found(".".join([_on_demand(module, part), *rest]), package)
         module = inner
     return (module, "*"), []
 
 
-def _behind_the_face(module: str, name: str) -> str:
-    """Where a name is defined that the package hands out on demand."""
-    face = _module(module)
-    homes = [home for home in _inner_modules(module) if name in _module(home).own] if "__getattr__" in face.own else []
+def _on_demand(module: str, name: str) -> str:
+    """The path of a name that a package imports on demand."""
+    package = _module(module)
+    homes = (
+        [home for home in _inner_modules(module) if name in _module(home).own] if "__getattr__" in package.own else []
+    )
     if len(homes) > 1:
-        homes = [home for home in homes if home.split(".")[-1] in face.said_beside(name)]
+        homes = [home for home in homes if home.split(".")[-1] in package.words_beside(name)]
     if len(homes) != 1:
         raise ValueError(f"{module}:{name} cannot be followed; allowed: an import from the module that defines it")
     return f"{homes[0]}.{name}"
@@ -241,5 +315,5 @@ def _known_source(module: str) -> Path:
     return path
 
 
-def _hash(said: object) -> str:
-    return hashlib.sha256(json.dumps(said).encode()).hexdigest()
+def _hash(content: object) -> str:
+    return hashlib.sha256(json.dumps(content).encode()).hexdigest()

@@ -1,6 +1,6 @@
-"""What a module does when it is imported, beyond giving values to its own names: refused, since no name leads to it.
+"""Rejects import-time side effects: all that an import does except giving values to the module's own names.
 
-One thing is not seen: a function of the package that is called for a value at import, and sets something besides.
+One side effect is not seen: that of a function of the package which is called for its value at import.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ Follow = Callable[[str], tuple[Node, list[str]]]
 
 @dataclass(frozen=True)
 class _Place:
-    """A module, and the names that the class body around binds.
+    """A module, and the names that the surrounding class body binds.
 
-    ``follow`` says of a dotted path where it leads to and which attributes are left, ``computes`` of a definition
-    whether it leaves no traces.
+    ``follow`` takes a dotted path and returns the definition it leads to and the attributes after it; ``computes``
+    returns whether a definition has no side effects.
     """
 
     here: scopes.Module
@@ -43,7 +43,7 @@ class _Place:
         refusals.refuse(self.here.name, node.lineno, what, allowed)
 
     def home(self, node: ast.expr) -> tuple[Node, list[str]] | None:
-        """Where a name with attributes comes from, and what attributes are left; None for Python's own."""
+        """The origin of a name with attributes, and the attributes after it; None for Python's own."""
         base, attributes = scopes.parted(node)
         name, here = getattr(base, "id", ""), self.here
         path = f"{here.name}.{name}" if name in here.own else here.imports.get(name)
@@ -51,7 +51,7 @@ class _Place:
 
 
 def modules(here: scopes.Module) -> Iterator[str]:
-    """Dotted paths that begin with the modules that an import of this one imports."""
+    """Dotted paths of all imports of a module; each begins with a module."""
     for node in _statements(scopes.run(here)):
         if isinstance(node, (ast.Import, ast.ImportFrom)):
             for alias in node.names:
@@ -59,7 +59,7 @@ def modules(here: scopes.Module) -> Iterator[str]:
 
 
 def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
-    """All statements, those of functions too."""
+    """All statements, including those of functions."""
     for node in nodes:
         yield node
         for field in ("body", "orelse", "finalbody", "handlers", "cases"):
@@ -68,7 +68,7 @@ def _statements(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def check(here: scopes.Module, follow: Follow, computes: Callable[[Node], bool]) -> None:
-    """Refuse a module whose import changes something that is not its own, or that files its definitions away."""
+    """Refuse a module whose import changes other modules, or registers its definitions elsewhere."""
     _check(scopes.run(here), _Place(here, follow, computes))
     for name, statements in here.own.items():
         if len(statements) > 1:
@@ -91,7 +91,7 @@ def _check(statements: Iterable[ast.AST], place: _Place) -> None:
 
 
 def _executed(nodes: Iterable[ast.AST | None]) -> Iterator[ast.AST]:
-    """All nodes that run with an import; class bodies are left out."""
+    """All nodes that an import runs, except class bodies."""
     for node in nodes:
         if node is None:
             continue
@@ -108,16 +108,16 @@ def _executed(nodes: Iterable[ast.AST | None]) -> Iterator[ast.AST]:
 def _check_class(node: ast.ClassDef, place: _Place) -> None:
     names = scopes.bound(node.body, place.here)
     if hooks := _HOOKS & set(names):
-        place.refuse(node, f"`{min(hooks)}`, which may file classes away", _BY_NAME)
+        place.refuse(node, f"`{min(hooks)}`, which may register classes", _BY_NAME)
     for keyword in node.keywords:
         if (home := place.home(keyword.value)) and home[0][0]:
-            place.refuse(node, f"`{ast.unparse(keyword)}`, which may file classes away", _BY_NAME)
+            place.refuse(node, f"`{ast.unparse(keyword)}`, which may register classes", _BY_NAME)
     own = frozenset(name for name, path in names.items() if path is None)
     _check(node.body, replace(place, local=own))
 
 
 def _check_call(node: ast.Call, place: _Place) -> None:
-    """A call for its effect: on a container of the module's own, or of Python's."""
+    """Refuse a call for its effect, unless it changes a container of the module or is Python's own."""
     root = _root(node.func)
     changes_own = isinstance(node.func, ast.Attribute) and (_is_container(root, place.here) or root in place.local)
     if not changes_own and (_is_known(root, place) or root in ("setattr", "delattr") or not hasattr(builtins, root)):
@@ -125,7 +125,7 @@ def _check_call(node: ast.Call, place: _Place) -> None:
 
 
 def _check_change(node: ast.Attribute | ast.Subscript, place: _Place) -> None:
-    """A change of what has been made: of a container or a definition of the module's own."""
+    """Refuse a change of an object, unless it is a container or a definition of the module."""
     root = _root(node)
     statements = place.here.own.get(root, [])
     ours = any(isinstance(statement, _DEFINITIONS) for statement in statements) or root in place.local
@@ -134,14 +134,14 @@ def _check_change(node: ast.Attribute | ast.Subscript, place: _Place) -> None:
 
 
 def _check_setting(node: ast.Call, place: _Place) -> None:
-    """A call whose value is kept, to a library's function that sets something, as its name says."""
+    """Refuse a call of a library's function whose name says that it sets something, even if its value is kept."""
     home = place.home(node.func)
     if home and home[0][0] == "" and home[0][1].split(".")[-1].startswith(_SETTERS):
         place.refuse(node, f"the effect of `{ast.unparse(node)}` at import", _INSIDE)
 
 
 def _check_decorator(node: ast.expr, place: _Place) -> None:
-    """A decorator of Python's or a library's that files nothing away, or a function that only computes."""
+    """Refuse a decorator, unless it is Python's or a library's that registers nothing elsewhere, or only computes."""
     function = node.func if isinstance(node, ast.Call) else node
     home, root = place.home(function), _root(function)
     if home and home[0][0] == "":
@@ -152,11 +152,11 @@ def _check_decorator(node: ast.expr, place: _Place) -> None:
     else:
         known = getattr(function, "attr", "") in _ACCESSORS if root in place.local else hasattr(builtins, root)
     if not known:
-        place.refuse(node, f"the decorator `{ast.unparse(node)}`, which may file its definition away", _BY_NAME)
+        place.refuse(node, f"the decorator `{ast.unparse(node)}`, which may register its definition", _BY_NAME)
 
 
 def _check_order(name: str, statements: list[ast.stmt], here: scopes.Module) -> None:
-    """Refuse a name that is used while its value is being made, since the order of definitions does not count."""
+    """Refuse a name that is used before its last change, since the order of definitions does not count."""
     order = scopes.run(here)
     places = [order.index(statement) for statement in statements]
     for other in order[min(places) : max(places)]:
@@ -178,7 +178,7 @@ def _all_executed(statement: ast.stmt) -> Iterator[ast.AST]:
 
 
 def _root(node: ast.AST) -> str:
-    """The name that an expression starts with; empty if it does not start with one."""
+    """The name at the start of an expression; empty if there is none."""
     while isinstance(node, (ast.Attribute, ast.Subscript, ast.Call)):
         node = node.func if isinstance(node, ast.Call) else node.value
     return getattr(node, "id", "")
@@ -189,7 +189,7 @@ def _is_known(name: str, place: _Place) -> bool:
 
 
 def _is_container(name: str, here: scopes.Module) -> bool:
-    """Whether a name of the module's own stands for a dict, list or set that the module has made."""
+    """Whether a name refers to a dict, list or set that the module itself made."""
     values = [getattr(statement, "value", None) for statement in here.own.get(name, []) if scopes.is_plain(statement)]
     made = [
         isinstance(value, _DISPLAYS) or (isinstance(value, ast.Call) and getattr(value.func, "id", "") in _CONTAINERS)

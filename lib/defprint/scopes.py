@@ -1,4 +1,4 @@
-"""Which names a module and the scopes in it bind, and what stands behind those at its top."""
+"""The names that a module and the scopes in it bind, and the statements behind those at its top."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ class Module:
     imports: dict[str, str]
     tree: ast.Module
 
-    def said_beside(self, name: str) -> set[str]:
-        """Words of the texts that stand in one entry of a dict with the name, whichever is the key."""
+    def words_beside(self, name: str) -> set[str]:
+        """Words of all texts that share a dict entry with the name, as key or value."""
         entries = (pair for node in ast.walk(self.tree) if isinstance(node, ast.Dict) for pair in _entries(node))
         texts = [{n.value for n in entry if isinstance(n.value, str)} for entry in entries]
         beside = [text.replace(":", ".") for entry in texts if name in entry for text in entry]
@@ -55,7 +55,7 @@ def within(nodes: Iterable[ast.AST]) -> Iterator[ast.AST]:
 
 
 def bound(nodes: Iterable[ast.AST], here: Module) -> dict[str, str | None]:
-    """Names that a scope binds: the path of what is imported under a name and nothing else, None for others."""
+    """Names that a scope binds: the path of an import for a name that is only imported, None for others."""
     found: dict[str, set] = {}
     for node in within(nodes):
         for name, path in _bindings(node, here):
@@ -83,7 +83,7 @@ def local(alias: ast.alias) -> str:
 
 
 def path_of(node: ast.Import | ast.ImportFrom, alias: ast.alias, here: Module) -> str:
-    """The dotted path that an imported name stands for."""
+    """The dotted path that an imported name refers to."""
     if isinstance(node, ast.Import):
         return alias.name if alias.asname else alias.name.split(".")[0]
     if alias.name == "*":
@@ -116,7 +116,7 @@ def _run(statements: Iterable[ast.stmt]) -> list[ast.stmt]:
 
 
 def _is_for_others(test: ast.expr) -> bool:
-    """Whether it holds for a type checker or a script alone."""
+    """Whether a condition holds only under TYPE_CHECKING or `__main__`."""
     return ast.unparse(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING", "__name__ == '__main__'")
 
 
@@ -126,7 +126,7 @@ def _is_text(statement: ast.stmt) -> bool:
 
 
 def is_plain(statement: ast.stmt) -> bool:
-    """Whether it only gives values to names."""
+    """Whether a statement only gives values to names."""
     targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
     parts = [part for target in targets if target for part in ast.walk(target)]
     names_only = all(isinstance(part, (ast.Name, ast.Tuple, ast.expr_context)) for part in parts)
@@ -134,7 +134,7 @@ def is_plain(statement: ast.stmt) -> bool:
 
 
 def parted(node: ast.expr) -> tuple[ast.expr, list[str]]:
-    """What attributes are looked up in, and these."""
+    """The expression before all attributes, and the attributes."""
     attributes = []
     while isinstance(node, ast.Attribute):
         node, attributes = node.value, [node.attr, *attributes]

@@ -1,4 +1,4 @@
-"""What code says, without the names and words that do not matter: Python's syntax as nested lists."""
+"""The syntax of code as nested lists, without the names and words that do not count."""
 
 from __future__ import annotations
 
@@ -16,28 +16,26 @@ Node = tuple[str, str]  # a module and a name at its top; "" and the path of fil
 
 _SILENT = {"ctx", "kind", "annotation", "returns", "type_comment", "type_params", "msg"}  # msg: of an assert
 _ANNOTATIONS_THAT_ACT = {"ClassVar", "InitVar", "KW_ONLY", "Annotated"}
-_FIELDS_THAT_ACT = {"attr", "attrs", "msgspec", "pydantic"}  # their classes turn values into what an annotation says
+_FIELDS_THAT_ACT = {"attr", "attrs", "msgspec", "pydantic"}  # their classes convert values to the types of annotations
 _STOPS = ("StopIteration", "StopAsyncIteration")
 _FILES = "importlib.resources.files"
 _WORDS = (
     *(ast.Constant, ast.Name, ast.JoinedStr, ast.FormattedValue, ast.Tuple, ast.BinOp, ast.Add, ast.expr_context),
     *(ast.IfExp, ast.Compare, ast.Is, ast.IsNot),
-)  # of these an assignment may be that does nothing else
-TRANSPARENT = ["transparent"]  # what a decorator says that changes no value
+)  # the parts of an assignment without effect
+TRANSPARENT = ["transparent"]  # the shape of a transparent decorator
 _ACTS = (ast.Call, ast.Await, ast.Yield, ast.YieldFrom, ast.NamedExpr)
 
 
 @dataclass(frozen=True)
 class _Scope:
-    """Where a name is looked up: ``names`` of the functions around (the path of an import, None for others).
+    """The place where names are looked up: ``names`` of the functions around it (the path of an import, else None).
 
-    ``resolve`` says of the dotted path of a global name what it stands for, and which attributes are left; it also
-    takes the path of files, with slashes.
-
-    ``of_class`` holds the names that the class body around binds, ``read`` what the function
-    around reads outside of errors; both are None elsewhere. ``doomed`` holds the assignments of that
-    function which an error follows at once. ``typed`` says whether the class around
-    turns its values into what their annotations say.
+    ``resolve`` takes the dotted path of a global name and returns the shape that it refers to and the attributes after
+    it; it also takes the path of files, with slashes. ``of_class`` holds the names that the surrounding class body
+    binds, ``read`` the names that the surrounding function reads outside of errors; both are None elsewhere. ``doomed``
+    holds the assignments of that function which an error follows at once. ``typed`` is true inside a class that
+    converts its values to the types of their annotations.
     """
 
     module: Module
@@ -50,12 +48,12 @@ class _Scope:
 
 
 def shape(statements: list[ast.stmt], here: Module, resolve: Callable[[str], tuple]) -> list:
-    """What statements at the top of a module say, as nested lists of texts and numbers; `_Scope` has ``resolve``."""
+    """Statements at the top of a module as nested lists of texts and numbers; `_Scope` describes ``resolve``."""
     return _shapes(statements, _Scope(here, resolve, {}))
 
 
 def _shapes(nodes: list, scope: _Scope) -> list:
-    return [said for node in nodes if (said := _shape(node, scope)) is not None]
+    return [found for node in nodes if (found := _shape(node, scope)) is not None]
 
 
 def _shape(node: object, scope: _Scope) -> object:
@@ -67,32 +65,33 @@ def _shape(node: object, scope: _Scope) -> object:
 
 
 def _plainly(node: ast.AST, scope: _Scope, *without: str) -> list:
-    """The kind of a node and its fields; those that are empty are left out, so every Python says the same."""
+    """The kind of a node and its fields without empty ones, so that every version of Python gives the same."""
     fields = [(name, value) for name, value in ast.iter_fields(node) if name not in _SILENT and name not in without]
     return [type(node).__name__, *([name, _shape(value, scope)] for name, value in fields if value not in (None, []))]
 
 
 def _name(node: ast.Name | ast.Attribute, scope: _Scope) -> object:
-    """A name with its attributes: what it stands for, or the name itself if it is local or Python's."""
+    """A name with its attributes: the shape that it refers to, or the name itself if it is local or Python's."""
     base, attributes = scopes.parted(node)
-    for attribute in attributes:
-        refusals.attribute(scope.module.name, node.lineno, attribute)
+    if not isinstance(node.ctx, ast.Store):  # a decorator may set a docstring
+        for attribute in attributes:
+            refusals.attribute(scope.module.name, node.lineno, attribute)
     if not isinstance(base, ast.Name):
         return _plainly(node, scope)
-    said, rest = _meaning(base.id, attributes, scope, stores=isinstance(base.ctx, ast.Store))
-    if said[0] == "module":
-        refusals.refuse(scope.module.name, node.lineno, f"the module `{said[1]}` as a value", "the names in it")
-    if outside := _outside(base, said, scope):
+    found, rest = _meaning(base.id, attributes, scope, stores=isinstance(base.ctx, ast.Store))
+    if found[0] == "module":
+        refusals.refuse(scope.module.name, node.lineno, f"the module `{found[1]}` as a value", "the names in it")
+    if outside := _outside(base, found, scope):
         refusals.path(scope.module.name, node.lineno, outside)
     for attribute in rest:
-        said = ["attribute", attribute, said]
-    return said
+        found = ["attribute", attribute, found]
+    return found
 
 
-def _outside(base: ast.Name, said: list, scope: _Scope) -> str:
-    """The dotted path of what another library or Python has; empty for others."""
-    if said[0] == "external":
-        return said[1]
+def _outside(base: ast.Name, found: list, scope: _Scope) -> str:
+    """The dotted path of a name of another library or of Python; empty for others."""
+    if found[0] == "external":
+        return found[1]
     here = scope.module
     return base.id if base.id not in {*scope.names, *here.own, *here.imports, *(scope.of_class or ())} else ""
 
@@ -145,23 +144,23 @@ def _function(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, scope: 
         read=frozenset(_read(body)) if scope.read is None else scope.read,
         doomed=frozenset(_doomed(body)) if scope.read is None else scope.doomed,
     )
-    seen = _without_transparent(node, scope)
-    return [*_plainly(seen, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
+    kept = _without_transparent(node, scope)
+    return [*_plainly(kept, scope, "name", "body"), _called(node, scope), _shape(body, inner)]
 
 
-def _without_transparent(node: ast.AST, scope: _Scope) -> ast.AST:
-    """A definition without the decorators that change no value, whose arguments do not count either."""
+def _without_transparent(node: Any, scope: _Scope) -> Any:
+    """The same definition without its transparent decorators; their arguments do not count either."""
     marks = getattr(node, "decorator_list", [])
     kept = [mark for mark in marks if _decorates(mark, scope) != TRANSPARENT]
     if len(kept) == len(marks):
         return node
-    seen = copy.copy(node)
-    vars(seen)["decorator_list"] = kept
-    return seen
+    without = copy.copy(node)
+    without.decorator_list = kept
+    return without
 
 
 def _decorates(mark: ast.expr, scope: _Scope) -> list | None:
-    """What a decorator stands for, called or not; None where it is no name."""
+    """The shape of a decorator, called or not; None if it is not a name."""
     base, attributes = scopes.parted(mark.func if isinstance(mark, ast.Call) else mark)
     return _meaning(base.id, attributes, scope, stores=False)[0] if isinstance(base, ast.Name) else None
 
@@ -174,26 +173,34 @@ def _refuse_received_errors(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.L
                 refusals.payload(scope.module.name, node.lineno, argument.arg)
 
 
+def _constant(node: ast.Constant, scope: _Scope) -> list:
+    """A constant; a text may be the name of an attribute, as in getattr(h, "__doc__")."""
+    if isinstance(node.value, str):
+        refusals.attribute(scope.module.name, node.lineno, node.value)
+    return _plainly(node, scope)
+
+
 def _class(node: ast.ClassDef, scope: _Scope) -> list:
     above = [base.id for base in node.bases if isinstance(base, ast.Name)]
     if stops := [name for name in above if name in _STOPS]:
         refusals.refuse(scope.module.name, node.lineno, f"a kind of {stops[0]}", "a generator")
-    typed = any(_types_fields(_shape(part, scope)) for part in (*node.bases, *node.decorator_list))
+    kept = _without_transparent(node, scope)
+    typed = any(_types_fields(_shape(part, scope)) for part in (*kept.bases, *kept.decorator_list))
     inner = replace(scope, of_class=frozenset(scopes.bound(node.body, scope.module)), typed=typed)
-    return [*_plainly(node, scope, "name", "body"), _called(node, scope), _shape(node.body, inner)]
+    return [*_plainly(kept, scope, "name", "body"), _called(node, scope), _shape(node.body, inner)]
 
 
-def _types_fields(said: object) -> bool:
+def _types_fields(found: object) -> bool:
     """Whether the shape of a base or decorator has a definition of the package, or a library that acts on types."""
-    if not isinstance(said, list):
+    if not isinstance(found, list):
         return False
-    if said[:1] == ["external"]:
-        return said[1].split(".")[0] in _FIELDS_THAT_ACT
-    return said[:1] == ["other"] or any(map(_types_fields, said))
+    if found[:1] == ["external"]:
+        return found[1].split(".")[0] in _FIELDS_THAT_ACT
+    return found[:1] == ["other"] or any(map(_types_fields, found))
 
 
 def _called(node: ast.AST, scope: _Scope) -> object:
-    """What a definition is called; nothing at the top of a module."""
+    """The name of a definition; None at the top of a module."""
     name = getattr(node, "name", None)
     return name and _meaning(name, [], scope, stores=True)[0]
 
@@ -203,12 +210,12 @@ def _comprehension(node: ast.ListComp | ast.SetComp | ast.DictComp | ast.Generat
     targets = scopes.bound([generator.target for generator in node.generators], scope.module)
     inner = replace(scope, names=scope.names | targets, of_class=None)
     first, *others = node.generators
-    said = [_shape(first.iter, scope), _plainly(first, inner, "iter"), _shape(others, inner)]
-    return [*_plainly(node, inner, "generators"), said]
+    found = [_shape(first.iter, scope), _plainly(first, inner, "iter"), _shape(others, inner)]
+    return [*_plainly(node, inner, "generators"), found]
 
 
 def _raise(node: ast.Raise, scope: _Scope) -> list:
-    """Which error, not its words."""
+    """The kind of an error, without its words."""
     error = node.exc
     if isinstance(error, ast.Call):
         error, taken = error.func, [*error.args, *error.keywords]
@@ -218,7 +225,7 @@ def _raise(node: ast.Raise, scope: _Scope) -> list:
 
 
 def _handler(node: ast.ExceptHandler, scope: _Scope) -> list:
-    """What is done about an error; not with what it carries."""
+    """The handling of an error, which must not use the values that the error carries."""
     again = [part.exc for part in ast.walk(node) if isinstance(part, ast.Raise)]
     if node.name and [*_read(node.body)].count(node.name) > sum(getattr(e, "id", "") == node.name for e in again):
         refusals.payload(scope.module.name, node.lineno, node.name)
@@ -226,7 +233,7 @@ def _handler(node: ast.ExceptHandler, scope: _Scope) -> list:
 
 
 def _assign(node: ast.Assign, scope: _Scope) -> list | None:
-    """An assignment, unless it makes words that only an error says."""
+    """An assignment, unless it makes words for an error only."""
     target = node.targets[0]
     if scope.read is not None and scope.of_class is None and isinstance(target, ast.Name) and len(node.targets) == 1:
         unread = target.id not in scope.read and scope.names.get(target.id, "") is None
@@ -236,14 +243,14 @@ def _assign(node: ast.Assign, scope: _Scope) -> list | None:
 
 
 def _is_words(node: ast.Assign, scope: _Scope) -> bool:
-    """Whether an assignment can do nothing else, be it that an error follows at once."""
+    """Whether an assignment has no other effect, or an error follows at once."""
     parts = [*ast.walk(node.value)]
     acts = any(isinstance(part, _ACTS) for part in parts)
     return not acts and (node in scope.doomed or all(isinstance(part, _WORDS) for part in parts))
 
 
 def _annotated(node: ast.AnnAssign, scope: _Scope) -> list | None:
-    """In a class a field; elsewhere an assignment, or nothing."""
+    """A field in a class; elsewhere an assignment, or nothing."""
     if scope.of_class is None:
         return _assign(ast.Assign([node.target], node.value), scope) if node.value else None
     words = {getattr(part, "id", getattr(part, "attr", None)) for part in ast.walk(node.annotation)}
@@ -252,22 +259,22 @@ def _annotated(node: ast.AnnAssign, scope: _Scope) -> list | None:
 
 
 def _import(node: ast.Import | ast.ImportFrom, scope: _Scope) -> list | None:
-    """An import, only where something else may have the same name: elsewhere the uses say it."""
+    """An import, where something else may have the same name; elsewhere its uses count instead."""
     known = scope.module.imports | scope.names
-    said = [
+    found = [
         [_meaning(scopes.local(alias), [], scope, stores=True)[0], _imported(node, alias, scope)]
         for alias in node.names
         if known.get(scopes.local(alias)) is None
     ]
-    return ["Import", said] if said else None
+    return ["Import", found] if found else None
 
 
 def _imported(node: ast.Import | ast.ImportFrom, alias: ast.alias, scope: _Scope) -> object:
-    said = scope.resolve(scopes.path_of(node, alias, scope.module))[0]
-    if said[0] == "module":
-        what = f"`{scopes.local(alias)}`, which may be the module `{said[1]}` or something else"
+    found = scope.resolve(scopes.path_of(node, alias, scope.module))[0]
+    if found[0] == "module":
+        what = f"`{scopes.local(alias)}`, which may be the module `{found[1]}` or something else"
         refusals.refuse(scope.module.name, node.lineno, what, "a name for each")
-    return said
+    return found
 
 
 def _expression(node: ast.Expr, scope: _Scope) -> list | None:
@@ -279,7 +286,7 @@ def _nothing(node: ast.AST, scope: _Scope) -> None:
 
 
 def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
-    """Names that are read outside of what errors say."""
+    """Names that are read outside of the words of errors."""
     for node in nodes:
         if isinstance(node, ast.Raise):
             yield from _read([node.exc.func] if isinstance(node.exc, ast.Call) else [node.exc] if node.exc else [])
@@ -292,7 +299,7 @@ def _read(nodes: Iterable[ast.AST]) -> Iterator[str]:
 
 
 def _doomed(body: list) -> Iterator[ast.stmt]:
-    """Assignments that only an error follows in their block."""
+    """Assignments that are followed only by an error in their block."""
     inner = (value for part in body for node in ast.walk(part) for _, value in ast.iter_fields(node))
     for block in (body, *(value for value in inner if isinstance(value, list))):
         if block and isinstance(block[-1], ast.Raise):
@@ -304,6 +311,7 @@ _SPECIAL: dict[type | tuple[type, ...], Callable[[Any, _Scope], object]] = {
     scopes.FUNCTIONS: _function,
     ast.ClassDef: _class,
     scopes.COMPREHENSIONS: _comprehension,
+    ast.Constant: _constant,
     ast.BinOp: _path_of_files,
     ast.ExceptHandler: _handler,
     ast.Raise: _raise,

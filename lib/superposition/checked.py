@@ -38,7 +38,7 @@ class Checked(Protocol[P, T_co]):
 
 @transparent
 def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Callable[P, T_co]], Checked[P, T_co]]:
-    """Decorate a function so that it refuses arguments outside of their ranges.
+    """Decorate a function, or a class by its constructor, so that it refuses arguments outside of their ranges.
 
     An argument that is as the library has it (a float, an array in float64) is passed on as it is, one in other clothes
     (a list, a whole number for a real one) in that form. A None that is the default is not checked.
@@ -67,7 +67,10 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     ValueError: p = 1.5 is out of range; allowed: (0, 1]
     """
 
-    def decorate(function):
+    def decorate(function: Any) -> Any:
+        if isinstance(function, type):
+            function.__init__ = decorate(function.__init__)
+            return function
         parameters = inspect.signature(function).parameters
         if unknown := ranges.keys() - parameters.keys():
             raise TypeError(f"{function.__qualname__} has no parameter {min(unknown)}")
@@ -81,7 +84,7 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
             return function(*args, **kwargs)
 
         # With the globals of the function's own module: there doctest looks whether a function is one of the module's.
-        code = types.FunctionType(guarded.__code__, function.__globals__, closure=guarded.__closure__)
+        code = types.FunctionType(guarded.__code__, inspect.unwrap(function).__globals__, closure=guarded.__closure__)
         done: Any = functools.update_wrapper(code, function)
         done.unchecked = function
         done.__doc__ = _documented(function, ranges)

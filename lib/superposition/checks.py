@@ -170,6 +170,15 @@ def shown(value: object, most: int = 60) -> str:
     return text if len(text) <= most else text[:most] + "…"
 
 
+def plainly_written(number: str) -> bool:
+    """Whether a number is written without separators and with the digits 0 to 9 only, as Python does not require.
+
+    >>> [plainly_written(text) for text in ("1e3", "1_000", "١٢")]
+    [True, False, False]
+    """
+    return number.isascii() and "_" not in number
+
+
 def printable(text: str) -> str:
     r"""Return a text of unknown origin without what a terminal would obey: that is written as Python escapes it.
 

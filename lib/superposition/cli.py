@@ -4,7 +4,7 @@ import os
 import signal
 import sys
 import threading
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import click
 
@@ -17,13 +17,33 @@ RESULTS = click.option("--results", type=click.Path(), metavar="FOLDER",
 NAME = click.argument("name")
 
 
+class _Plain(click.ParamType):
+    """A number in the digits 0 to 9 without separators; Python alone would take others as well."""
+
+    def __init__(self, kind):
+        self.kind, self.name = kind, kind.name
+
+    def convert(self, value, param, ctx):
+        if isinstance(value, str):
+            from superposition import checks
+
+            if not checks.plainly_written(value):
+                self.fail(f"{value!r} is not written with the digits 0 to 9, without separators.", param, ctx)
+        return self.kind.convert(value, param, ctx)
+
+
+WHOLE, REAL = _Plain(click.INT), _Plain(click.FLOAT)
+
+
 @click.group()
 @click.version_option(package_name="superposition")
 def main():
     """Superposition, the book that runs: theory, training and evidence for four texts.
 
-    The formulas are a library: python -c "import superposition; help(superposition)" tells what there is.
+    The formulas are a library: python -c "import superposition; help(superposition)" lists it.
     """
+    if sys.stderr is None:  # closed: the next file would get its number, and the progress bar could not be written
+        sys.stderr = os.fdopen(os.dup2(os.open(os.devnull, os.O_WRONLY), 2), "w")
 
 
 @main.group("runs")
@@ -66,7 +86,7 @@ def show(name):
 @NAME
 @GRID
 @click.option("--device", default="auto", show_default=True, help="auto, cpu, or cuda where there is one.")
-@click.option("--workers", type=int, metavar="N", help="Processes of this machine; by default one per core.")
+@click.option("--workers", type=WHOLE, metavar="N", help="Processes of this machine; by default one per core.")
 @click.option("--dask", metavar="ADDRESS", help="A scheduler of Dask that you trust, instead of this machine.")
 @RESULTS
 def start(name, grid, device, workers, dask, results):
@@ -115,13 +135,13 @@ def collect(name, grid, results):
         click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
 
 
-@runs_group.command()
+@runs_group.command(epilog="Exit code: 0 all agree, 1 time ran out, 2 nothing could be replayed, 3 a point differs.")
 @click.argument("names", nargs=-1, metavar="[NAME]...")
 @click.option("--all", "everything", is_flag=True, help="All runs that have a stored table.")
 @click.option("--blocks-only", is_flag=True, help="One point a block, for tables that will soon be made again.")
-@click.option("--minutes", type=float, default=60, show_default=True, metavar="M", help="For all of it together.")
+@click.option("--minutes", type=REAL, default=60, show_default=True, metavar="M", help="For all of it together.")
 def certify(names, everything, blocks_only, minutes):
-    """Replay points that meet all of a table's grid; sign it if today's code still gives what it holds."""
+    """Replay points that cover a table's grid; sign the table if today's code still gives its values."""
     with _refusals():
         if bool(names) == everything:
             raise ValueError("certify takes either names of runs or --all")
@@ -136,7 +156,7 @@ def certify(names, everything, blocks_only, minutes):
                 reports.append(report)
                 click.echo(report, err=bool(report.refused))
     _say_unreached(reports)
-    sys.exit(max((2 if report.refused else int(not report.signed) for report in reports), default=0))
+    sys.exit(max((report.exit_code for report in reports), default=0))
 
 
 @main.group("record")
@@ -146,7 +166,7 @@ def record_group():
 
 @record_group.command("check")
 @click.argument("file")
-@click.option("--p", type=float, required=True, help="Probability that a feature is on, between 0 and 1.")
+@click.option("--p", type=REAL, required=True, help="Probability that a feature is on, between 0 and 1.")
 def check_record(file, p):
     """Measure the weights in FILE and say whether they are a record.
 
@@ -163,8 +183,8 @@ def check_record(file, p):
 
 @main.command()
 @click.argument("file")
-@click.option("--p", type=float, help="Probability that a feature is on, between 0 and 1.")
-@click.option("--l0", type=float, metavar="L0", help="In its place: how many features are on, in the mean.")
+@click.option("--p", type=REAL, help="Probability that a feature is on, between 0 and 1.")
+@click.option("--l0", type=REAL, metavar="L0", help="In its place: how many features are on, in the mean.")
 @click.option("--firing", type=click.Path(), metavar="FILE", help="In its place: one vector, how often each is on.")
 @click.option("--features", type=click.Path(), metavar="FILE", help="In its place: vectors of features or latents.")
 @click.option(
@@ -173,14 +193,16 @@ def check_record(file, p):
     metavar="FILE",
     help="In its place: inputs of the model; as --features, .npy or .safetensors, a row each.",
 )
-@click.option("--strength", type=float, metavar="X", help="Mean of one that is on; by default 0.5, or the vectors'.")
+@click.option("--strength", type=REAL, metavar="X", help="Mean of one that is on; by default 0.5, or the vectors'.")
 @click.option("--importance", metavar="0.9^i|FILE", help="Weight of each feature's squared error.")
 @click.option("--loss", "loss_as", type=click.Choice(["mean", "sum"]), help="Loss in units of your features, so added.")
-@click.option("--instance", type=int, metavar="N", help="Which of several models, from 0; by default the first.")
+@click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
 @click.option("--reading", type=click.Choice(["product", "tied"]), help="What a square W is; by default the product.")
 @click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
-@click.option("--samples", type=int, metavar="N", help="Feature vectors to simulate; by default a few seconds of them.")
-@click.option("--seed", type=int, default=0, show_default=True, help="Seed of the feature vectors.")
+@click.option(
+    "--samples", type=WHOLE, metavar="N", help="Feature vectors to simulate; by default a few seconds of them."
+)
+@click.option("--seed", type=WHOLE, default=0, show_default=True, help="Seed of the feature vectors.")
 def diagnose(file, firing, figure, **options):
     """Measure the autoencoder in FILE: what it is, what it loses, and how far it is from the best.
 
@@ -231,7 +253,7 @@ def _drawable(path):
 def _say_unreached(reports):
     unreached = [report for report in reports if report.unreached]
     if unreached:
-        click.echo("What no replay reaches, as it has no point of at most a minute:")
+        click.echo("No replay reaches these, which have no point of at most a minute or cost more than an hour:")
     for report in unreached:
         click.echo(f"    {report.run}: {', '.join(report.unreached)}")
 
@@ -327,7 +349,8 @@ def _refusals():
         click.echo(f"Error: this needs {error.name}; pip install '.[{extra}]' in the book's folder brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt as stop:
-        click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
+        with suppress(OSError):  # a terminal that was closed
+            click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
         sys.exit(128 + (stop.args[0] if stop.args else signal.SIGINT))
 
 
@@ -339,11 +362,16 @@ def _terminated_as_interrupted():
     if threading.current_thread() is not threading.main_thread():  # only the main thread hears signals
         yield
         return
-    before = signal.signal(signal.SIGTERM, interrupt)
+    numbers = [number for name in ("SIGTERM", "SIGHUP") if (number := getattr(signal, name, None))]
+    before = {number: signal.getsignal(number) for number in numbers}
+    for number, handler in before.items():
+        if handler != signal.SIG_IGN:  # nohup
+            signal.signal(number, interrupt)
     try:
         yield
     finally:
-        signal.signal(signal.SIGTERM, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def _cost(run, grid):

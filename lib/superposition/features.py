@@ -57,7 +57,7 @@ def one_probability(p: float) -> float:
     return checks.number("p", probability(p))
 
 
-@checked(p=ranges.probability)
+@checked(p=ranges.chance)
 def mean(p: ArrayLike) -> np.ndarray:
     """Return the mean of a feature, E[x] = p / 2 (The Persian Rug, section 2).
 
@@ -69,7 +69,7 @@ def mean(p: ArrayLike) -> np.ndarray:
     return np.asarray(p, float) / 2
 
 
-@checked(p=ranges.probability)
+@checked(p=ranges.chance)
 def second_moment(p: ArrayLike) -> np.ndarray:
     """Return the second moment of a feature, E[x^2] = p / 3 (The Persian Rug, section 2).
 
@@ -81,7 +81,7 @@ def second_moment(p: ArrayLike) -> np.ndarray:
     return np.asarray(p, float) / 3
 
 
-@checked(p=ranges.probability)
+@checked(p=ranges.chance)
 def variance(p: ArrayLike) -> np.ndarray:
     """Return the variance of a feature, Var[x] = (4 p - 3 p^2) / 12 (The Persian Rug, the factor of eq. 6 and 19).
 

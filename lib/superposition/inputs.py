@@ -8,17 +8,20 @@ from typing import Annotated
 from pydantic import BeforeValidator, Field, ValidationInfo
 from pydantic.fields import FieldInfo
 
-from superposition.checks import LARGEST_SEED, MOST_FEATURES, MOST_STEPS, shown
+from superposition.checks import LARGEST_SEED, MOST_FEATURES, MOST_STEPS, plainly_written, shown
 
 
-def _refuse_bool(value):
+def _refuse_others(value):
+    """Refuse truth values, and texts that Python takes for numbers although they are written in another way."""
     if isinstance(value, bool):
-        raise ValueError("true and false are no numbers")
+        raise ValueError("true and false are not numbers")
+    if isinstance(value, str) and not plainly_written(value):
+        raise ValueError("numbers are written with the digits 0 to 9, without separators")
     return value
 
 
-Count = Annotated[int, BeforeValidator(_refuse_bool)]
-Real = Annotated[float, BeforeValidator(_refuse_bool), Field(allow_inf_nan=False)]
+Count = Annotated[int, BeforeValidator(_refuse_others)]
+Real = Annotated[float, BeforeValidator(_refuse_others), Field(allow_inf_nan=False)]
 
 Features = Annotated[Count, Field(ge=2, le=MOST_FEATURES)]
 Steps = Annotated[Count, Field(ge=1, le=MOST_STEPS)]

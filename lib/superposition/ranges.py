@@ -12,6 +12,7 @@ ValueError: p = 1.5 is out of range; allowed: (0, 1]
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +28,11 @@ LARGEST = 1e30  # of gains, biases and noise: fourth powers of their products ar
 def probability(name: str, value: Any) -> np.ndarray:
     """Probability that a feature is on, in (0, 1], one or an array; not below 1e-30."""
     return _probable(name, value, checks.real(name, value, 0, 1, open_low=True))
+
+
+def chance(name: str, value: Any) -> np.ndarray:
+    """Probability that a feature is on, in (0, 1], one or an array, however small."""
+    return checks.real(name, value, 0, 1, open_low=True)
 
 
 def one_probability(name: str, value: Any) -> float:
@@ -164,6 +170,22 @@ def instance(*kinds: type) -> Callable[[str, Any], Any]:
         return value
 
     return _worded(taken, f"{words}.")
+
+
+def together(*names: str) -> Callable[..., None]:
+    """Make the relation that arguments with these names have shapes that broadcast."""
+
+    def fit(**given: Any) -> None:
+        shapes = [np.shape(value) for value in given.values()]
+        try:
+            np.broadcast_shapes(*shapes)
+        except ValueError:
+            shown = ", ".join(map(str, shapes))
+            raise ValueError(f"{', '.join(names)} have shapes {shown}; allowed: shapes that broadcast") from None
+
+    keyword = inspect.Parameter.KEYWORD_ONLY
+    fit.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # pyrefly: ignore
+    return fit
 
 
 def _probable(name, value, found):

@@ -1,6 +1,6 @@
 """The ledger's machinery: what raises, what is shown, what is compared, what is read back."""
 
-import importlib
+import importlib.util
 import json
 from dataclasses import replace
 
@@ -11,17 +11,23 @@ from superposition.book import claims, declarations, rows
 
 def test_declarations_are_complete():
     for claim in declarations.declared().values():
-        assert claim.statement and claim.place and claim.chapter.startswith("ch")
-        assert bool(claim.code) != bool(claim.symbol and claim.kind == "definition"), f"{claim.id}: code or symbol"
+        here = f"{declarations.FILE}: {{}} of {claim.id}".format
+        assert claim.statement and claim.place, here("statement or place")
+        assert claim.chapter.startswith("ch"), here("chapter")
+        named = bool(claim.code) != bool(claim.symbol and claim.kind == "definition")
+        assert named, f"{here('code')} is missing; a definition that no function computes has a symbol instead"
         if claim.verdict in (*declarations.AGAINST_THE_TEXT, "completed", "holds with conditions"):
-            assert claim.right, f"{claim.id}: the right form is missing"
+            assert claim.right, f"{here('right')} is missing: what the text should say, or the answer or condition"
 
 
 def test_the_code_of_every_claim_exists():
     for claim in declarations.declared().values():
         if claim.code:
             module, name = claim.code.split(":")
-            assert callable(getattr(importlib.import_module(module), name)) and not name.startswith("_"), claim.id
+            code = f"{declarations.FILE}: code of {claim.id}"
+            assert importlib.util.find_spec(module), f"{code}: there is no module {module}"
+            found = getattr(importlib.import_module(module), name, None)
+            assert callable(found) and not name.startswith("_"), f"{code}: there is no public function {name} in it"
 
 
 @pytest.mark.parametrize(

@@ -1,5 +1,6 @@
 """The declarations are read once, and are the same for every page."""
 
+import json
 from dataclasses import FrozenInstanceError, fields
 
 import pytest
@@ -22,7 +23,8 @@ def test_a_claim_knows_its_text():
 def written(folder, name="rug.eq5", **changed):
     entry = {"place": "here", "statement": "so", "whose": "printed", "quote": "so", "kind": "equation"}
     entry |= {"verdict": "holds", "chapter": "ch3"} | changed
-    lines = [f'["{name}"]', *(f'{field} = "{value}"' for field, value in entry.items())]
+    given = {field: value for field, value in entry.items() if value is not None}
+    lines = [f'["{name}"]', *(f"{field} = {json.dumps(value)}" for field, value in given.items())]
     (folder / "claims.toml").write_text("\n".join(lines))
 
 
@@ -47,13 +49,16 @@ def written(folder, name="rug.eq5", **changed):
             {"whose": "completion", "verdict": "misprint"},
             "'misprint' is none for whose = 'completion'; allowed",
         ),
+        ("rug.eq5", {"statment": "so"}, "field of rug.eq5 = 'statment' is unknown; allowed: place, statement"),
+        ("rug.eq5", {"kind": None}, "kind of rug.eq5 is missing"),
+        ("rug.eq5", {"place": 3}, "place of rug.eq5 = 3; allowed: a text"),
         ("rug.eq5", {"whose": "question"}, "'holds' is none for whose = 'question'; allowed: completed, open"),
     ],
 )
 def test_an_unknown_word_or_one_that_does_not_fit_is_refused(monkeypatch, tmp_path, name, changed, said):
     written(tmp_path, name, **changed)
     monkeypatch.setattr(declarations.resources, "files", lambda package: tmp_path)
-    with pytest.raises(ValueError, match=said):
+    with pytest.raises(ValueError, match=f"^claims.toml: .*{said}"):
         declarations.declared.__wrapped__()
 
 

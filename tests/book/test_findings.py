@@ -7,11 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from scipy.optimize import minimize
-from superposition import codes, correlated, decoders, receptive, rug, toy
+from superposition import codes, correlated, decoders, incidental, receptive, rug, toy
 from superposition.book import ledger
-from superposition.decoders.shared_directions import digon_bayes_loss
-from superposition.incidental import sparsification_rate
-from superposition.toy import border, thomson
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CARDS = runpy.run_path(str(BOOK.parent / "scripts" / "cards.py"))
@@ -55,13 +52,13 @@ def border_of_the_pentagon():
     """Return where two pairs of opposites begin to lose less than a pentagon, from losses on both sides."""
     digons = np.array([[1.0, -1, 0, 0, 0], [0, 0, 1, -1, 0]])
     ends = np.array([0.2245, 0.2253])
-    gaps = [least(np.ones(5, bool), thomson.polygon(5), p) - least(np.arange(5) < 4, digons, p) for p in ends]
+    gaps = [least(np.ones(5, bool), toy.polygon(5), p) - least(np.arange(5) < 4, digons, p) for p in ends]
     return ends[0] - gaps[0] * (ends[1] - ends[0]) / (gaps[1] - gaps[0])
 
 
 def slow_constant():
     """Return the number of weights left times the square of the time, at the time 100."""
-    law = sparsification_rate.continuum(np.linspace(0, 6, 121))
+    law = incidental.continuum(np.linspace(0, 6, 121))
     at = np.searchsorted(law.T, 100)
     return float(law.survivors[at] * law.T[at] ** 2)
 
@@ -71,8 +68,8 @@ FOUR_TIMES = codes.priority_fan(10, 4.0).W
 SUMS = ("ch2-loss", "rug.sums")
 POLYSEMANTIC = ("ch4-collisions", "incidental.polysemantic")
 NUMBERS = {
-    "only for p between {:.3f}": lambda: border.tricritical()[0],
-    "and {:.3f}, two numbers": lambda: border.tricritical()[1],
+    "only for p between {:.3f}": lambda: toy.tricritical_points()[0],
+    "and {:.3f}, two numbers": lambda: toy.tricritical_points()[1],
     "lose between {:.3f} ± {:.3f}": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
     "and {:.3f} ± {:.3f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
     "the antipodal rug has {:.2f} of it": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
@@ -95,7 +92,7 @@ NUMBERS = {
     "The best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
     "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
     "above r = {:.3f} nothing is left": lambda: float(decoders.recovery_ratio(0.05)),
-    "The antipodal rug keeps {:.3f}, whatever": lambda: float(digon_bayes_loss(0.05)) / THE_RUG,
+    "The antipodal rug keeps {:.3f}, whatever": lambda: float(decoders.digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
     "{:.3f} ± {:.3f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }

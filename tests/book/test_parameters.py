@@ -4,6 +4,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import nbformat
@@ -11,7 +12,7 @@ import numpy as np
 import pytest
 from papermill.cli import papermill as papermill_command
 from superposition import inputs
-from superposition.book import ledger, parameters
+from superposition.book import ledger, parameters, running
 
 ROOT = Path(__file__).resolve().parents[2]
 PAPERMILL = Path(sys.executable).with_name("papermill")
@@ -197,3 +198,32 @@ def test_papermill_runs_a_small_chapter_and_says_undecided(tmp_path):
     outputs = [o for cell in nbformat.read(tmp_path / "out.ipynb", as_version=4).cells for o in cell.get("outputs", [])]
     streams = [o for o in outputs if o.output_type == "stream"]  # of short cells; progress leaves nothing behind
     assert not [o for o in streams if o.name != "stdout" or "\r" in o.text or "%|" in o.text]
+
+
+@pytest.mark.parametrize("value", [3, "text", [1, 2], ["# Parameters\nIn = 1\n"], None])
+def test_a_parameter_called_like_a_list_of_the_shell_is_refused(value, monkeypatch):
+    """The shell keeps the code of all cells in a list called In, which papermill overwrites."""
+    cells = ["", "cell", f"# Parameters\nIn = {value!r}\n"]
+    namespace = parameters_cell() | {"In": value}
+    shell = SimpleNamespace(user_ns=namespace, history_manager=SimpleNamespace(input_hist_parsed=cells))
+    monkeypatch.setattr(running, "_shell", lambda: shell)
+    with pytest.raises(parameters.ParameterError, match="^In is no parameter of this chapter; nearest: "):
+        parameters.check(namespace, parameters.LossScaling)
+
+
+def test_where_a_default_no_longer_fits_the_name_that_was_set_is_named():
+    with pytest.raises(parameters.ParameterError) as refusal:
+        parameters.check(injected(xi1=1.0) | {"n": 40, "xi2": 1.0, "gain": 3.0}, parameters.ReluFlow)
+    assert str(refusal.value) == (
+        "xi1 = 1.0 does not go with xi2: xi2 = 1.0 is not allowed; allowed: numbers from 0.4 to 0.9 xi1; "
+        "0.9 xi1 is 0.9 at xi1 = 1"
+    )
+    with pytest.raises(parameters.ParameterError, match="^xi2 = 2.0 is not allowed"):
+        parameters.check(injected(xi1=1.0, xi2=2.0) | {"n": 40, "gain": 3.0}, parameters.ReluFlow)
+
+
+@pytest.mark.parametrize("value", ["\u0661\u0662\u0668", "\U0001d7d3\U0001d7d8", "1_28"])
+def test_numbers_are_written_with_plain_digits(value):
+    for name in ("ns", "p", "ratios"):
+        with pytest.raises(parameters.ParameterError, match="numbers are written with the digits 0 to 9, without"):
+            check(**{name: value})

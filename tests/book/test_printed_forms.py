@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from superposition import receptive
+from superposition import incidental, receptive, toy
 from superposition.book import printed_forms
-from superposition.incidental import sparsification_rate
-from superposition.toy import loss
 
 THIRD = np.pi / 3
 
@@ -21,7 +19,7 @@ def test_toy_nothing_on():
 
 def test_toy_shortcut_at_full_strength():
     # I_1 (1 - ReLU(1/4 + 1/4))^2 + I_2 (1 - ReLU(1 - 1/2))^2 + I_2 ReLU(1/2 - 1/2)^2 + I_1 ReLU(1/2 + 1/4)^2
-    found = loss.shortcut_loss([[0.5, 1.0]], [0.25, -0.5], [1.0, 2.0])
+    found = toy.shortcut_loss([[0.5, 1.0]], [0.25, -0.5], [1.0, 2.0])
     assert float(found) == pytest.approx(1 / 4 + 2 / 4 + 9 / 16, rel=1e-15)
 
 
@@ -38,7 +36,7 @@ def test_fourth_moment_term_of_appendix_c():
 
 def test_chain_of_appendix_b():
     # lambda m'^2 / S times the mean deviation, without its square: nothing, whatever the weights
-    found = sparsification_rate.l1_decay([0.5, 0.25, 0.75], 1e-3)
+    found = incidental.l1_decay([0.5, 0.25, 0.75], 1e-3)
     assert found.printed == 0 and found.variance > 0
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import codes
-from superposition.codes import any_size, best_map, lower_bound, swept
+from superposition.codes import any_size, lower_bound
 
 
 def test_least_answer_against_two_point_laws():
@@ -15,11 +15,11 @@ def test_least_answer_against_two_point_laws():
         spent = chance * (own - low) ** 2 + (1 - chance) * (own - high) ** 2
         done = chance * np.minimum(low, rival) + (1 - chance) * np.minimum(high, rival)
         least = done[spent <= error].min()
-        assert least - 0.02 < any_size.least_answer(rival, own, error) <= least + 1e-12
+        assert least - 0.02 < any_size._least_answer(rival, own, error) <= least + 1e-12
 
 
 def test_shares_fall_from_nearly_one():
-    shares = any_size.shares()
+    shares = any_size._shares()
     assert np.all(np.diff(shares) <= 1e-12) and 0.9 < shares[0] <= 1 and shares[-1] >= 0
 
 
@@ -31,29 +31,29 @@ def test_a_share_is_below_that_of_any_way_to_spend():
         a, mean = np.exp(rng.uniform(-3, 3)), 10 ** rng.uniform(-5, -1.5)
         spent = rng.random(200) ** rng.integers(1, 12) * (u < rng.uniform(0.1, 1))
         spent *= mean / max(spent.mean(), 1e-12)
-        left = np.mean(any_size.least_answer(a * v, u[:, None], spent[:, None]) ** 2) / lower_bound.conflict_cost(a)
-        assert left >= np.interp(mean, any_size.ERRORS, any_size.shares()) - 1e-3
+        left = np.mean(any_size._least_answer(a * v, u[:, None], spent[:, None]) ** 2) / codes.conflict_cost(a)
+        assert left >= np.interp(mean, any_size._ERRORS, any_size._shares()) - 1e-3
 
 
 @pytest.mark.parametrize("r", [0.05, 0.2, 0.5])
 def test_limit_is_theorem_a(r):
-    ratio = any_size.bound(1e-10, r) / 1e-20 / lower_bound.general_bound(r)
+    ratio = codes.bound_at_any_size(1e-10, r) / 1e-20 / codes.general_bound(r)
     assert 0.85 < ratio <= 1
 
 
 def test_no_code_is_below():
     rng = np.random.default_rng(3)
     for p, B in zip(np.exp(rng.uniform(np.log(1e-6), np.log(0.6), 200)), rng.integers(5, 120, 200), strict=True):
-        assert 0 < any_size.bound(p, 2 / B) <= swept.swept_loss(p, int(B))
-    assert any_size.bound(0.3, 0.9) <= best_map.best_known(0.3, 0.9).loss
-    assert codes.bound_at_any_size(0.05, 0.2) == any_size.bound(0.05, 0.2)
+        assert 0 < codes.bound_at_any_size(p, 2 / B) <= codes.swept_loss(p, int(B))
+    assert codes.bound_at_any_size(0.3, 0.9) <= codes.best_known(0.3, 0.9).loss
+    assert codes.bound_at_any_size(0.05, 0.2) == codes.bound_at_any_size(0.05, 0.2)
 
 
 def test_order_of_the_loss():
     """Both bounds are of order min(p, p^2 / r), within factors that do not depend on the place."""
     for p in (0.4, 1e-2, 1e-5):
         for r in (p / 30, p, min(0.5, 20 * p)):
-            assert any_size.bound(p, r) > 3e-4 * min(p, p * p / r)
+            assert codes.bound_at_any_size(p, r) > 3e-4 * min(p, p * p / r)
 
 
 @pytest.mark.parametrize(("p", "r"), [(0.05, 0.2), (0.3, 0.1)])
@@ -61,8 +61,8 @@ def test_bound_is_the_best_limit_against_the_best_share_of_features(p, r):
     """Shares by brute force: some features cost the limit, the others obey the Lemma."""
     g = np.linspace(r, 1, 20_001)
     best = 0.0
-    for error, share in zip(any_size.ERRORS, any_size.shares(), strict=True):
+    for error, share in zip(any_size._ERRORS, any_size._shares(), strict=True):
         limit = (1 - p) * error
         cost = p * (1 - p) * share * max(0, 1 - np.sqrt(12 * min(limit, 1 / 12))) ** 2 * lower_bound.KAPPA
         best = max(best, p * np.min((1 - g) * limit + cost * (g**2 / r - g)))
-    assert any_size.bound(p, r) == pytest.approx(best, rel=1e-6)
+    assert codes.bound_at_any_size(p, r) == pytest.approx(best, rel=1e-6)

@@ -5,23 +5,22 @@ import itertools
 import numpy as np
 import pytest
 from superposition import codes
-from superposition.codes import exact_losses, fans
 
 
 @pytest.mark.parametrize("B", [4, 5, 7, 12, 50, 200])
 def test_signs_of_the_fan(B):
-    fan = fans.priority_fan(B, min(1000, 10 ** (249 / (B - 1))))
+    fan = codes.priority_fan(B, min(1000, 10 ** (249 / (B - 1))))
     below = np.tril(fan.W, -1)
-    assert below.max() <= 0 and np.array_equal((below < 0).sum(axis=1), fans.hiders(B))
+    assert below.max() <= 0 and np.array_equal((below < 0).sum(axis=1), codes.hider_counts(B))
     np.testing.assert_allclose(np.diag(fan.W), 1, rtol=0, atol=1e-7 * B)  # 22 bits, times 1 / sin of the step
 
 
 def test_the_fan_lies_in_a_plane():
-    assert np.linalg.matrix_rank(fans.priority_fan(9, 1).W, tol=1e-9) == 2
+    assert np.linalg.matrix_rank(codes.priority_fan(9, 1).W, tol=1e-9) == 2
 
 
 def test_zeros_of_the_fan_hold_in_any_order_of_summation():
-    W_in, W_out, _ = fans.priority_fan(9, 37.0)
+    W_in, W_out, _ = codes.priority_fan(9, 37.0)
     for t in range(1, 9):
         terms = W_out[t] * W_in[:, t - 1]
         assert terms[0] == -terms[1]
@@ -34,44 +33,44 @@ EXACT = [(0.1, 4, 1e6), (0.1, 6, 1e4), (0.03, 12, 1e4), (0.3, 8, 1e5), (1.0, 5, 
 
 @pytest.mark.parametrize(("p", "B", "ratio"), EXACT)
 def test_closed_form_against_enumeration(p, B, ratio):
-    fan = fans.priority_fan(B, ratio)
-    exact = exact_losses.code_loss(fan.W, fan.b, p, rtol=0)
+    fan = codes.priority_fan(B, ratio)
+    exact = codes.code_loss(fan.W, fan.b, p, rtol=0)
     # at ratio s what is left of the quieter is of order 1 / s, the gain is 1 to 1e-7 B
-    assert exact == pytest.approx(fans.fan_loss(p, B), rel=10 / ratio)
-    rival = fans.fan_loss(p, B + 1)  # one feature more in the same plane
+    assert exact == pytest.approx(codes.fan_loss(p, B), rel=10 / ratio)
+    rival = codes.fan_loss(p, B + 1)  # one feature more in the same plane
     assert abs(exact - rival) > 50 / ratio * exact
 
 
 @pytest.mark.parametrize(("p", "B"), [(0.1, 40), (0.01, 100), (0.003, 20)])
 def test_closed_form_against_simulation(p, B):
-    fan = fans.priority_fan(B, min(1e4, 10 ** (249 / (B - 1))))
-    found = exact_losses.simulated_code_loss(fan.W, fan.b, p, samples=300_000, seed=B)
+    fan = codes.priority_fan(B, min(1e4, 10 ** (249 / (B - 1))))
+    found = codes.simulated_code_loss(fan.W, fan.b, p, samples=300_000, seed=B)
     # at ratio 300 or more the quieter leave less than a percent of the loss
-    assert found.mean == pytest.approx(fans.fan_loss(p, B), abs=4 * found.se + 0.01 * found.mean)
+    assert found.mean == pytest.approx(codes.fan_loss(p, B), abs=4 * found.se + 0.01 * found.mean)
     assert found.se < 0.1 * found.mean
 
 
 @pytest.mark.parametrize("B", [4, 5, 12, 300, 20_000])
 def test_the_sum_over_hiders(B):
     p = np.r_[np.geomspace(1e-12, 1 - 1e-3, 60), 0.05 / (B - 2) * np.array([1 - 1e-9, 1 + 1e-9])]
-    one_by_one = p / 3 * np.mean(-np.expm1(fans.hiders(B) * np.log1p(-p)[:, None]), axis=1)
-    assert fans.fan_loss(p, B) == pytest.approx(one_by_one, rel=2e-14)  # rounding, on either side of the series
-    assert fans.fan_loss(1.0, B) == pytest.approx(np.mean(fans.hiders(B) > 0) / 3, rel=1e-15)
+    one_by_one = p / 3 * np.mean(-np.expm1(codes.hider_counts(B) * np.log1p(-p)[:, None]), axis=1)
+    assert codes.fan_loss(p, B) == pytest.approx(one_by_one, rel=2e-14)  # rounding, on either side of the series
+    assert codes.fan_loss(1.0, B) == pytest.approx(np.mean(codes.hider_counts(B) > 0) / 3, rel=1e-15)
 
 
 def test_small_p():
     for B in (4, 10, 37):
-        assert fans.fan_loss(1e-9, B) / 1e-18 == pytest.approx((B - 3) / 6, rel=1e-6)
+        assert codes.fan_loss(1e-9, B) / 1e-18 == pytest.approx((B - 3) / 6, rel=1e-6)
 
 
 def test_four_are_two_digons():
-    assert fans.fan_loss(0.07, 4) == pytest.approx(0.07**2 / 6)
-    assert exact_losses.code_loss([[1, -1], [-1, 1]], [0, 0], 0.07, rtol=0) == pytest.approx(0.07**2 / 6)
+    assert codes.fan_loss(0.07, 4) == pytest.approx(0.07**2 / 6)
+    assert codes.code_loss([[1, -1], [-1, 1]], [0, 0], 0.07, rtol=0) == pytest.approx(0.07**2 / 6)
 
 
 def test_no_output_answers_falsely():
     """An off feature stays silent beyond what quieter ones leave: at most the sum of their loudness."""
-    fan = fans.priority_fan(10, 100)
+    fan = codes.priority_fan(10, 100)
     rng = np.random.default_rng(0)
     x = rng.random((20000, 10)) * (rng.random((20000, 10)) < 0.3)
     out = np.maximum(x @ fan.W.T, 0)
@@ -80,44 +79,40 @@ def test_no_output_answers_falsely():
 
 
 def test_cone():
-    W = fans.cone(9).W
+    W = codes.cone(9).W
     off = W - np.diag(np.diag(W))
     np.testing.assert_allclose(np.diag(W), 1)
     assert off.max() < 1e-14 and np.linalg.matrix_rank(W) == 3
     assert np.array_equal((off < -1e-9).sum(axis=1), np.full(9, 6))
-    loud = fans.cone(7, 30)
-    assert exact_losses.code_loss(loud.W, loud.b, 0.1) == pytest.approx(fans.fan_loss(0.1, 7), rel=0.1)
+    loud = codes.cone(7, 30)
+    assert codes.code_loss(loud.W, loud.b, 0.1) == pytest.approx(codes.fan_loss(0.1, 7), rel=0.1)
 
 
 def test_code_loss_against_simulation_of_a_random_code():
     rng = np.random.default_rng(5)
     W, b = np.eye(6) + 0.6 * rng.standard_normal((6, 6)), 0.1 * rng.standard_normal(6)
     W[2, 3] = -1e12
-    exact = exact_losses.code_loss(W, b, 0.3, rtol=0)
-    found = exact_losses.simulated_code_loss(W, b, 0.3, samples=400_000, seed=1)
+    exact = codes.code_loss(W, b, 0.3, rtol=0)
+    found = codes.simulated_code_loss(W, b, 0.3, samples=400_000, seed=1)
     assert found.mean == pytest.approx(exact, abs=4 * found.se)
     assert found.se < 0.005 * exact
-    assert exact_losses.code_loss(W, b, 0.02) == pytest.approx(exact_losses.code_loss(W, b, 0.02, rtol=0), rel=1e-4)
+    assert codes.code_loss(W, b, 0.02) == pytest.approx(codes.code_loss(W, b, 0.02, rtol=0), rel=1e-4)
 
 
 def test_huge_negative_weights_only_silence():
     """Up to the largest weights of a fan the loss is that of the limit, and a silenced output hears nobody."""
     for ratio in (1e6, 1e16, 1e27):
-        fan = fans.priority_fan(10, ratio)
+        fan = codes.priority_fan(10, ratio)
         rest = 10 / ratio  # neighbours answer each other by 1 / ratio
-        assert exact_losses.code_loss(fan.W, fan.b, 0.05, rtol=0) == pytest.approx(
-            fans.fan_loss(0.05, 10), rel=rest + 1e-9
-        )
+        assert codes.code_loss(fan.W, fan.b, 0.05, rtol=0) == pytest.approx(codes.fan_loss(0.05, 10), rel=rest + 1e-9)
     heard = 0.1 * 0.9 / 3  # E x^2 while the one with the huge weight is off
     for weight in (1e30, 1e60, 1e99, 1e300):
-        assert exact_losses.output_moments([-weight, 0.0], 1.0, 0.0, 0.1, rtol=0) == pytest.approx(
-            (heard, heard), rel=1e-12
-        )
+        assert codes.output_moments([-weight, 0.0], 1.0, 0.0, 0.1, rtol=0) == pytest.approx((heard, heard), rel=1e-12)
 
 
 @pytest.mark.parametrize("weight", [1e10, 1e40, 1e75])
 def test_huge_positive_weights(weight):
-    overlap, power = exact_losses.output_moments([weight], 1.0, 0.0, 0.1, rtol=0)
+    overlap, power = codes.output_moments([weight], 1.0, 0.0, 0.1, rtol=0)
     assert overlap == pytest.approx(0.1 * 0.1 * weight / 4, rel=1e-8)  # E u E u' / 4, and terms of order 1
     assert power == pytest.approx(0.1 * weight**2 / 3, rel=1e-8)
 
@@ -130,17 +125,17 @@ def test_code_loss_against_a_grid():
         x = np.stack(np.meshgrid(on[0] * u, on[1] * u, indexing="ij"), axis=-1)
         error = np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2)
         total += error * np.prod([0.2 if active else 0.8 for active in on])
-    assert exact_losses.code_loss(W, b, 0.2, rtol=0) == pytest.approx(total, rel=1e-6)  # midpoint rule, h^2
+    assert codes.code_loss(W, b, 0.2, rtol=0) == pytest.approx(total, rel=1e-6)  # midpoint rule, h^2
 
 
 def test_best_decoder_cannot_be_improved():
-    W = fans.priority_fan(6, 8).W
-    best = exact_losses.best_decoder(W, 0.1, rtol=0)
-    at = exact_losses.code_loss(best.gain[:, None] * W, best.b, 0.1, rtol=0)
+    W = codes.priority_fan(6, 8).W
+    best = codes.best_decoder(W, 0.1, rtol=0)
+    at = codes.code_loss(best.gain[:, None] * W, best.b, 0.1, rtol=0)
     assert at == pytest.approx(best.loss, rel=1e-9)
     for db, dg in itertools.product((-0.02, 0, 0.02), repeat=2):
         if db or dg:
-            assert exact_losses.code_loss((best.gain + dg)[:, None] * W, best.b + db, 0.1, rtol=0) > at
+            assert codes.code_loss((best.gain + dg)[:, None] * W, best.b + db, 0.1, rtol=0) > at
 
 
 REFUSED = [

@@ -6,25 +6,26 @@ import numpy as np
 import pytest
 from sampled import sampled
 from scipy.optimize import minimize
-from superposition.codes import exact_losses, fans, lower_bound, partners
+from superposition import codes
+from superposition.codes import lower_bound
 
 
 @pytest.mark.parametrize("alpha", [0.0, 0.3, 1.0, 2.5, 40.0])
 def test_conflict_cost_against_a_grid(alpha):
     u = (np.arange(2000) + 0.5) / 2000
     direct = np.mean(np.minimum(u[:, None], alpha * u) ** 2)
-    assert lower_bound.conflict_cost(alpha) == pytest.approx(direct, abs=1e-6)  # midpoint rule
+    assert codes.conflict_cost(alpha) == pytest.approx(direct, abs=1e-6)  # midpoint rule
 
 
 def test_the_cost_is_concave_in_the_square():
     s = np.linspace(0, 9, 901)
-    assert np.diff(lower_bound.conflict_cost(np.sqrt(s)), 2).max() < 1e-15
+    assert np.diff(codes.conflict_cost(np.sqrt(s)), 2).max() < 1e-15
 
 
 def test_the_inequality_of_theorem_a():
     grid = np.r_[np.linspace(0, 8, 801), np.sqrt(2)]
     one, other = np.meshgrid(grid, grid)
-    pair = (lower_bound.conflict_cost(one) + lower_bound.conflict_cost(other)) / 2
+    pair = (codes.conflict_cost(one) + codes.conflict_cost(other)) / 2
     least = np.minimum(1, (one**2 + other**2) / 2)
     assert np.all(pair >= lower_bound.KAPPA * least - 1e-15)
     assert np.min(pair[least > 0] / least[least > 0]) == pytest.approx(lower_bound.KAPPA, rel=1e-4)  # sharp
@@ -45,7 +46,7 @@ def attack(score, n, m, seed):
 
 @pytest.mark.parametrize(("n", "m"), [(3, 1), (4, 2), (6, 2), (7, 3)])
 def test_descent_against_the_lemma(n, m):
-    reached = [attack(lower_bound.truncated_squares, n, m, seed) * m / n**2 for seed in range(4)]
+    reached = [attack(codes.truncated_squares, n, m, seed) * m / n**2 for seed in range(4)]
     assert min(reached) >= 1 - 1e-9
     assert min(reached) < 1.35  # the attack comes near: equality needs m to divide n, or a flat Gram matrix
 
@@ -56,41 +57,41 @@ def test_random_matrices_against_the_lemma():
         n, m = int(rng.integers(2, 30)), int(rng.integers(1, 6))
         W = rng.standard_normal((n, min(m, n))) @ rng.standard_normal((min(m, n), n)) * np.exp(rng.standard_normal(n))
         W *= np.sign(np.diag(W))[:, None]
-        assert lower_bound.truncated_squares(W) >= n**2 / m * (1 - 1e-9)
+        assert codes.truncated_squares(W) >= n**2 / m * (1 - 1e-9)
 
 
 def softened(W):
     off = W - np.diag(np.diag(W))
-    return lower_bound.conflict_cost(np.maximum(-off, 0)).sum() / len(W) + 100 * np.mean(np.maximum(off, 0) ** 2)
+    return codes.conflict_cost(np.maximum(-off, 0)).sum() / len(W) + 100 * np.mean(np.maximum(off, 0) ** 2)
 
 
 @pytest.mark.parametrize(("n", "m"), sampled([(5, 2), (2, 1), (4, 2), (7, 3)]))
 def test_descent_against_theorem_a(n, m):
     """With positive entries at a price: the cost of conflicts stays above the bound, for what they leave."""
-    assert min(attack(softened, n, m, seed) for seed in range(4)) > lower_bound.general_bound(m / n)
+    assert min(attack(softened, n, m, seed) for seed in range(4)) > codes.general_bound(m / n)
 
 
 def test_digons_reach_theorem_b():
-    best = min(lower_bound.limit_cost([[1, -c], [-1 / c, 1]]) for c in np.linspace(1, 5, 401))
-    assert best == pytest.approx(float(lower_bound.symmetrisable_bound(0.5)), rel=1e-6)
-    assert float(partners.best_digon(1e-6)[1]) / 1e-12 == pytest.approx(lower_bound.DIGON, rel=1e-3)
+    best = min(codes.limit_cost([[1, -c], [-1 / c, 1]]) for c in np.linspace(1, 5, 401))
+    assert best == pytest.approx(float(codes.symmetrisable_bound(0.5)), rel=1e-6)
+    assert float(codes.best_digon(1e-6)[1]) / 1e-12 == pytest.approx(codes.DIGON_CONSTANT, rel=1e-3)
 
 
 def test_limit_cost_of_a_fan():
-    fan = fans.priority_fan(8, 1e6)
+    fan = codes.priority_fan(8, 1e6)
     lower = np.tril(fan.W, -1) + np.diag(np.diag(fan.W))
-    cost = lower_bound.limit_cost(lower)
+    cost = codes.limit_cost(lower)
     assert cost == pytest.approx(5 / 6, rel=1e-4)
-    assert exact_losses.code_loss(lower, fan.b, 1e-4) / 1e-8 == pytest.approx(cost, rel=2e-3)  # three at once: p B
-    assert lower_bound.limit_cost(np.eye(3) + 0.1) == np.inf
+    assert codes.code_loss(lower, fan.b, 1e-4) / 1e-8 == pytest.approx(cost, rel=2e-3)  # three at once: p B
+    assert codes.limit_cost(np.eye(3) + 0.1) == np.inf
 
 
 def test_bounds_in_order():
     r = np.linspace(0.01, 0.99, 99)
-    assert np.all(lower_bound.general_bound(r) < lower_bound.symmetrisable_bound(r))
-    assert np.all(lower_bound.symmetrisable_bound(r) <= lower_bound.best_constant(r) + 1e-15)
+    assert np.all(codes.general_bound(r) < codes.symmetrisable_bound(r))
+    assert np.all(codes.symmetrisable_bound(r) <= codes.best_known_constant(r) + 1e-15)
     low = r[r <= 0.4]
-    assert np.all(lower_bound.hierarchical_bound(low) < lower_bound.best_constant(low))
+    assert np.all(codes.hierarchical_bound(low) < codes.best_known_constant(low))
 
 
 def conflicts(places):

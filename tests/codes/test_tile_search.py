@@ -2,7 +2,8 @@
 
 import numpy as np
 import torch
-from superposition.codes import exact_losses, fans, partners, tile_search
+from superposition import codes
+from superposition.codes import tile_search
 
 
 def test_strata_keep_the_law():
@@ -13,18 +14,18 @@ def test_strata_keep_the_law():
 
 
 def test_measured_loss_against_the_exact_one():
-    code = fans.priority_fan(7, 20)
-    loss, se = tile_search.measured_loss(*code, 0.01, samples=200_000, seed=1)
-    exact = exact_losses.code_loss(code.W, code.b, 0.01, rtol=1e-6)
+    code = codes.priority_fan(7, 20)
+    loss, se = codes.measured_code_loss(*code, 0.01, samples=200_000, seed=1)
+    exact = codes.code_loss(code.W, code.b, 0.01, rtol=1e-6)
     assert abs(loss - exact) < 4 * se and se < 0.02 * exact
 
 
 def test_a_search_finds_the_digons():
-    found = tile_search.search(2, 4, 0.05, starts=16, kept=2, screening=300, steps=600, fresh=100_000, seed=3)
-    digons, both = float(partners.best_digon(0.05)[1]), float(np.max(found["refined"]))
+    found = codes.search_tile(2, 4, 0.05, starts=16, kept=2, screening=300, steps=600, fresh=100_000, seed=3)
+    digons, both = float(codes.best_digon(0.05)[1]), float(np.max(found["refined"]))
     assert found["loss"] < 1.05 * digons and both < 0.05 / 3
     W = np.array(found["W_out"]) @ np.array(found["W_in"])
-    again = exact_losses.code_loss(W, found["b"], 0.05, rtol=1e-6)
+    again = codes.code_loss(W, found["b"], 0.05, rtol=1e-6)
     assert abs(found["loss"] - again) < 4 * found["loss_se"]
 
 

@@ -1,19 +1,37 @@
-"""One valid call of each name on the face, small enough to be made a few hundred times."""
+"""One valid call of each public function of the wing, small enough to be made a few hundred times."""
 
 import numpy as np
 from superposition import correlated
 
 LAW = {"p": 0.1, "r": 0.5, "G": 3, "s": 0.25}
+PAIR = {"p": 0.3, "s": 0.4}
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
+LAW_OF_RUG = {"rug": correlated.grouped_rug(**LAW), "p": 0.1, "G": 3, "s": 0.25}
+TRAINING = {"steps": 2, "lr": 0.01, "seed": 0}
 
 CALLS = [
     (correlated.linear_loss, LAW),
+    (correlated.partner_correlation, PAIR),
+    (correlated.linear_border, {"p": 0.1, "r": 0.2, "G": 3, "loss": 0.01}),
     (correlated.grouped_rug, LAW | {"phase": "apart"}),
+    (correlated.rug_ratios, LAW | {"slope": 0.2}),
+    (correlated.simulated_grouped_loss, LAW_OF_RUG | {"groups": 8, "samples": 4, "seed": 0}),
     (correlated.rug_loss, LAW | {"n": 12}),
+    (correlated.simulated_rug_loss, LAW | {"n": 12, "gain": 0.9, "bias": -0.05, "samples": 4, "seed": 0}),
     (correlated.exclusive_code, {"G": 7, "m": 3}),
+    (correlated.exclusive_loss, {"W": np.eye(3), "p": 0.3}),
     (correlated.noise_gain, {"W_in": np.eye(2), "W_out": np.array([[1.0, 0.5], [0.0, 2.0]])}),
+    (correlated.least_noise_gain, {"G": 20}),
+    (correlated.best_noise_gain, {"W_in": np.array([[1.0, -1.0, 0.2], [0.0, 0.1, 1.0]])}),
+    (correlated.descend_exclusive, {"G": 3, "dims": [2], "starts": 2, "tied": False, **TRAINING}),
     (correlated.graph_code_for, {"H": PATH, "m": 3}),
     (correlated.curve_code_for, {"H": PATH}),
     (correlated.topic_code, {"topics": 5, "k": 2}),
-    (correlated.pairs_in_plane, {"p": 0.3, "s": 0.4}),
+    (correlated.largest_error, {"W": np.eye(3), "H": PATH}),
+    (correlated.pairs_in_plane, PAIR),
+    (correlated.shared_line_loss, PAIR | {"sign": -1}),
+    (correlated.merged_bound, PAIR),
+    (correlated.descend_pairs, PAIR | {"starts": 2, **TRAINING}),
+    (correlated.partner_arrangement, {"W": np.array([[1.0, -1.0, 0.1, 0.0], [0.0, 0.1, 1.0, -1.0]])}),
+    (correlated.train_grouped, {"groups": 2, "G": 3, "nd": 2, **PAIR, "batch": 512, **TRAINING, "device": "cpu"}),
 ]

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from superposition import features
+from superposition import correlated, features
 
 pytest.importorskip("torch")
-from superposition.correlated import exclusive_training, plane_training  # noqa: E402
 
 STILL = {"steps": 1, "lr": 1e-12}  # the losses of the weights that are drawn
 
@@ -17,7 +16,7 @@ def drawn(G, m, starts, seed):
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_loss_of_features_that_never_meet(tied):
-    [found] = exclusive_training.descend(3, [2], starts=4, seed=5, tied=tied, **STILL)
+    [found] = correlated.descend_exclusive(3, [2], starts=4, seed=5, tied=tied, **STILL)
     u = (np.arange(4000) + 0.5) / 4000  # strengths: midpoints, good to 1e-7
     for loss, E in zip(found, drawn(3, 2, 4, 5), strict=True):
         y = np.maximum((E @ E.T)[..., None] * u, 0)
@@ -27,13 +26,13 @@ def test_loss_of_features_that_never_meet(tied):
 @pytest.mark.parametrize("tied", [False, True])
 def test_widths_that_descend_together_do_as_they_would_alone(tied):
     how = {"starts": 3, "steps": 40, "seed": 6, "tied": tied}
-    alone = [exclusive_training.descend(4, [m], **how)[0] for m in (1, 3)]
-    np.testing.assert_allclose(exclusive_training.descend(4, [1, 3], **how), alone, rtol=1e-3)
+    alone = [correlated.descend_exclusive(4, [m], **how)[0] for m in (1, 3)]
+    np.testing.assert_allclose(correlated.descend_exclusive(4, [1, 3], **how), alone, rtol=1e-3)
 
 
 @pytest.mark.parametrize("tied", [False, True])
 def test_a_line_holds_two_features_that_never_meet_and_drops_the_third(tied):
-    found = [exclusive_training.descend(G, [1], starts=6, steps=400, seed=1, tied=tied).min() for G in (2, 3)]
+    found = [correlated.descend_exclusive(G, [1], starts=6, steps=400, seed=1, tied=tied).min() for G in (2, 3)]
     assert found[0] < 1e-3  # they point apart
     # with a constant c for an output, also where another is on: 1/3 - c + 3 c^2 over the three, 1/4 at c = 1/6; two on
     # one side lose a little less
@@ -44,16 +43,16 @@ def test_a_rate_is_a_hundredth_if_none_is_asked_for():
     few = {"starts": 2, "steps": 5, "seed": 2}
     plane = 0.05, 0.3
     np.testing.assert_array_equal(
-        exclusive_training.descend(3, [2], **few), exclusive_training.descend(3, [2], **few, lr=0.01, tied=False)
+        correlated.descend_exclusive(3, [2], **few), correlated.descend_exclusive(3, [2], **few, lr=0.01, tied=False)
     )
     np.testing.assert_array_equal(
-        plane_training.descend(*plane, **few)[0], plane_training.descend(*plane, **few, lr=0.02)[0]
+        correlated.descend_pairs(*plane, **few)[0], correlated.descend_pairs(*plane, **few, lr=0.02)[0]
     )
 
 
 @pytest.mark.parametrize(("p", "s"), [(0.2, 0.5), (0.3, 0.0), (0.1, 1.0)])
 def test_loss_of_two_pairs_is_that_of_feature_vectors(p, s):
-    losses, W = plane_training.descend(p, s, starts=3, seed=4, **STILL)
+    losses, W = correlated.descend_pairs(p, s, starts=3, seed=4, **STILL)
     np.testing.assert_allclose(W, np.random.default_rng(4).standard_normal((3, 2, 4)) * 0.7, atol=1e-6)
     x = features.grouped(2, 2, p, s, 200_000, seed=6)
     for loss, one in zip(losses, W, strict=True):
@@ -85,4 +84,4 @@ def directions(*degrees, length=1.0):
     ],
 )
 def test_arrangements(W, name):
-    assert plane_training.arrangement(W) == name
+    assert correlated.partner_arrangement(W) == name

@@ -1,9 +1,8 @@
-"""Features that never meet: codes without loss, and what they do to noise."""
+"""Features that never meet: codes without loss, and their noise gains."""
 
 import numpy as np
 import pytest
 from superposition import codes, correlated, features
-from superposition.correlated import exclusive
 
 
 @pytest.mark.parametrize(
@@ -14,7 +13,7 @@ def test_a_code_without_loss(G, m):
     assert code.W_in.shape == (m, G) and np.linalg.matrix_rank(code.W) <= m
     assert np.diag(code.W) == pytest.approx(np.ones(G), abs=1e-12)
     assert (code.W - np.eye(G)).max() < 1e-12
-    assert exclusive.exclusive_loss(code.W, 1 / G) < 1e-20
+    assert correlated.exclusive_loss(code.W, 1 / G) < 1e-20
 
 
 @pytest.mark.parametrize(("G", "m"), [(3, 1), (5, 2), (500, 2)])
@@ -27,7 +26,7 @@ def test_the_loss_is_that_of_a_simulation():
     W = np.array([[1.2, 0.3, -1], [0, 0.9, -0.2], [0.5, 0.1, 1]])
     x = features.grouped(1, 3, 0.3, 0.0, 200_000, seed=0)
     seen = features.Estimate.of(((np.maximum(x @ W.T, 0) - x) ** 2).mean(axis=1))
-    assert exclusive.exclusive_loss(W, 0.3) == pytest.approx(seen.mean, abs=4 * seen.se)
+    assert correlated.exclusive_loss(W, 0.3) == pytest.approx(seen.mean, abs=4 * seen.se)
 
 
 @pytest.mark.parametrize("G", [7, 12, 24])
@@ -35,7 +34,9 @@ def test_the_gain_of_a_cone(G):
     code = correlated.exclusive_code(G, 3)
     gains = correlated.noise_gain(code.W_in, code.W_out)
     assert gains == pytest.approx(np.full(G, 1 / np.tan(np.pi / G) ** 2), rel=1e-10)
-    assert exclusive.best_gain(code.W_in) == pytest.approx(gains, rel=1e-6)  # no reader of these directions is better
+    assert correlated.best_noise_gain(code.W_in) == pytest.approx(
+        gains, rel=1e-6
+    )  # no reader of these directions is better
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -44,7 +45,7 @@ def test_no_code_in_space_is_below_the_bound(seed):
     around = np.sort(rng.uniform(0, 2 * np.pi, 16))
     tilted = rng.standard_normal((3, 3)) @ np.stack([np.cos(around), np.sin(around), np.ones(16)])
     even = correlated.exclusive_code(16, 3).W_in + 0.01 * rng.standard_normal((3, 16))
-    assert all(exclusive.best_gain(w).max() > exclusive.least_gain(16) for w in (tilted, even))
+    assert all(correlated.best_noise_gain(w).max() > correlated.least_noise_gain(16) for w in (tilted, even))
 
 
 def test_digons_do_not_magnify():
@@ -62,7 +63,7 @@ def test_more_dimensions_magnify_less():
 def test_five_directions_in_the_plane_hide_one():
     rng = np.random.default_rng(0)
     for _ in range(50):
-        assert exclusive.best_gain(rng.standard_normal((2, 5))).max() > 1e6
+        assert correlated.best_noise_gain(rng.standard_normal((2, 5))).max() > 1e6
 
 
 def test_below_independence_a_cone_loses_in_proportion():

@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from superposition import correlated
-from superposition.correlated import graphs
 
 
 def ring(n):
@@ -29,7 +28,7 @@ GRAPHS = {
 def test_colours_make_a_code_without_loss(name):
     H = GRAPHS[name]
     code = correlated.graph_code_for(H)
-    assert graphs.largest_error(code.W, H > 0) < 1e-10
+    assert correlated.largest_error(code.W, H > 0) < 1e-10
     assert not (H * (code.colours[:, None] == code.colours)).any()
     assert code.colours.max() <= H.sum(axis=1).max()
     sizes = np.bincount(code.colours)
@@ -63,19 +62,19 @@ def test_a_curve_needs_no_colours(name):
     assert np.linalg.matrix_rank(code.W) <= 2 * most + 3
     # every entry is a sum of so many products, which may be large and cancel; an output hears itself and its neighbours
     largest = (np.abs(code.W_out) @ np.abs(code.W_in)).max()
-    assert graphs.largest_error(code.W, H > 0) < (most + 1) * (2 * most + 3) * np.finfo(float).eps * largest
+    assert correlated.largest_error(code.W, H > 0) < (most + 1) * (2 * most + 3) * np.finfo(float).eps * largest
 
 
 @pytest.mark.parametrize(("topics", "k"), [(1, 3), (2, 2), (5, 1), (30, 4)])
 def test_topics(topics, k):
     code, H = correlated.topic_code(topics, k), np.kron(np.eye(topics), 1 - np.eye(k))
     assert code.W_in.shape == (k + 2, topics * k)
-    assert graphs.largest_error(code.W, H > 0) < 1e-11
+    assert correlated.largest_error(code.W, H > 0) < 1e-11
 
 
 def test_the_largest_error_sees_a_leak():
     W = np.eye(3) + 0.25 * np.eye(3, k=1)
-    assert graphs.largest_error(W, np.zeros((3, 3), bool)) == 0.25
+    assert correlated.largest_error(W, np.zeros((3, 3), bool)) == 0.25
 
 
 @pytest.mark.parametrize("H", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 0.5], [0.5, 0]]])

@@ -1,4 +1,4 @@
-"""The grouped rug: its parts, its special cases, and what finite ones lose."""
+"""The grouped rug: its parts, its special cases, and the losses of finite ones."""
 
 import numpy as np
 import pytest
@@ -9,13 +9,13 @@ from superposition.correlated import finite_rugs, grouped_rugs
 
 @pytest.mark.parametrize(("p", "G", "s"), [(0.05, 4, 0.5), (0.1, 5, 0.02), (0.2, 2, 0.2), (0.3, 3, 1.0)])
 def test_partners_add_up_to_the_law(p, G, s):
-    on, off = grouped_rugs.partners_on(p, G, s)
+    on, off = grouped_rugs._partners_on(p, G, s)
     assert (on.sum(), off.sum()) == pytest.approx((p, 1 - p), abs=1e-12)
     assert on @ np.arange(G) == pytest.approx(p * s * (G - 1), abs=1e-12)
 
 
 def test_at_independence_partners_are_binomial():
-    on, off = grouped_rugs.partners_on(0.1, 4, 0.1)
+    on, off = grouped_rugs._partners_on(0.1, 4, 0.1)
     binomial = stats.binom.pmf(np.arange(4), 3, 0.1)
     assert on == pytest.approx(0.1 * binomial) and off == pytest.approx(0.9 * binomial)
 
@@ -23,7 +23,7 @@ def test_at_independence_partners_are_binomial():
 @pytest.mark.parametrize("slope", [-1 / 3, -0.1, 0.2, 0.8])
 def test_the_least_noise_is_least(slope):
     p, r, G, s = 0.05, 0.25, 4, 0.3
-    noise, ratios = grouped_rugs.allocation(p, r, G, s, slope)
+    noise, ratios = correlated.rug_ratios(p, r, G, s, slope)
     assert ratios[0] / G + ratios[1] * (1 - 1 / G) == pytest.approx(r)
     gains = np.array([1 + (G - 1) * slope, 1 - slope])
     levels = np.array(grouped_rugs.moments.levels(p, G, s))
@@ -44,7 +44,7 @@ def test_it_loses_no_more_than_the_rug_and_the_linear_code(p, r, G, s):
     found = correlated.grouped_rug(p, r, G, s)
     assert found.loss <= float(rug.optimum(p, r).loss) * (1 + 1e-9)
     assert found.loss <= correlated.linear_loss(p, r, G, s)
-    scan = [grouped_rugs.made(p, r, G, s, slope).loss for slope in np.linspace(-2 / (G - 1), 1.5, 36)]
+    scan = [grouped_rugs._made(p, r, G, s, slope).loss for slope in np.linspace(-2 / (G - 1), 1.5, 36)]
     assert found.loss <= min(scan) * (1 + 1e-9)
 
 
@@ -54,7 +54,7 @@ def test_an_exclusive_digon_loses_nothing():
 
 def test_a_simulation_agrees():
     found = correlated.grouped_rug(0.1, 0.3, 3, 0.4)
-    seen = grouped_rugs.simulated_loss(found, 0.1, 3, 0.4, groups=512, samples=400, seed=0)
+    seen = correlated.simulated_grouped_loss(found, 0.1, 3, 0.4, groups=512, samples=400, seed=0)
     # of order 1 / (512 p): the noise is not quite Gaussian and swells with what is on
     assert abs(seen.mean - found.loss) < 4 * seen.se + 0.03 * found.loss
     assert abs(seen.mean - float(rug.optimum(0.1, 0.3).loss)) > 8 * seen.se
@@ -64,7 +64,7 @@ def test_a_simulation_agrees():
 def test_sums_of_squares_have_their_law(s):
     from superposition import features
 
-    on, off = finite_rugs.squares(256, 0.05, 4, s)
+    on, off = finite_rugs._squares(256, 0.05, 4, s)
     x = features.grouped(64, 4, 0.05, s, 20_000, seed=3)
     rest = ((x - 0.025) ** 2).sum(axis=1) - (x[:, 0] - 0.025) ** 2
     for law, chosen in ((on, x[:, 0] > 0), (off, x[:, 0] == 0)):
@@ -80,6 +80,6 @@ def test_correlation_costs_a_finite_rug_something_and_a_large_one_little():
 
 def test_a_partner_s_weight_may_be_its_own():
     """Few dimensions for groups that are mostly on together: one weight for a group, where the search ends."""
-    rug = grouped_rugs.grouped_rug(0.3, 0.1, 3, 0.9, phase="together")
+    rug = correlated.grouped_rug(0.3, 0.1, 3, 0.9, phase="together")
     assert rug.partner == pytest.approx(rug.own)
-    assert rug.loss < grouped_rugs.grouped_rug(0.3, 0.1, 3, 0.9, phase="apart").loss
+    assert rug.loss < correlated.grouped_rug(0.3, 0.1, 3, 0.9, phase="apart").loss

@@ -34,9 +34,18 @@ def test_antipodal_and_orthogonal_change_places_at_independence(p):
 
 
 def test_merged_is_half_of_the_sum():
-    assert pairs.shared_line(0.3, 0.6, 1) == pytest.approx(pairs.merged_bound(0.3, 0.6), rel=1e-7)
+    assert correlated.shared_line_loss(0.3, 0.6, 1) == pytest.approx(correlated.merged_bound(0.3, 0.6), rel=1e-7)
 
 
 def test_sparse_pairs_never_merge():
     assert correlated.pairs_in_plane(0.24, 1.0).best == "orthogonal"
     assert correlated.pairs_in_plane(0.26, 1.0).best == "merged"
+
+
+def test_pairs_that_cannot_be_are_refused():
+    assert correlated.pairs_in_plane(0.6, 0.4).best == "antipodal"  # none is on with probability 0.04
+    for function in (correlated.pairs_in_plane, correlated.merged_bound):
+        with pytest.raises(
+            ValueError, match="s = 0.3 is too small for two features with p = 0.6; allowed: 2 - 1/p to 1"
+        ):
+            function(0.6, 0.3)

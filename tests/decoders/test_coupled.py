@@ -1,36 +1,36 @@
-"""Coupled rugs: one link is a rug, a chain decodes below the threshold of a rug, and the recursion says when."""
+"""Coupled rugs: one link is a rug, a chain decodes below the threshold of a rug, and the recursion predicts when."""
 
 import numpy as np
 import pytest
 from superposition import decoders, features
-from superposition.decoders import coupled, ladder
-from superposition.rug.bayes import bayes_loss
+from superposition.decoders import coupled
+from superposition.rug.bayes import bayes_decoder, bayes_loss
 
 
 def last_of(code, x, p, iterations):
-    *_, last = coupled.decode_coupled(code.readout(x), code, p, iterations)
+    *_, last = decoders.decode_coupled(code.readout(x), code, p, iterations=iterations)
     return last
 
 
 def test_one_block_is_a_rug_with_signs():
-    code, p = decoders.coupled_rug(512, 154, blocks=1, width=1, seed=3), 0.05
+    code, p = decoders.CoupledRug(512, 154, blocks=1, width=1, seed=3), 0.05
     x = features.sample(512, p, 3, seed=0)
     (rug,), (signs,) = code.rugs, code.signs
     assert np.allclose(code.readout(x), signs * rug.apply(signs * x), atol=1e-14)
-    mine = [found.copy() for found in coupled.decode_coupled(code.readout(x), code, p, 4)]
+    mine = [found.copy() for found in decoders.decode_coupled(code.readout(x), code, p, iterations=4)]
     W_in = np.linalg.eigh(rug.dense())[1][:, -rug.nd :].T * signs
-    assert np.allclose(mine[-1], ladder.decode(x @ W_in.T, W_in, p, iterations=4), atol=1e-6)
+    assert np.allclose(mine[-1], decoders.decode(x @ W_in.T, W_in, p, iterations=4), atol=1e-6)
 
 
 def test_evolution_of_one_block_is_that_of_a_rug():
     for density in (0.1, 0.2):
         one = decoders.coupled_evolution(0.05, density, blocks=1, width=1, iterations=8)
-        rug = ladder.state_evolution(0.05, density, 8)
+        rug = decoders.state_evolution(0.05, density, 8)
         assert np.allclose(one.loss[0], rug.loss, rtol=1e-6) and np.allclose(one.sigma[0], rug.sigma, rtol=1e-6)
 
 
-def test_every_feature_is_written_by_orthogonal_rows_and_heard_alike():
-    code = decoders.coupled_rug(64, 20, blocks=5, width=3, seed=1)
+def test_every_small_rug_has_orthogonal_rows_and_a_unit_diagonal():
+    code = decoders.CoupledRug(64, 20, blocks=5, width=3, seed=1)
     assert (code.ns, code.nd, len(code.rugs)) == (320, 140, 7)
     assert code.windows == [(0, 1), (0, 2), (0, 3), (1, 4), (2, 5), (3, 5), (4, 5)]
     for a, rug in enumerate(code.rugs):
@@ -58,7 +58,7 @@ def test_a_chain_decodes_where_one_rug_cannot_and_an_endless_one_neither():
 
 def test_a_simulated_chain_follows_its_evolution_and_ends_decoded():
     p = 0.05
-    code = decoders.coupled_rug(2048, 205, blocks=8, width=4, seed=5)
+    code = decoders.CoupledRug(2048, 205, blocks=8, width=4, seed=5)
     x = features.sample(code.ns, p, 8, seed=6)
     errors = np.array(
         [
@@ -73,8 +73,8 @@ def test_a_simulated_chain_follows_its_evolution_and_ends_decoded():
 
 
 def test_the_step_without_its_correction_is_worse():
-    # the posterior mean fed back as it is, which a wrong slope would amount to
-    p, code = 0.05, decoders.coupled_rug(1024, 110, blocks=8, width=4, seed=2)
+    # the posterior mean is fed back unchanged, as with a wrong slope
+    p, code = 0.05, decoders.CoupledRug(1024, 110, blocks=8, width=4, seed=2)
     x = features.sample(code.ns, p, 2, seed=3)
     guess = np.full_like(x, p / 2)
     for _ in range(60):
@@ -84,17 +84,17 @@ def test_the_step_without_its_correction_is_worse():
             pull[:, part] += guess[:, part] + code.apply(a, x[:, part]) - code.apply(a, guess[:, part])
             count[:, part] += 1
         y = pull / count
-        guess = ladder.bayes_decoder(y, np.std(y - x), p)[0]
+        guess = bayes_decoder(y, np.std(y - x), p)[0]
     assert np.mean((guess - x) ** 2) > 100 * np.mean((last_of(code, x, p, 60) - x) ** 2)
 
 
 def test_refusals_name_the_argument():
-    for arguments, said in (
+    for arguments, message in (
         ({"size": 8, "dims": 9}, r"dims = 9 is out of range; allowed: whole numbers from 1 to 8"),
         ({"size": 8, "dims": 2, "blocks": 3, "width": 4}, r"width = 4 .* allowed: whole numbers from 1 to 3"),
     ):
-        with pytest.raises(ValueError, match=said):
-            decoders.coupled_rug(**arguments)
-    code = decoders.coupled_rug(8, 3, blocks=3, width=2)
+        with pytest.raises(ValueError, match=message):
+            decoders.CoupledRug(**arguments)
+    code = decoders.CoupledRug(8, 3, blocks=3, width=2)
     with pytest.raises(ValueError, match=r"readout has shape \(2, 24\); allowed: \(batch, 48\), of all small rugs"):
         decoders.decode_coupled(np.ones((2, 24)), code, 0.05)

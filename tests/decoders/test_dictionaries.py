@@ -1,4 +1,4 @@
-"""The ground truth for sparse autoencoders: overlaps, frequencies, scores of codes whose worth is known, FISTA."""
+"""The ground truth for sparse autoencoders: overlaps, frequencies, scores of codes with known scores, FISTA."""
 
 import importlib.util
 import json
@@ -29,7 +29,7 @@ def test_rugs_have_the_least_interference_for_each_feature(ns, nd, kind):
 
 
 @pytest.mark.parametrize("kind", ["rug", "antipodal"])
-def test_directions_do_not_hang_on_what_is_rounded_away(kind, monkeypatch):
+def test_directions_do_not_depend_on_rounding_errors(kind, monkeypatch):
     directions, apply = decoders.dictionary(64, 24, kind, seed=1).directions, rugs.Rug.apply
     noise = np.random.default_rng(0)
     monkeypatch.setattr(rugs.Rug, "apply", lambda r, x: apply(r, x) + 1e-15 * noise.standard_normal(x.shape))
@@ -48,11 +48,11 @@ def test_cones_leave_each_other_alone():
 
 
 @pytest.mark.parametrize(
-    ("sizes", "said"),
+    ("sizes", "message"),
     [((12, 4), "nd = 4 dimensions hold no equal cones"), ((9, 9), "nd = 9 dimensions hold no equal cones of 9")],
 )
-def test_no_such_cones(sizes, said):
-    with pytest.raises(ValueError, match=said):
+def test_no_such_cones(sizes, message):
+    with pytest.raises(ValueError, match=message):
         decoders.dictionary(*sizes, "cone")
 
 
@@ -68,7 +68,7 @@ def test_frequencies_follow_the_power_law_and_keep_their_mean():
         decoders.dictionary(100, 10, exponent=2)
 
 
-def test_scores_of_codes_whose_worth_is_known():
+def test_scores_of_codes_with_known_scores():
     truth = decoders.dictionary(32, 12, p=0.1, seed=1)
     x, h = truth.activations(3000, seed=2)
     perfect = decoders.scores(truth, x, x)
@@ -110,7 +110,7 @@ def test_scores_under_the_names_of_sae_lens_are_its_own():
     assert stored["by"] == "sae-lens 6.54.12" and set(stored["scores"]) == set(cases.CASES)
     for name, theirs in stored["scores"].items():
         directions, x, sae = cases.case(name)
-        truth = dictionaries.Dictionary("given", directions, np.full(64, 0.05))
+        truth = decoders.Dictionary("given", directions, np.full(64, 0.05))
         h = x @ directions.T
         codes = np.maximum((h - sae["b_dec"]) @ sae["W_enc"] + sae["b_enc"], 0)
         ours = decoders.scores(truth, x, codes, sae["W_dec"].T, offset=sae["b_dec"], threshold=0)
@@ -119,7 +119,9 @@ def test_scores_under_the_names_of_sae_lens_are_its_own():
         for own, name in NAMES.items():
             assert getattr(ours, own) == pytest.approx(theirs[name], rel=1e-6), name
         default = decoders.scores(truth, x, codes, sae["W_dec"].T, offset=sae["b_dec"])
-        assert default.f1 == pytest.approx(ours.f1, rel=1e-3)  # what rounding is makes next to no difference here
+        assert default.f1 == pytest.approx(
+            ours.f1, rel=1e-3
+        )  # the threshold of rounding makes almost no difference here
 
 
 def test_fewer_latents_than_features_leave_some_without_one():
@@ -165,29 +167,26 @@ def test_an_encoder_along_a_rug_is_the_text_s_model():
 
 def test_training_finds_directions_and_the_price_decides():
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
-
     truth = decoders.dictionary(16, 8, p=0.1, seed=0)
-    told = []
-    prices, watch = [0.001, 0.1], lambda *at: told.append(at)
-    cheap, dear = dictionary_training.train_saes(truth, prices, steps=600, seed=1, progress=watch)
+    calls = []
+    prices, watch = [0.001, 0.1], lambda *at: calls.append(at)
+    cheap, dear = decoders.train_saes(truth, prices, steps=600, seed=1, progress=watch)
     x, h = truth.activations(1000, seed=2)
     low, high = (decoders.scores(truth, x, one.encode(h), one.W_dec, offset=one.b_dec) for one in (cheap, dear))
     assert low.explained > high.explained > 0.5 and high.recovered > low.recovered
-    assert high.l0 < low.l0 and told == [(done, 600) for done in range(6, 601, 6)]
+    assert high.l0 < low.l0 and calls == [(done, 600) for done in range(6, 601, 6)]
     uneven = []
-    dictionary_training.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
+    decoders.train_saes(truth, [0.1], steps=205, progress=lambda *at: uneven.append(at))
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
 @pytest.mark.parametrize(("kind", "price"), sampled([("topk", 2), ("jumprelu", 0.03)]))
-def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, price):
+def test_other_kinds_find_directions_too_with_the_codes_of_sae_lens(kind, price):
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
     from superposition.diagnosis import reading
 
     truth = decoders.dictionary(32, 16, p=0.06, seed=0)
-    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
+    [sae] = decoders.train_saes(truth, [price], kind=kind, steps=1000, seed=1)
     x, h = truth.activations(2000, seed=2)
     codes = sae.encode(h)
     found = decoders.scores(truth, x, codes, sae.W_dec, offset=sae.b_dec)
@@ -209,11 +208,9 @@ def test_other_kinds_find_directions_too_and_give_what_sae_lens_would(kind, pric
 
 def test_topk_has_one_whole_price():
     pytest.importorskip("torch")
-    from superposition.decoders import dictionary_training
-
     for prices in ([2, 3], [2.5], [16]):
         with pytest.raises(ValueError, match="allowed for topk: one whole number below 16"):
-            dictionary_training.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
+            decoders.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
 
 
 def test_kinds_are_named():

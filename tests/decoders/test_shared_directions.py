@@ -7,14 +7,14 @@ from superposition import decoders, features
 from superposition.codes import antipodal_optimum, digon
 from superposition.codes.exact_losses import code_loss
 from superposition.codes.fans import priority_fan
-from superposition.decoders import planar_decoders, shared_directions
+from superposition.decoders import shared_directions
 from superposition.experiments import decoder_ladder
 from superposition.rug import Rug, noise_std
 from superposition.rug.bayes import bayes_decoder
 
 
 def binned_loss(seen, x, width):
-    """Mean squared error of the mean of x within bins of what is seen, less what sharing a bin's own x gains."""
+    """Mean squared error of the mean of x within bins, corrected for the share of each x in its own mean."""
     cells = np.unique(np.floor(np.atleast_2d(seen) / width).astype(int), axis=1, return_inverse=True)[1].ravel()
     count = np.bincount(cells)
     means = np.stack([np.bincount(cells, column) / count for column in x.T])
@@ -30,26 +30,22 @@ def test_digon_against_bins(p, c):
     x = features.sample(2, p, 2_000_000, seed=1)
     x = x[x.any(axis=1)]  # 0 alone is seen when both are off
     found = binned_loss(x[:, 0] - c * x[:, 1], x, 0.002) * (1 - (1 - p) ** 2)
-    assert shared_directions.digon_bayes_loss(p, c) == pytest.approx(found, rel=0.01)
+    assert decoders.digon_bayes_loss(p, c) == pytest.approx(found, rel=0.01)
 
 
 def test_digon_against_its_single_integral_and_its_limit():
     p = 0.3
     by_hand = p**2 / 6 - p**3 / 2 * quad(lambda length: length**4 / (1 - p + p * length), 0, 1)[0]
-    assert shared_directions.digon_bayes_loss(p) == pytest.approx(by_hand, rel=1e-12)
+    assert decoders.digon_bayes_loss(p) == pytest.approx(by_hand, rel=1e-12)
     c = np.array([1, 2, 3, 10.0])
-    assert np.allclose(shared_directions.digon_bayes_loss(1e-6, c) / 1e-12, (1 + c**-2) * (2 - 1 / c) / 12, rtol=1e-5)
-    assert np.allclose(
-        shared_directions.digon_bayes_loss(p, 1 / c), shared_directions.digon_bayes_loss(p, c), rtol=1e-12
-    )
-    assert np.all(shared_directions.digon_bayes_loss(0.05, c[:3]) < digon(0.05, c[:3]))  # no ReLU is better
-    assert shared_directions.digon_bayes_loss(1.0) == pytest.approx(
-        1 / 24, rel=1e-12
-    )  # the genie, who knows that both are on
+    assert np.allclose(decoders.digon_bayes_loss(1e-6, c) / 1e-12, (1 + c**-2) * (2 - 1 / c) / 12, rtol=1e-5)
+    assert np.allclose(decoders.digon_bayes_loss(p, 1 / c), decoders.digon_bayes_loss(p, c), rtol=1e-12)
+    assert np.all(decoders.digon_bayes_loss(0.05, c[:3]) < digon(0.05, c[:3]))  # no ReLU is better
+    assert decoders.digon_bayes_loss(1.0) == pytest.approx(1 / 24, rel=1e-12)  # both are on
 
 
 def by_quadrature(y, sigma, p):
-    """The moments of a pair, over z and over what the lesser of its two features may be."""
+    """The moments of a pair, over z and over the smaller of its two features."""
     alone, both = p * (1 - p), p**2
 
     def at(z):
@@ -73,15 +69,15 @@ def by_quadrature(y, sigma, p):
 @pytest.mark.parametrize(("p", "sigma"), [(0.05, 0.2), (0.5, 0.05), (0.2, 1.0)])
 def test_pair_posterior_against_quadrature(p, sigma):
     for y in (-1.2, -0.4, 0.0, 0.03, 0.6, 1.1):
-        found = shared_directions.pair_posterior(y, sigma, p)
+        found = shared_directions._pair_posterior(y, sigma, p)
         assert np.allclose(found, by_quadrature(y, sigma, p), rtol=1e-6, atol=1e-12)
 
 
 def test_pairs_end_at_the_digon_and_start_at_the_noise_of_all_others():
     p = 0.05
-    found = shared_directions.pair_evolution(p, [0.2, 0.3, 0.5], 14)
+    found = decoders.pair_evolution(p, [0.2, 0.3, 0.5], 14)
     assert np.allclose(found.sigma[:, 0] ** 2, noise_std(p, [0.2, 0.3, 0.5]) ** 2 - features.variance(p), atol=1e-15)
-    assert np.allclose(found.loss[:, -1], shared_directions.digon_bayes_loss(p), rtol=1e-4)
+    assert np.allclose(found.loss[:, -1], decoders.digon_bayes_loss(p), rtol=1e-4)
     assert np.all(np.diff(found.loss) <= 1e-15)
     assert np.all(found.loss[:, 0] < antipodal_optimum(p, [0.2, 0.3, 0.5]).loss)
 
@@ -89,40 +85,40 @@ def test_pairs_end_at_the_digon_and_start_at_the_noise_of_all_others():
 def test_decoder_of_pairs_follows_its_state_evolution():
     rug, p = Rug(16384, 4096, seed=5, antipodal=True), 0.05
     x = features.sample(rug.ns, p, 24, seed=11)
-    steps = shared_directions.decode_antipodal(rug.apply(x), rug, p, iterations=4)
+    steps = decoders.decode_antipodal(rug.apply(x), rug, p, iterations=4)
     errors = np.array([((found - x) ** 2).mean(axis=1) for found in steps])
-    predicted = shared_directions.pair_evolution(p, 0.25, 4).loss
+    predicted = decoders.pair_evolution(p, 0.25, 4).loss
     se = errors.std(axis=1, ddof=1) / np.sqrt(len(x))
     assert np.all(np.abs(errors.mean(axis=1) - predicted) < 4 * se + 0.03 * predicted)
 
 
 def test_without_partners_it_would_be_the_element_wise_decoder():
     y = np.array([-0.3, 0.05, 0.5, 0.9])
-    assert np.allclose(shared_directions.pair_posterior(y, 0.1, 1e-9).x, bayes_decoder(y, 0.1, 1e-9)[0], rtol=1e-6)
+    assert np.allclose(shared_directions._pair_posterior(y, 0.1, 1e-9).x, bayes_decoder(y, 0.1, 1e-9)[0], rtol=1e-6)
 
 
 @pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
 def test_three_features_in_a_plane_against_bins(seed):
     W_in, p = np.random.default_rng(seed).standard_normal((2, 3)), 0.5
-    exact = planar_decoders.planar_bayes_loss(W_in, p, samples=100_000, seed=2)
+    exact = decoders.planar_bayes_loss(W_in, p, samples=100_000, seed=2)
     assert exact.lower == exact.upper  # there are no four
     x = features.sample(3, p, 3_000_000, seed=3)
-    x = x[np.count_nonzero(x, axis=1) >= 2]  # a line is told from the plane with certainty
+    x = x[np.count_nonzero(x, axis=1) >= 2]  # a line is distinguished from the plane with certainty
     found = binned_loss(W_in @ x.T, x, 0.005) * len(x) / 3_000_000
     assert exact.lower == pytest.approx(found, rel=0.03)
 
 
 def test_two_digons_at_right_angles_lose_as_digons_and_as_nothing_else():
     fan = priority_fan(4, 1)
-    p, found = 0.01, planar_decoders.planar_bayes_loss(priority_fan(4, 1).W_in, 0.01, samples=20_000, seed=0)
+    p, found = 0.01, decoders.planar_bayes_loss(priority_fan(4, 1).W_in, 0.01, samples=20_000, seed=0)
     assert code_loss(fan.W, fan.b, p) == pytest.approx(p**2 / 6, rel=1e-4)
-    assert found.lower == pytest.approx(float(shared_directions.digon_bayes_loss(p)), rel=0.05)
+    assert found.lower == pytest.approx(float(decoders.digon_bayes_loss(p)), rel=0.05)
 
 
 def test_the_best_decoder_of_a_fan_is_below_its_relu_and_tells_pairs_apart():
     for ratio in (2, 8):
         fan = priority_fan(8, ratio)
-        found = planar_decoders.planar_bayes_loss(fan.W_in, 0.05, samples=4000, seed=1)
+        found = decoders.planar_bayes_loss(fan.W_in, 0.05, samples=4000, seed=1)
         assert found.lower <= found.upper < 0.6 * code_loss(fan.W, fan.b, 0.05)
 
 

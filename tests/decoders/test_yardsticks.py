@@ -89,7 +89,7 @@ def test_splits_are_the_same_for_everybody_and_not_the_same():
 def test_a_truth_is_kept_in_a_file(tmp_path):
     truth = decoders.dictionary(32, 12, "antipodal", exponent=0.5, noise=0.1)
     truth.save(tmp_path / "truth.npz")
-    found = dictionaries.load(tmp_path / "truth.npz")
+    found = decoders.load_dictionary(tmp_path / "truth.npz")
     assert (found.kind, found.noise, found.fingerprint) == ("antipodal", 0.1, truth.fingerprint)
     np.testing.assert_array_equal(found.directions, truth.directions)
     np.testing.assert_array_equal(found.split("test", 5)[1], truth.split("test", 5)[1])
@@ -115,6 +115,6 @@ def test_difficulty_is_the_distance_to_the_threshold():
     assert decoders.final_loss(0.05, 0.13) == 0 < decoders.final_loss(0.05, 0.1)
 
 
-def test_what_is_no_dictionary_is_refused():
-    with pytest.raises(ValueError, match="truth = 'rug' is no dictionary"):
+def test_objects_other_than_dictionaries_are_refused():
+    with pytest.raises(ValueError, match="truth = 'rug' is of another kind; allowed: Dictionary"):
         decoders.ceilings("rug")

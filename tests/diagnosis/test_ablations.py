@@ -2,21 +2,22 @@
 
 import numpy as np
 import pytest
-from superposition.codes import exact_losses, graphs
+from superposition import codes
+from superposition.codes import graphs
 from superposition.diagnosis import ablations
 
 
 @pytest.fixture(scope="module")
 def tile():
     """Hoffman-Singleton: 50 features, 7 partners each, no triangle."""
-    return graphs.graph_code(graphs.graph_tile("Hoffman-Singleton", 0.05, inhibition=0), 0.05)
+    return codes.graph_code(codes.graph_tile("Hoffman-Singleton", 0.05, inhibition=0), 0.05)
 
 
 def test_structure_of_a_graph_tile(tile):
     found = ablations.structure(tile.W)
     assert found["asymmetry"] < 1e-12 and found["level_spread"] < 1e-12
     assert (found["positive"], found["partners"], found["mutual"], found["clustering"]) == (21, 7.0, 1.0, 0.0)
-    assert found["cap"] == pytest.approx(graphs.graph_row("Hoffman-Singleton")[0].max())
+    assert found["cap"] == pytest.approx(graphs._graph_row("Hoffman-Singleton")[0].max())
 
 
 def test_structure_of_triangles_one_way_and_of_inhibition():
@@ -38,7 +39,7 @@ def test_loudness_is_what_was_taken_off_a_symmetric_code():
 def test_refitted_loss_is_that_of_the_best_decoder():
     W = np.array([[1.0, -0.9, 0.2], [-0.5, 1.0, 0.1], [0.3, -0.2, 2.0]])
     found = ablations.ablations(W, 0.1, samples=200_000, seed=0)["refitted"]
-    best = exact_losses.best_decoder(W, 0.1).loss
+    best = codes.best_decoder(W, 0.1).loss
     assert abs(found.mean - best) < 4 * found.se + 0.01 * best  # shifts lie on a grid of a sixth of the noise
     assert found.se < 0.03 * best
 

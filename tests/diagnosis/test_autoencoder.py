@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import superposition
 from safetensors.numpy import save_file
-from superposition.codes import best_map, fans, graphs
+from superposition import codes
 from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, gains, measures, report
 from superposition.rug import meanfield, rugs
 from superposition.rug.model import row_statistics
@@ -22,7 +22,7 @@ def diagnosed(code, **options):
 
 @pytest.fixture(scope="module")
 def exact_rug():
-    return diagnosed(best_map.rug_code(128, 0.2, P))
+    return diagnosed(codes.rug_code(128, 0.2, P))
 
 
 def test_an_exact_rug_is_what_the_theory_says(exact_rug):
@@ -55,7 +55,7 @@ def test_statistics_of_rows_by_blocks_are_those_of_the_whole(monkeypatch):
 
 
 def test_an_antipodal_rug_has_partners_and_a_lower_loss():
-    found = diagnosed(best_map.rug_code(128, 0.2, P, antipodal=True))
+    found = diagnosed(codes.rug_code(128, 0.2, P, antipodal=True))
     relative = found.W / found.rows.diagonal[:, None]
     np.testing.assert_allclose(relative.min(axis=1), -1, atol=1e-9)
     np.testing.assert_allclose(found.sigma, found.sigma_bound, rtol=1e-9)
@@ -63,18 +63,18 @@ def test_an_antipodal_rug_has_partners_and_a_lower_loss():
     assert found.loss + 4 * found.simulated.se < found.theory.loss < found.gaussian
 
 
-@pytest.mark.parametrize(("code", "nd"), [(fans.priority_fan(10, 100), 2), (fans.cone(9, 3), 3)])
+@pytest.mark.parametrize(("code", "nd"), [(codes.priority_fan(10, 100), 2), (codes.cone(9, 3), 3)])
 def test_loud_and_quiet_codes_show_their_levels(code, nd):
     found = diagnosed(code)
     assert found.nd == nd == autoencoder.diagnose(code.W, code.b, P, samples=10).nd
     assert np.all(np.diff(np.log(found.loudness)) < 0)
-    assert found.exact == pytest.approx(float(fans.fan_loss(P, len(code.b))), rel=0.05)  # of finite ratio
+    assert found.exact == pytest.approx(float(codes.fan_loss(P, len(code.b))), rel=0.05)  # of finite ratio
     assert abs(found.exact - found.simulated.mean) < 4 * found.simulated.se
     assert found.gaussian > found.theory.loss > found.exact
 
 
 def test_a_graph_tile_has_no_triangles_and_a_random_code_has():
-    tile = graphs.graph_code(graphs.graph_tile("Clebsch", P, 0.0), P)
+    tile = codes.graph_code(codes.graph_tile("Clebsch", P, 0.0), P)
     found = autoencoder.diagnose(tile.W, tile.b, P, samples=100)
     assert found.nd == 5 and found.triangle_free and found.partners == 5 and "without triangles" in str(found)
     W = np.random.default_rng(0).standard_normal((6, 40)) / np.sqrt(6)
@@ -137,7 +137,7 @@ def test_exponential_features_by_mean_variance_and_sampler():
     def sampler(rng, shape):
         return (rng.random(shape) < 0.1) * rng.exponential(size=shape)
 
-    code = best_map.rug_code(256, 0.3, 0.1)
+    code = codes.rug_code(256, 0.3, 0.1)
     found = autoencoder.diagnose(code.W, code.b, nd=len(code.W_in), law=FeatureLaw(0.1, 0.19, sampler))
     assert found.sigma_bound == pytest.approx(np.sqrt(0.19 * (256 / found.nd - 1)))
     np.testing.assert_allclose(found.gaussian, found.simulated.mean, rtol=0.03)  # Gaussian, at 256 features
@@ -186,11 +186,11 @@ def test_dead_and_dropped_are_told_by_what_they_do():
 
 
 def test_a_product_in_single_precision_has_its_rank():
-    code = best_map.rug_code(64, 0.25, P)
+    code = codes.rug_code(64, 0.25, P)
     double, single = (autoencoder.diagnose(W, code.b, P, samples=100) for W in (code.W, code.W.astype(np.float32)))
     as_double = autoencoder.diagnose(code.W.astype(np.float32).astype(float), code.b, P, samples=100)
     assert double.nd == single.nd == as_double.nd == 16 and single.name == double.name == "a Persian rug"
-    fan = fans.priority_fan(10, 8)
+    fan = codes.priority_fan(10, 8)
     assert autoencoder.diagnose(fan.W.astype(np.float32), fan.b, P, samples=100).nd == 2
 
 
@@ -203,10 +203,10 @@ def test_a_rank_below_the_width_is_said():
 
 
 def test_capacity_is_that_of_the_text_that_defines_it():
-    assert autoencoder.diagnose(*_halves(best_map.rug_code(64, 0.25, P)), samples=100).capacity == pytest.approx(16)
-    cone = autoencoder.diagnose(*_halves(fans.cone(9, 1)), samples=100)
+    assert autoencoder.diagnose(*_halves(codes.rug_code(64, 0.25, P)), samples=100).capacity == pytest.approx(16)
+    cone = autoencoder.diagnose(*_halves(codes.cone(9, 1)), samples=100)
     assert cone.capacity == pytest.approx(8 / 3)  # 4 / sum (1 + cos)^2 = 4 / (1.5 B) each
-    fan = autoencoder.diagnose(*_halves(fans.priority_fan(10, 100)), samples=100)
+    fan = autoencoder.diagnose(*_halves(codes.priority_fan(10, 100)), samples=100)
     assert fan.capacity == pytest.approx(1, abs=1e-3)  # of 2: all but the loudest share what it leaves
 
 
@@ -249,7 +249,7 @@ def test_strength_is_the_unit_of_biases():
 
 
 def test_biases_that_are_off_are_named():
-    code = best_map.rug_code(128, 0.2, P)
+    code = codes.rug_code(128, 0.2, P)
     found = autoencoder.diagnose(code.W_in, code.b - 0.2, P, W_out=code.W_out, samples=20_000)
     assert found.refitted < 0.9 * found.loss and "biases and gains moved and scaled together" in str(found)
     right = autoencoder.diagnose(code.W_in, code.b, P, W_out=code.W_out, samples=20_000)
@@ -275,7 +275,7 @@ def test_an_entry_as_large_as_is_allowed_is_taken():
 
 
 def test_a_rug_has_the_noise_of_a_rug_of_its_ratio():
-    found = autoencoder.diagnose(*_halves(best_map.rug_code(64, 0.25, P)), samples=100)
+    found = autoencoder.diagnose(*_halves(codes.rug_code(64, 0.25, P)), samples=100)
     assert gains.ratio_of(found) == pytest.approx(0.25)
 
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.codes import best_map, fans, graphs
+from superposition import codes
 from superposition.diagnosis import autoencoder
 
 P = 0.05
@@ -14,13 +14,13 @@ def named(code):
 
 @pytest.mark.parametrize("size", [64, 100, 300])
 def test_rugs(size):
-    assert named(best_map.rug_code(size, 0.3, P)) == "a Persian rug"
-    assert named(best_map.rug_code(size, 0.3, P, antipodal=True)) == "an antipodal rug"
+    assert named(codes.rug_code(size, 0.3, P)) == "a Persian rug"
+    assert named(codes.rug_code(size, 0.3, P, antipodal=True)) == "an antipodal rug"
 
 
 @pytest.mark.parametrize("product", [False, True])
 def test_large_rugs_are_told_by_their_eigenvalues(product):
-    code = best_map.rug_code(600, 0.2, P)
+    code = codes.rug_code(600, 0.2, P)
     given = {"W": code.W, "b": code.b} if product else {"W_in": code.W_in, "W_out": code.W_out, "b": code.b}
     found = autoencoder.diagnose(given, p=P, samples=200)
     assert found.name == "a Persian rug, by its eigenvalues" and found.nd == found.rank == 120
@@ -29,12 +29,12 @@ def test_large_rugs_are_told_by_their_eigenvalues(product):
 
 @pytest.mark.parametrize(("B", "ratio"), [(5, 100), (10, 8), (12, 3)])
 def test_fans(B, ratio):
-    assert named(fans.priority_fan(B, ratio)) == f"a fan of {B} features"
+    assert named(codes.priority_fan(B, ratio)) == f"a fan of {B} features"
 
 
 @pytest.mark.parametrize(("B", "ratio"), [(6, 1), (9, 3)])
 def test_cones(B, ratio):
-    assert named(fans.cone(B, ratio)) == f"a cone of {B} features"
+    assert named(codes.cone(B, ratio)) == f"a cone of {B} features"
 
 
 def swept(B, between, within):
@@ -58,15 +58,15 @@ def test_swept_fans(B):
 
 
 def test_digons_and_fans_side_by_side():
-    block = fans.Code(np.array([[1.0, -1.0]]), np.array([[1.0], [-1.0]]), np.zeros(2))
-    assert named(best_map.side_by_side([block] * 5)) == "5 digons"
-    assert named(best_map.side_by_side([fans.priority_fan(8, 20)] * 3 + [block])) == "3 fans of 8 features and a digon"
-    assert named(best_map.side_by_side([fans.Code(np.eye(1), np.eye(1), np.zeros(1))] * 3)) == "3 dimensions of its own"
+    block = codes.Code(np.array([[1.0, -1.0]]), np.array([[1.0], [-1.0]]), np.zeros(2))
+    assert named(codes.side_by_side([block] * 5)) == "5 digons"
+    assert named(codes.side_by_side([codes.priority_fan(8, 20)] * 3 + [block])) == "3 fans of 8 features and a digon"
+    assert named(codes.side_by_side([codes.Code(np.eye(1), np.eye(1), np.zeros(1))] * 3)) == "3 dimensions of its own"
 
 
 @pytest.mark.parametrize("graph", ["Clebsch", "Hoffman-Singleton"])
 def test_graph_tiles(graph):
-    code = graphs.graph_code(graphs.graph_tile(graph, P, 0.0), P)
+    code = codes.graph_code(codes.graph_tile(graph, P, 0.0), P)
     assert autoencoder.diagnose(code.W, code.b, P, samples=200).name.startswith("a graph tile")
 
 

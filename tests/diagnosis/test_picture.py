@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from superposition.codes import best_map, mixtures
+from superposition import codes
 from superposition.diagnosis import autoencoder, picture
 
 
 def test_the_star_is_at_the_model(monkeypatch):
     plt = pytest.importorskip("matplotlib.pyplot")
-    code = best_map.rug_code(32, 0.25, 0.1)
+    code = codes.rug_code(32, 0.25, 0.1)
     found = autoencoder.diagnose(code.W_in, code.b, 0.1, W_out=code.W_out, samples=100)
     monkeypatch.setattr(picture, "ROWS", 2)
     fig = picture.draw(found)
@@ -21,10 +21,10 @@ def test_the_star_is_at_the_model(monkeypatch):
 
 
 def test_the_map_names_the_phase_of_most_features():
-    hull = picture._with_fans(mixtures.hulls([0.05], points=10)[0])
+    hull = picture._with_fans(codes.hulls([0.05], points=10)[0])
     r = np.array([0.2, 0.45, 0.9])
     for phase, at in zip(picture._largest(hull, r), r, strict=True):
-        parts = best_map.best_known(0.05, at).parts
+        parts = codes.best_known(0.05, at).parts
         assert phase == max(parts, key=lambda part: part.fraction).phase
 
 

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
-from superposition.codes import fans
+from superposition import codes
 from superposition.diagnosis import record_verifier
 
 
 @pytest.fixture
 def fan():
-    return fans.priority_fan(10, 30)
+    return codes.priority_fan(10, 30)
 
 
 def test_a_fan_is_near_the_best_and_its_own_dimensions_do_not_count_as_a_record(fan):

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from rows import as_read
-from superposition import runs, weights
-from superposition.codes import best_map, exact_losses, lower_bound, swept
+from superposition import codes, runs, weights
 from superposition.experiments import best_codes, compared_codes, led_training, level_walks
 from superposition.rug import meanfield
 
@@ -13,7 +12,7 @@ def test_searched_tile_comes_with_the_weights_of_its_loss():
     point = {"m": 2, "B": 4, "p": 0.05, "starts": 8, "kept": 2, "steps": 300, "seed": 1}
     found = as_read("rug-tiles", point, best_codes.searched_tile(**point))
     tile = weights.unpacked(found["weights"])
-    assert abs(exact_losses.code_loss(tile["W"], tile["b"], 0.05, rtol=1e-6) - found["loss"]) < 4 * found["loss_se"]
+    assert abs(codes.code_loss(tile["W"], tile["b"], 0.05, rtol=1e-6) - found["loss"]) < 4 * found["loss_se"]
     assert found["over_rug"] == pytest.approx(found["loss"] / float(meanfield.optimum(0.05, 0.5).loss))
     assert found["start"] in ("cone or fan", "unequal", "random")
     assert min(found[f"{kind}_screened"] for kind in ("fan", "unequal", "random")) > 0.1
@@ -54,7 +53,7 @@ def test_a_walk_is_never_above_the_mixture_it_begins_at():
         as_read("rug-levels", {**call, "start": start}, level_walks.walked_levels(start=start, **call))
         for start in ("mixture", "random")
     )
-    assert begun["found"] <= begun["known"] == drawn["known"] == pytest.approx(5 * lower_bound.best_constant(0.4))
+    assert begun["found"] <= begun["known"] == drawn["known"] == pytest.approx(5 * codes.best_known_constant(0.4))
     assert drawn["found"] >= begun["known"] - 1e-9
 
 
@@ -63,11 +62,11 @@ def test_recorded_code_is_the_one_in_the_file():
         return as_read("rug-records", {"p": p}, compared_codes.recorded_code(name=name, p=p))
 
     found, other, five = read("tile-2-6-p0.05", 0.05), read("tile-2-6-p0.05", 0.5), read("tile-2-5-p0.05", 0.05)
-    assert found["over_best"] == pytest.approx(found["loss"] / best_map.best_known(0.05, 1 / 3).loss)
+    assert found["over_best"] == pytest.approx(found["loss"] / codes.best_known(0.05, 1 / 3).loss)
     assert found["over_rug"] == pytest.approx(found["loss"] / float(meanfield.optimum(0.05, 1 / 3).loss))
     assert (found["ns"], found["nd"], found["loss_se"]) == (6, 2, 0.0)
     # descent found a swept fan of six at a finite ratio, above its limit; five at a finite ratio lie below theirs
-    assert found["loss"] > swept.swept_loss(0.05, 6) and five["loss"] < swept.swept_loss(0.05, 5)
+    assert found["loss"] > codes.swept_loss(0.05, 6) and five["loss"] < codes.swept_loss(0.05, 5)
     assert (found["record"], other["record"], five["record"]) == (0, 0, 1)
     with pytest.raises(ValueError, match="nothing.safetensors is no file"):
         compared_codes.recorded_code(name="nothing", p=0.05)

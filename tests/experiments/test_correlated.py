@@ -28,8 +28,8 @@ def test_a_law_that_does_not_exist_is_refused():
 @pytest.mark.thorough
 def test_a_network_of_groups_starts_with_features_of_length_one():
     """The encoder as drawn, on which a rate of next to nothing leaves no trace."""
-    from superposition.correlated import training
+    from superposition.correlated import train_grouped
 
-    model = training.train_grouped(200, 2, 100, 0.1, 0.0, steps=1, batch=1, lr=1e-12, seed=0)
+    model = train_grouped(200, 2, 100, 0.1, 0.0, steps=1, batch=1, lr=1e-12, seed=0)
     assert np.mean(model.W_in**2) * 100 == pytest.approx(1, abs=4 * np.sqrt(2 / model.W_in.size))
     np.testing.assert_allclose(model.W_out, model.W_in.T, atol=1e-6)

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from superposition import incidental
 from superposition.experiments import counts
-from superposition.incidental import collisions, many_features, many_networks
 
 
 def test_the_end_of_the_flow_is_a_solution_of_the_text():
     """One weight a row, no pair with the same sign, nobody dead, whatever the threshold."""
     for seed in range(3):
-        end = many_features.flow(many_features.start(48, 64, seed=seed), 0.01, [700.0])[0]
+        end = incidental.gradient_flow(incidental.random_encodings(48, 64, seed=seed), 0.01, [700.0])[0]
         found = counts.describe(end)
         assert found["same_sign"] == found["dead"] == found["crowded"] == 0 and found["unfinished"] <= 1
         assert found["at_low"] - found["at_high"] <= 1 and found["polysemantic"] > 0
@@ -17,8 +17,8 @@ def test_the_end_of_the_flow_is_a_solution_of_the_text():
 
 def test_collision_counts_of_the_run_are_those_of_its_pieces():
     found = counts.by_flow(n=16, m=16, lambda_=0.01, step=0.2, seed=3)
-    w0 = many_features.start(16, 16, seed=3)
-    assert found["pairs_0"] == collisions.opposite_tops(w0)
+    w0 = incidental.random_encodings(16, 16, seed=3)
+    assert found["pairs_0"] == incidental.opposite_tops(w0)
     assert found["pairs_1"] >= found["polysemantic"] - 1
     assert 0 < found["first_wins"] < 1
     trained = counts.by_descent(n=8, m=16, lambda_=0.01, method="adamw", lr=0.01, steps=1500, seed=3)
@@ -42,9 +42,9 @@ def test_known_weights_are_counted_one_by_one():
 
 def test_the_run_is_what_the_flow_does():
     found = counts.measured(n=3, m=8, networks=200, lambda_=0.02, step=0.4, seed=4)
-    early = many_networks.flow(many_networks.start(200, 3, 8, seed=4), 0.02, 5.0, step=0.05)
-    end = many_networks.flow(early, 0.02, 295.0)
-    assert found["plain"] == pytest.approx(many_networks.count_polysemantic(end).mean() / (6 / 8))
+    early = incidental.gradient_flow_each(incidental.random_networks(200, 3, 8, seed=4), 0.02, 5.0, step=0.05)
+    end = incidental.gradient_flow_each(early, 0.02, 295.0)
+    assert found["plain"] == pytest.approx(incidental.count_polysemantic_each(end).mean() / (6 / 8))
     assert found["constant_se"] < found["plain_se"]
     assert found["slow"] == pytest.approx(found["constant"] - found["fast"])
     assert found["overlap"] < 0

@@ -19,9 +19,9 @@ def test_a_point_is_over_its_rug_and_has_a_second_decoder_if_asked():
 
 
 def test_digons_that_are_kept_have_the_loss_that_no_decoder_takes_away():
-    from superposition.decoders import shared_directions
+    from superposition import decoders
 
     point = {**POINT, "start": "antipodal", "code": "kept", "later": 0}
     found = decoder_layers.reading(**point)
     assert found["opposite"] == 1 and found["met"] == pytest.approx(1, abs=1e-3)
-    assert found["many_loss"] > 0.9 * float(shared_directions.digon_bayes_loss(0.1))
+    assert found["many_loss"] > 0.9 * float(decoders.digon_bayes_loss(0.1))

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from superposition import incidental
 from superposition.experiments import noise_descent
-from superposition.incidental import noise_loss, noisy_training, step_noise
-from superposition.incidental.noise_laws import bipolar
+from superposition.incidental import bipolar
 
 TIMES = np.linspace(0, 100, 101)
 POINT = dict(law_name="bipolar", sigma=0.3, n=3, m=4, eta=0.05, descent_eta=0.2, until=50.0, level=0.9, instances=2,
@@ -38,9 +38,9 @@ def test_a_level_that_is_not_reached_gives_no_ratio():
 def test_a_point_descends_the_weights_that_training_starts_from():
     found = noise_descent.descended_and_trained(**POINT)
     assert found == noise_descent.descended_and_trained(**POINT)
-    W = noisy_training.initial(3, 4, 2, seed=1)[0]
+    W = incidental.initial_instances(3, 4, 2, seed=1)[0]
     path = noise_descent._descent(W, bipolar(0.3), 0.2, np.array([10.0, 11.0]))
-    ends = noise_loss.descend(W, bipolar(0.3), eta=0.05, steps=200, record=[0, 200])
+    ends = incidental.descend_expected_loss(W, bipolar(0.3), eta=0.05, steps=200, record=[0, 200])
     assert path[:2] == pytest.approx(np.mean(np.sum(ends**4, axis=2), axis=1))
 
 
@@ -53,9 +53,9 @@ def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks(
     point = dict(law_name="bipolar", sigma=0.25, n=4, m=8, eta=0.1, level=0.32, draws=50, instances=3, seed=1)
     found = noise_descent.step_border(**point)
     assert found["border"] == pytest.approx(found["slope"] / found["drift"], rel=1e-12)
-    start = noisy_training.initial(4, 8, 3, seed=1)
-    risen = [step_noise.risen(W, bipolar(0.25), 0.32, eta=0.1) for W in start]
-    parts = np.array([step_noise.balance(W, bipolar(0.25), draws=50, seed=2 + i) for i, W in enumerate(risen)])
+    start = incidental.initial_instances(4, 8, 3, seed=1)
+    risen = [incidental.descend_to_level(W, bipolar(0.25), 0.32, eta=0.1) for W in start]
+    parts = np.array([incidental.slope_and_drift(W, bipolar(0.25), draws=50, seed=2 + i) for i, W in enumerate(risen)])
     assert [found["slope"], found["drift"]] == pytest.approx(parts.mean(axis=0))
     without = [slope / drift for slope, drift in (np.delete(parts, i, axis=0).sum(axis=0) for i in range(3))]
     assert found["border_se"] == pytest.approx(np.sqrt(2 * np.var(without)))

@@ -1,25 +1,28 @@
-"""Company: the gradient, the settled pair, and what parts it."""
+"""Company: the gradient, the settled pair, and the weight that parts it."""
 
 import numpy as np
 import pytest
-from superposition.incidental import company, l1_loss, many_networks
+from superposition import incidental
+from superposition.incidental import company
 
 
 def test_the_gradient_is_a_quarter_of_that_of_the_loss():
     W = np.random.default_rng(0).standard_normal((1, 4, 5)) * 0.6
-    found, step = company.gradient(W, 0.7, 0.3), 1e-6
+    found, step = company._gradient(W, 0.7, 0.3), 1e-6
     for at in np.ndindex(*W.shape):
         move = np.zeros_like(W)
         move[at] = step
-        slope = (company.loss(W + move, 0.7, 0.3) - company.loss(W - move, 0.7, 0.3))[0] / (2 * step)
+        slope = (incidental.company_loss(W + move, 0.7, 0.3) - incidental.company_loss(W - move, 0.7, 0.3))[0] / (
+            2 * step
+        )
         assert found[at] == pytest.approx(slope / 4, abs=1e-8)
 
 
 def test_without_company_it_is_the_text():
     W = np.random.default_rng(1).standard_normal((1, 5, 6)) / 6**0.5
-    assert company.loss(W, 1.0, 0.0)[0] == pytest.approx(l1_loss.loss(W[0], 0.0), rel=1e-12)
-    ours = company.flow(W.copy(), 1.0, 0.0, 0.02, 30.0)
-    theirs = many_networks.flow(W, 0.02, 30.0, step=0.05)
+    assert incidental.company_loss(W, 1.0, 0.0)[0] == pytest.approx(incidental.loss(W[0], 0.0), rel=1e-12)
+    ours = incidental.company_flow(W.copy(), 1.0, 0.0, 0.02, 30.0)
+    theirs = incidental.gradient_flow_each(W, 0.02, 30.0, step=0.05)
     assert np.abs(ours - theirs).max() < 0.02  # steps of another size
 
 
@@ -28,18 +31,18 @@ def pair(q, lambda_, z=0.0, t=200.0, n=8):
     W[0, np.arange(n), np.arange(n)] = 1 - lambda_ / 2
     W[0, 1] = 0
     W[0, 1, 0], W[0, 1, 1] = -0.98, z
-    return company.flow(W, *company.rates(q, n), lambda_, t)[0]
+    return incidental.company_flow(W, *incidental.company_rates(q, n), lambda_, t)[0]
 
 
 @pytest.mark.parametrize("q", [0.1, 0.5])
 def test_a_settled_pair_rests_where_two_equations_say(q):
-    W, (alone, both) = pair(q, 0.02), company.rates(q, 8)
+    W, (alone, both) = pair(q, 0.02), incidental.company_rates(q, 8)
     assert sorted(abs(W[:2, 0]), reverse=True) == pytest.approx(
-        company.settled_pair(alone + 6 * both, both, 0.02), abs=1e-4
+        incidental.settled_pair(alone + 6 * both, both, 0.02), abs=1e-4
     )
 
 
 @pytest.mark.parametrize(("share", "end"), [(0.5, 0.0), (2.0, 1.0)])
 def test_a_weight_parts_the_pair_above_the_threshold_and_dies_below(share, end):
-    start = share * company.curing_weight(company.rates(0.2, 8)[1], 0.005)
+    start = share * incidental.curing_weight(incidental.company_rates(0.2, 8)[1], 0.005)
     assert abs(pair(0.2, 0.005, start)[1, 1]) == pytest.approx(end, abs=0.05)

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import sympy
-from superposition.incidental import kurtosis, noise_laws
-from superposition.incidental.tail_moments import sums
+from superposition import incidental
 
 ETA, SIGMA, MU4 = sympy.symbols("eta sigma mu4", positive=True)
 X = sympy.symbols("x1:4")
@@ -39,8 +38,8 @@ def test_gradient_of_one_input():
     xi, w = np.array([0.1, -0.2, 0.05]), row(3)
     values = dict(zip((*W, *X), (*w, *xi), strict=True))
     stepped = w - 0.01 * np.array([float(g.subs(values)) for g in gradient])
-    np.testing.assert_allclose(kurtosis.step(w, xi, 0.01), stepped, rtol=1e-13)
-    np.testing.assert_allclose(kurtosis.step(w, xi, 0.01), w - 0.02 * (w @ xi) * (2 * w + xi), rtol=1e-13)
+    np.testing.assert_allclose(incidental.noisy_step(w, xi, 0.01), stepped, rtol=1e-13)
+    np.testing.assert_allclose(incidental.noisy_step(w, xi, 0.01), w - 0.02 * (w @ xi) * (2 * w + xi), rtol=1e-13)
 
 
 def test_fourth_moment_has_three_and_not_six():
@@ -62,9 +61,9 @@ def test_length_of_the_next_row():
 
 
 def test_numbers_are_those_of_sympy():
-    w, law, eta = row(3, seed=1), noise_laws.discrete(0.4, 1.0), 0.03
+    w, law, eta = row(3, seed=1), incidental.discrete(0.4, 1.0), 0.03
     values = {**dict(zip(W, w, strict=True)), SIGMA: 0.4, MU4: law.mu4, ETA: eta}
-    moments = kurtosis.step_moments(w, law, eta)
+    moments = incidental.step_moments(w, law, eta)
     length2 = 1 - 4 * ETA * P * (2 + P) + 4 * ETA**2 * P**2 * (4 + 4 * P + NOISE2)
     for found, expression in [
         (moments.projection2, P**2), (moments.projection4, P**4), (moments.projection2_noise, P**2 * NOISE2),
@@ -75,12 +74,12 @@ def test_numbers_are_those_of_sympy():
 
 @pytest.mark.parametrize("k", [-2, -1, 0, 2])
 def test_moments_are_those_of_enumeration(k):
-    w, law, eta = row(7, seed=2), noise_laws.discrete(0.2, k), 1e-4
+    w, law, eta = row(7, seed=2), incidental.discrete(0.2, k), 1e-4
 
-    values, p = sums(law, 7)
-    after = kurtosis.step(w, 0.2 * values, eta)
+    values, p = incidental.noise_sums(law, 7)
+    after = incidental.noisy_step(w, 0.2 * values, eta)
     length2 = np.sum(after**2, axis=1)
-    moments = kurtosis.step_moments(w, law, eta)
+    moments = incidental.step_moments(w, law, eta)
     assert p @ length2 == pytest.approx(moments.length2, rel=1e-13, abs=0)
     # the next order is -32 eta^3 (12 E p^4 + E p^4 |xi|^2): below 1e-3 of it here
     assert p @ (length2 - 1) ** 2 == pytest.approx(moments.error2, rel=1e-3, abs=0)
@@ -89,25 +88,31 @@ def test_moments_are_those_of_enumeration(k):
 @pytest.mark.parametrize("k", [-2, -1, 0, 3])
 @pytest.mark.parametrize("m", [6, 9])
 def test_drift_is_that_of_enumeration(k, m):
-    law, eta = noise_laws.discrete(0.1, k), 1e-4
+    law, eta = incidental.discrete(0.1, k), 1e-4
     for seed in range(3):
         w = row(m, seed)
-        fourth, direction = kurtosis.enumerated_drift(w, law, eta)
+        fourth, direction = incidental.enumerated_drift(w, law, eta)
         # corrections are of relative order 8 eta of each term, and the two terms may cancel
         size = 8 * eta**2 * law.variance**2 * (3 + (m + 2) * np.sum(w**4))
-        assert fourth == pytest.approx(kurtosis.drift(w, law, eta), abs=0.02 * size)
-        expected = kurtosis.direction_drift(w, law, eta)
+        assert fourth == pytest.approx(incidental.fourth_norm_drift(w, law, eta), abs=0.02 * size)
+        expected = incidental.direction_drift(w, law, eta)
         np.testing.assert_allclose(direction, expected, rtol=0, atol=0.005 * abs(expected).max() + 1e-14)
 
 
 def test_bipolar_noise_pushes_a_dense_row_away_from_the_axes():
     w = np.ones(16) / 4 + 0.05 * np.random.default_rng(0).standard_normal(16)
     w /= np.linalg.norm(w)
-    with_kurtosis, without = (kurtosis.drift(w, law, 0.01) for law in (noise_laws.bipolar(0.1), noise_laws.normal(0.1)))
+    with_kurtosis, without = (
+        incidental.fourth_norm_drift(w, law, 0.01) for law in (incidental.bipolar(0.1), incidental.normal(0.1))
+    )
     assert with_kurtosis < without
     # on an axis the kurtosis does nothing, and diffusion leads away
     axis = np.eye(16)[0]
-    assert kurtosis.drift(axis, noise_laws.bipolar(0.1), 0.01) == kurtosis.drift(axis, noise_laws.normal(0.1), 0.01) < 0
+    assert (
+        incidental.fourth_norm_drift(axis, incidental.bipolar(0.1), 0.01)
+        == incidental.fourth_norm_drift(axis, incidental.normal(0.1), 0.01)
+        < 0
+    )
 
 
 def test_stationary_value_balances_the_drift_over_random_directions():
@@ -119,17 +124,17 @@ def test_stationary_value_balances_the_drift_over_random_directions():
     for k in (-2.0, 3.0):
         expected = (3 + 2 * k * term.mean()) / 18
         se = 2 * abs(k) * term.std() / np.sqrt(len(w)) / 18
-        assert kurtosis.stationary_fourth_norm(16, k) == pytest.approx(expected, abs=4 * se)
-    assert kurtosis.stationary_fourth_norm(16, 0) == pytest.approx(3 / 18)
+        assert incidental.stationary_fourth_norm(16, k) == pytest.approx(expected, abs=4 * se)
+    assert incidental.stationary_fourth_norm(16, 0) == pytest.approx(3 / 18)
 
 
 def test_bipolar_reach_is_the_maximum():
 
     W = np.random.default_rng(0).standard_normal((3, 6))
-    values = 0.2 * sums(noise_laws.bipolar(1), 6)[0]
-    np.testing.assert_allclose(kurtosis.bipolar_reach(W, 0.2), (W @ values.T).max(axis=1))
+    values = 0.2 * incidental.noise_sums(incidental.bipolar(1), 6)[0]
+    np.testing.assert_allclose(incidental.bipolar_reach(W, 0.2), (W @ values.T).max(axis=1))
 
 
 def test_too_many_combinations_are_not_enumerated():
     with pytest.raises(ValueError, match=r"2\^21 = 2097152 combinations"):
-        kurtosis.enumerated_drift(row(21), noise_laws.bipolar(1), 0.1)
+        incidental.enumerated_drift(row(21), incidental.bipolar(1), 0.1)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 import torch
 from scipy.integrate import solve_ivp
-from superposition.incidental import l1_loss, many_features
+from superposition import incidental
+from superposition.incidental import many_features
 
 
 def naive(w0, lambda_, until, step):
@@ -22,9 +23,9 @@ def naive(w0, lambda_, until, step):
 def test_nothing_is_lost_by_setting_aside(n, m):
     """The same weights as the naive flow, from dense to one weight a row; 2e-4: settled rows stop at that speed."""
     for seed in range(3):
-        w0 = many_features.start(n, m, seed=seed)
+        w0 = incidental.random_encodings(n, m, seed=seed)
         times = np.array([5.0, 40.0, 100.0, 300.0])
-        found = many_features.flow(w0, 0.01, times, step=0.2)
+        found = incidental.gradient_flow(w0, 0.01, times, step=0.2)
         for k, t in enumerate(times):
             np.testing.assert_allclose(found[k], naive(w0, 0.01, t, 0.2), atol=2e-4)
         assert (np.count_nonzero(found[0], axis=1) > 2).any()  # compared while it mattered
@@ -32,9 +33,9 @@ def test_nothing_is_lost_by_setting_aside(n, m):
 
 def test_two_features_at_one_place_are_not_at_rest():
     """Each alone would be: one weight, no force but the other's."""
-    rest = float(l1_loss.resting_weight(0.01))
+    rest = float(incidental.resting_weight(0.01))
     w0 = np.array([[rest, 0.0], [rest, 0.0], [0.0, rest]])
-    found = many_features.flow(w0, 0.01, [40.0], step=0.2)[0]
+    found = incidental.gradient_flow(w0, 0.01, [40.0], step=0.2)[0]
     np.testing.assert_allclose(found, naive(w0, 0.01, 40.0, 0.2), atol=2e-4)
     assert found[0, 0] < 0.8 and found[2, 1] == pytest.approx(rest, abs=1e-4)
 
@@ -43,9 +44,9 @@ def test_two_features_at_one_place_are_not_at_rest():
 def test_single_precision_and_the_step_do_not_change_the_winners():
     same = []
     for seed in range(4):
-        w0 = many_features.start(32, 64, seed=seed)
+        w0 = incidental.random_encodings(32, 64, seed=seed)
         runs = [
-            many_features.flow(w0.astype(kind), 0.005, [800.0], step=step)[0]
+            incidental.gradient_flow(w0.astype(kind), 0.005, [800.0], step=step)[0]
             for kind, step in [(np.float64, 0.05), (np.float32, 0.2), (np.float32, 0.4)]
         ]
         same += [np.abs(runs[0]).argmax(1) == np.abs(run).argmax(1) for run in runs[1:]]
@@ -64,7 +65,9 @@ def test_flow_follows_the_ode():
         return ((1 - (W**2).sum(1))[:, None] * W - overlaps @ W - lambda_ * np.sign(W)).ravel()
 
     exact = solve_ivp(force, (0, 2), w0.ravel(), rtol=1e-11, atol=1e-12).y[:, -1].reshape(2, 3)
-    errors = [np.abs(many_features.flow(w0, lambda_, [2.0], step=h)[0] - exact).max() for h in (0.02, 0.01, 0.005)]
+    errors = [
+        np.abs(incidental.gradient_flow(w0, lambda_, [2.0], step=h)[0] - exact).max() for h in (0.02, 0.01, 0.005)
+    ]
     assert errors[0] < 3e-3
     assert errors[0] / errors[1] == pytest.approx(2, rel=0.1)
     assert errors[1] / errors[2] == pytest.approx(2, rel=0.1)
@@ -78,28 +81,28 @@ def test_gradient_against_autograd():
 
 
 def test_adamw_is_that_of_torch():
-    w0 = many_features.start(4, 9, seed=0)
+    w0 = incidental.random_encodings(4, 9, seed=0)
     W = torch.tensor(w0, dtype=torch.float32, requires_grad=True)
     optimiser = torch.optim.AdamW([W], lr=1e-2)
     for _ in range(30):
         optimiser.zero_grad()
         (((torch.relu(W @ W.T) - torch.eye(4)) ** 2).sum() + 0.05 * W.abs().sum()).backward()
         optimiser.step()
-    found = many_features.descend(w0, 0.05, method="adamw", steps=30, lr=1e-2)
+    found = incidental.descend_encodings(w0, 0.05, method="adamw", steps=30, lr=1e-2)
     np.testing.assert_allclose(found, W.detach().numpy(), atol=1e-4)  # float32, sums in another order
 
 
 def test_descent_with_small_steps_is_the_flow():
-    w0 = many_features.start(6, 8, seed=1)
-    found = many_features.descend(w0, 4 * 0.01, method="sgd", steps=2000, lr=0.0005)  # 4 t = 4
-    np.testing.assert_allclose(found, many_features.flow(w0, 0.01, [4.0], step=0.002)[0], atol=2e-3)
+    w0 = incidental.random_encodings(6, 8, seed=1)
+    found = incidental.descend_encodings(w0, 4 * 0.01, method="sgd", steps=2000, lr=0.0005)  # 4 t = 4
+    np.testing.assert_allclose(found, incidental.gradient_flow(w0, 0.01, [4.0], step=0.002)[0], atol=2e-3)
 
 
-def test_divergence_is_said():
+def test_divergence_raises():
     with pytest.raises(FloatingPointError, match="training diverged .method=sgd"):
-        many_features.descend(3 * np.ones((2, 3)), 0.1, method="sgd", steps=50, lr=1.0)
+        incidental.descend_encodings(3 * np.ones((2, 3)), 0.1, method="sgd", steps=50, lr=1.0)
 
 
 def test_fewer_neurons_than_features_is_a_warning():
     with pytest.warns(UserWarning, match="m = 3 neurons for n = 4 features: the text assumes m >= n"):
-        many_features.start(4, 3, seed=0)
+        incidental.random_encodings(4, 3, seed=0)

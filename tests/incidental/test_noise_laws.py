@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from scipy.integrate import quad
-from superposition.incidental import noise_laws
+from superposition import incidental
 
 LAWS = [
-    noise_laws.bipolar(0.3), noise_laws.uniform(0.3), noise_laws.normal(0.3), noise_laws.laplace(0.3),
-    noise_laws.discrete(0.3, -1.5), noise_laws.discrete(0.3, 0), noise_laws.discrete(0.3, 3),
-    noise_laws.discrete(0.3, -2),
+    incidental.bipolar(0.3), incidental.uniform(0.3), incidental.normal(0.3), incidental.laplace(0.3),
+    incidental.discrete(0.3, -1.5), incidental.discrete(0.3, 0), incidental.discrete(0.3, 3),
+    incidental.discrete(0.3, -2),
 ]  # fmt: skip
 
 
@@ -52,19 +52,19 @@ def test_draws_have_the_moments_and_the_characteristic_function(law):
 
 
 def test_laws_are_small_frozen_objects():
-    assert noise_laws.bipolar(0.1) == noise_laws.bipolar(0.1) != noise_laws.bipolar(0.2)
-    assert len({noise_laws.normal(0.1), noise_laws.normal(0.1), noise_laws.laplace(0.1)}) == 2
+    assert incidental.bipolar(0.1) == incidental.bipolar(0.1) != incidental.bipolar(0.2)
+    assert len({incidental.normal(0.1), incidental.normal(0.1), incidental.laplace(0.1)}) == 2
     with pytest.raises(AttributeError):
-        noise_laws.normal(0.1).sigma = 2.0
+        incidental.normal(0.1).sigma = 2.0
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: noise_laws.bipolar(-0.1), r"sigma = -0.1 is out of range; allowed: \[0, inf\)"),
-        (lambda: noise_laws.laplace(np.nan), "sigma = nan is out of range"),
-        (lambda: noise_laws.discrete(0.1, -2.5), r"kurtosis = -2.5 is out of range; allowed: \[-2, inf\)"),
-        (lambda: noise_laws.discrete(-1, 0), "sigma = -1 is out of range"),
+        (lambda: incidental.bipolar(-0.1), r"sigma = -0.1 is out of range; allowed: \[0, 1e\+30\]"),
+        (lambda: incidental.laplace(np.nan), "sigma = nan is out of range"),
+        (lambda: incidental.discrete(0.1, -2.5), r"kurtosis = -2.5 is out of range; allowed: \[-2, 1e\+49\]"),
+        (lambda: incidental.discrete(-1, 0), "sigma = -1 is out of range"),
     ],
 )
 def test_bad_input_is_named(call, message):
@@ -74,7 +74,7 @@ def test_bad_input_is_named(call, message):
 
 @pytest.mark.parametrize(("k", "kappa6"), [(-1, 4), (-1, 28), (-0.3, 36), (0.3, -8.6), (2, 100), (-1.99, 20)])
 def test_four_points_have_the_cumulants_that_were_asked_for(k, kappa6):
-    law = noise_laws.four_point(k, kappa6, 0.2)
+    law = incidental.four_point(k, kappa6, 0.2)
     assert law.excess_kurtosis == pytest.approx(k, abs=1e-12)
     assert law.sixth_cumulant == pytest.approx(kappa6, rel=1e-9, abs=1e-9)
     assert law.variance == pytest.approx(0.04) and sum(law.probabilities) == pytest.approx(1)
@@ -86,18 +86,34 @@ def test_four_points_have_the_cumulants_that_were_asked_for(k, kappa6):
 
 def test_the_smallest_sixth_cumulant_is_the_law_on_three_points():
     for k in (-1.5, 0.0, 3.0):
-        lowest = noise_laws.four_point(k, k**2 - 9 * k - 6, 0.3)
+        lowest = incidental.four_point(k, k**2 - 9 * k - 6, 0.3)
         assert lowest.points[1] == pytest.approx(0, abs=1e-7)
-        assert noise_laws.discrete(0.3, k).sixth_cumulant == pytest.approx(lowest.sixth_cumulant, abs=1e-9)
-    assert noise_laws.normal(2.0).sixth_cumulant == 0 and noise_laws.bipolar(1.0).sixth_cumulant == 16
+        assert incidental.discrete(0.3, k).sixth_cumulant == pytest.approx(lowest.sixth_cumulant, abs=1e-9)
+    assert incidental.normal(2.0).sixth_cumulant == 0 and incidental.bipolar(1.0).sixth_cumulant == 16
     for k, kappa6, message in [
         (-1, 3.9, r"kappa6 = 3.9 is out of range; allowed: \[4, 1e\+100\]"),
         (-2, 16, r"kurtosis = -2 is out of range; allowed: \(-2, 1e\+49\]"),
         (0, np.inf, "kappa6 = inf is out of range"),
     ]:
         with pytest.raises(ValueError, match=message):
-            noise_laws.four_point(k, kappa6, 0.1)
+            incidental.four_point(k, kappa6, 0.1)
 
 
 def test_the_smallest_kurtosis_is_two_points():
-    assert noise_laws.discrete(0.1, -2).points == noise_laws.bipolar(0.1).points == (-1.0, 1.0)
+    assert incidental.discrete(0.1, -2).points == incidental.bipolar(0.1).points == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("cauchy", 0.1), "name = 'cauchy' is unknown"),
+        (("two", 0.1, (-1.0, 2.0), (0.5, 0.5)), "points = .* are not symmetric"),
+        (("two", 0.1, (-1.0, 1.0), (0.4, 0.6)), "points = .* are not symmetric"),
+        (("two", 0.1, (-1.0, 1.0), (0.4, 0.4)), "probabilities = .* are not"),
+        (("two", np.nan, (-1.0, 1.0), (0.5, 0.5)), "sigma = nan is out of range"),
+    ],
+)
+def test_a_law_of_ones_own_is_symmetric_and_has_probabilities(arguments, message):
+    assert incidental.Law("two", 0.1, (-1.0, 1.0), (0.5, 0.5)).excess_kurtosis == -2
+    with pytest.raises(ValueError, match=message):
+        incidental.Law(*arguments)

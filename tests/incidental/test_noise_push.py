@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 from superposition import incidental
-from superposition.incidental import noise_push, tail_moments
+from superposition.incidental import tail_moments
 
 LAWS = [
     incidental.bipolar(0.2),
@@ -31,25 +31,25 @@ def test_the_push_is_the_slope_of_the_expected_square(law):
             return tail_moments.tails(-0.2 * b, turned / np.linalg.norm(turned), law).T[2]
 
         slope = (loss(h) - loss(-h)) / (2 * h)
-        np.testing.assert_allclose(noise_push.push(3 * u, b, law), -4 * slope, atol=2e-8)
+        np.testing.assert_allclose(incidental.row_push(3 * u, b, law), -4 * slope, atol=2e-8)
 
 
 def test_the_push_by_enumeration():
     law, u, b = incidental.four_point(-0.3, 36, 0.1), directions(1, 5)[0], 1.7
-    values, chance = tail_moments.sums(law, 5)
+    values, chance = incidental.noise_sums(law, 5)
     shut = np.maximum(0.1 * values @ u - 0.1 * b, 0)
     f = np.sum(u**4)
     expected = -8 * sum((u[k] ** 3 - f * u[k]) * (chance * 0.1 * values[:, k]) @ shut for k in range(5))
-    assert noise_push.push(u, b, law) == pytest.approx(expected, rel=1e-10)
-    assert noise_push.push(u, [b, b], law).shape == (2,)
+    assert incidental.row_push(u, b, law) == pytest.approx(expected, rel=1e-10)
+    assert incidental.row_push(u, [b, b], law).shape == (2,)
 
 
 @pytest.mark.parametrize("law", [incidental.discrete(1.0, -1), incidental.four_point(-1, 28, 1.0)], ids=["4", "28"])
 def test_the_series_is_the_push_of_dense_rows(law):
     # what is left out is of relative order 1 / m^2 times the next cumulants; bound set after looking at other rows
     b, rows = np.array([0.7, 1.2, 2.2, 2.6]), directions(20, 12)
-    exact = np.mean([noise_push.push(u, b, law) for u in rows], axis=0)
-    series = np.mean([noise_push.push_series(u, b, law) for u in rows], axis=0)
+    exact = np.mean([incidental.row_push(u, b, law) for u in rows], axis=0)
+    series = np.mean([incidental.row_push_series(u, b, law) for u in rows], axis=0)
     size = np.abs(exact).max()
     assert np.abs(series.sum(axis=0) - exact).max() < 0.12 * size
     assert np.abs(series[1]).max() > 0.12 * size  # the sixth cumulant would be missed
@@ -57,22 +57,22 @@ def test_the_series_is_the_push_of_dense_rows(law):
 
 def test_gaussian_noise_pushes_nowhere():
     u = directions(1, 9)[0]
-    np.testing.assert_allclose(noise_push.push(u, [0.5, 2.0], incidental.normal(0.3)), 0, atol=1e-15)
-    np.testing.assert_array_equal(noise_push.push_series(u, [0.0, 0.5, 2.0], incidental.normal(0.3)), 0)
+    np.testing.assert_allclose(incidental.row_push(u, [0.5, 2.0], incidental.normal(0.3)), 0, atol=1e-15)
+    np.testing.assert_array_equal(incidental.row_push_series(u, [0.0, 0.5, 2.0], incidental.normal(0.3)), 0)
 
 
 @pytest.mark.parametrize(("k", "kappa6"), [(-1, 28), (-0.3, 36)])
 def test_the_push_turns_round_where_it_should(k, kappa6):
-    depth = float(noise_push.turning_depth(12, k, kappa6))
-    mean, se = noise_push.mean_push(12, [0.8 * depth, 1.2 * depth], incidental.four_point(k, kappa6, 0.1), rows=60)
+    depth = float(incidental.turning_depth(12, k, kappa6))
+    mean, se = incidental.mean_row_push(12, [0.8 * depth, 1.2 * depth], incidental.four_point(k, kappa6, 0.1), rows=60)
     assert mean[0] > 4 * se[0] and mean[1] < -4 * se[1]
 
 
 def test_negative_kurtosis_neither_suffices_nor_is_needed():
-    against, _ = noise_push.mean_push(8, 2.2, incidental.four_point(-1, 28, 0.1))
-    for_it, _ = noise_push.mean_push(8, 2.2, incidental.four_point(0.3, -8.6, 0.1))
+    against, _ = incidental.mean_row_push(8, 2.2, incidental.four_point(-1, 28, 0.1))
+    for_it, _ = incidental.mean_row_push(8, 2.2, incidental.four_point(0.3, -8.6, 0.1))
     assert against < 0 < for_it
-    assert np.isnan(noise_push.turning_depth(16, -1, -5)) and noise_push.turning_depth(2, 3, 20) == 0
+    assert np.isnan(incidental.turning_depth(16, -1, -5)) and incidental.turning_depth(2, 3, 20) == 0
 
 
 def test_the_ratio_of_means_over_the_sphere():
@@ -89,8 +89,8 @@ def test_a_mixture_of_gaussians_by_enumeration_and_without_mixing():
         V = unit[list(picks)]
         opened = norm.sf(b / np.sqrt(np.sum(u**2 * V)))
         total += np.prod(shares[list(picks)]) * -8 * np.sum((u**3 - f * u) * V * u) * opened
-    assert noise_push.mixture_push(u, b, variances, shares) == pytest.approx(total, rel=1e-10)
-    assert noise_push.mixture_push(u, [b, 2], [1.0, 1.0], [0.5, 0.5]) == pytest.approx([0, 0], abs=1e-15)
+    assert incidental.mixture_row_push(u, b, variances, shares) == pytest.approx(total, rel=1e-10)
+    assert incidental.mixture_row_push(u, [b, 2], [1.0, 1.0], [0.5, 0.5]) == pytest.approx([0, 0], abs=1e-15)
 
 
 def test_uniform_noise_pushes_towards_the_axes_and_mixtures_of_gaussians_away():
@@ -98,5 +98,5 @@ def test_uniform_noise_pushes_towards_the_axes_and_mixtures_of_gaussians_away():
     for _ in range(60):
         u, b = rng.standard_normal(rng.integers(2, 7)) ** rng.choice([1, 3]), rng.uniform(0.05, 4)
         # to what the characteristic function of uniform noise leaves out
-        assert noise_push.push(u, b, incidental.uniform(1.0)) > -1e-8
-        assert noise_push.mixture_push(u, b, rng.exponential(size=3), rng.dirichlet(np.ones(3))) < 1e-12
+        assert incidental.row_push(u, b, incidental.uniform(1.0)) > -1e-8
+        assert incidental.mixture_row_push(u, b, rng.exponential(size=3), rng.dirichlet(np.ones(3))) < 1e-12

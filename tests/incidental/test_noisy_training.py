@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 import torch
-from superposition.incidental import noise_laws, noisy_training
-from superposition.incidental.noise_laws import bipolar
-from superposition.incidental.noisy_training import initial, train
+from superposition import incidental
+from superposition.incidental import bipolar, initial_instances, noisy_training, train_with_noise
 
 
 def autograd_step(W, xi, eta, lambda_=0.0, relu=True):
@@ -30,11 +29,11 @@ def noise_of_seed(law, shape, seed):
 @pytest.mark.parametrize("draws", [1, 3])
 def test_the_written_gradient_is_that_of_autograd(relu, noise, draws):
     n, m, instances, steps = 5, 7, 3, 4
-    start, law = initial(n, m, instances, seed=1), noise_laws.uniform(0.3)
+    start, law = initial_instances(n, m, instances, seed=1), incidental.uniform(0.3)
     shape = (steps, instances, draws, n if noise == "independent" else 1, m)
     xi = noise_of_seed(law, shape, 5)
     eta, lambda_ = np.array([0.01, 0.02, 0.05]), np.array([0.0, 0.1, 0.2])
-    found = train(
+    found = train_with_noise(
         start, law, eta=eta, lambda_=lambda_, steps=steps, record=[steps], noise=noise, draws=draws, relu=relu, seed=5
     )
     for i in range(instances):
@@ -45,33 +44,41 @@ def test_the_written_gradient_is_that_of_autograd(relu, noise, draws):
 
 
 def test_without_noise_a_single_row_reaches_unit_length():
-    found = train(initial(1, 4, 2, seed=0), noise_laws.normal(0), eta=0.05, steps=300, record=[300])
+    found = train_with_noise(
+        initial_instances(1, 4, 2, seed=0), incidental.normal(0), eta=0.05, steps=300, record=[300]
+    )
     np.testing.assert_allclose(found.S, 1, rtol=1e-12)  # contraction 1 - 8 eta a step
 
 
 def test_batches_of_one_law_do_not_depend_on_sigma_of_the_others():
-    start = initial(4, 6, 2, seed=3)
-    together = train(start, [noise_laws.bipolar(0.1), noise_laws.bipolar(0.3)], eta=0.02, steps=50, record=[50], seed=1)
-    same = train(start, [noise_laws.bipolar(0.1), noise_laws.bipolar(0.0)], eta=0.02, steps=50, record=[50], seed=1)
+    start = initial_instances(4, 6, 2, seed=3)
+    together = train_with_noise(
+        start, [incidental.bipolar(0.1), incidental.bipolar(0.3)], eta=0.02, steps=50, record=[50], seed=1
+    )
+    same = train_with_noise(
+        start, [incidental.bipolar(0.1), incidental.bipolar(0.0)], eta=0.02, steps=50, record=[50], seed=1
+    )
     np.testing.assert_array_equal(together.W[0, 0], same.W[0, 0])
     assert abs(together.W[0, 1] - same.W[0, 1]).max() > 1e-3
 
 
 def test_records_and_blocks_do_not_change_the_run(monkeypatch):
-    start = initial(4, 6, 3, seed=3)
+    start = initial_instances(4, 6, 3, seed=3)
     run = {"eta": 0.02, "steps": 40, "seed": 1}
     monkeypatch.setattr(noisy_training, "BLOCK", 7 * 3 * 6)  # seven steps a block
-    often = train(start, noise_laws.bipolar(0.1), record=range(41), **run)
-    once = train(start, noise_laws.bipolar(0.1), record=[40], **run)
+    often = train_with_noise(start, incidental.bipolar(0.1), record=range(41), **run)
+    once = train_with_noise(start, incidental.bipolar(0.1), record=[40], **run)
     np.testing.assert_array_equal(often.W[-1], once.W[0])
-    np.testing.assert_array_equal(train(often.W[0], noise_laws.bipolar(0.1), record=[13], **run).W[0], often.W[13])
+    np.testing.assert_array_equal(
+        train_with_noise(often.W[0], incidental.bipolar(0.1), record=[13], **run).W[0], often.W[13]
+    )
 
 
 def test_records_start_end_and_derived_quantities():
-    start = initial(3, 5, 2, seed=0)
+    start = initial_instances(3, 5, 2, seed=0)
     seen = []
-    found = train(
-        start, noise_laws.laplace(0.1), eta=0.01, steps=2030, record=[2030, 0, 7], seed=0,
+    found = train_with_noise(
+        start, incidental.laplace(0.1), eta=0.01, steps=2030, record=[2030, 0, 7], seed=0,
         progress=lambda done, total: seen.append((done, total)),
     )  # fmt: skip
     assert found.steps.tolist() == [0, 7, 2030] and found.W.shape == (3, 2, 3, 5)
@@ -84,23 +91,23 @@ def test_records_start_end_and_derived_quantities():
 
 
 def test_the_start_has_fourth_norm_three_over_m():
-    f = (initial(8, 16, 4000, seed=0) ** 4).sum(-1)
+    f = (initial_instances(8, 16, 4000, seed=0) ** 4).sum(-1)
     assert f.mean() == pytest.approx(3 / 16, abs=4 * f.std() / np.sqrt(f.size))
-    unit = initial(8, 16, 4000, seed=1)
+    unit = initial_instances(8, 16, 4000, seed=1)
     f = (unit**4).sum(-1) / (unit**2).sum(-1) ** 2
     assert f.mean() == pytest.approx(3 / 18, abs=4 * f.std() / np.sqrt(f.size))
 
 
 def test_divergence_is_nan_and_stays_alone():
     laws = [bipolar(3.0), bipolar(0.05)]
-    found = train(initial(8, 16, 2, seed=0), laws, eta=0.1, steps=400, record=[400], seed=0)
+    found = train_with_noise(initial_instances(8, 16, 2, seed=0), laws, eta=0.1, steps=400, record=[400], seed=0)
     assert np.isnan(found.W[0, 0]).all() and np.isnan(found.direction[0, 0]).all()
     assert np.isfinite(found.W[0, 1]).all()
 
 
 def test_noise_has_the_streams_and_size_it_should():
     source = noisy_training._Noise(
-        [noise_laws.bipolar(0.1), noise_laws.normal(2.0), noise_laws.bipolar(0.5)], (2, 3, 4), 0, torch.device("cpu")
+        [incidental.bipolar(0.1), incidental.normal(2.0), incidental.bipolar(0.5)], (2, 3, 4), 0, torch.device("cpu")
     )
     xi = source.block(4000).numpy()
     assert xi.shape == (4000, 3, 2, 3, 4)
@@ -117,4 +124,4 @@ ONE = np.ones((1, 2, 2))
 
 def test_laws_are_one_or_one_per_instance():
     with pytest.raises(ValueError, match="laws has 0 entries; allowed: one law, or 1, one per instance"):
-        train(ONE, [], eta=0.1, steps=1, record=[])
+        train_with_noise(ONE, [], eta=0.1, steps=1, record=[])

@@ -7,7 +7,7 @@ import pytest
 from sampled import sampled
 from scipy.integrate import solve_ivp
 from superposition import incidental
-from superposition.incidental import cut_path, l1_loss, one_feature
+from superposition.incidental import cut_path
 
 
 def gaussian(m, seed, scale=0.9):
@@ -40,7 +40,7 @@ def test_trajectory_against_an_ode_solver(m, lambda_):
     for seed in range(2):
         w0 = gaussian(m, seed)
         times = np.array([0.0, 0.3, 1.0, 3.0, 0.3 / lambda_, 1 / lambda_, 2 / lambda_, 6 / lambda_])
-        found = one_feature.trajectory(w0, lambda_, times)
+        found = incidental.trajectory(w0, lambda_, times)
         for k, t in enumerate(times):
             w = by_solver(w0, lambda_, t)
             np.testing.assert_allclose(found.weights(t), w, rtol=0, atol=1e-8)
@@ -52,7 +52,7 @@ def test_trajectory_against_an_ode_solver(m, lambda_):
 def test_brute_force_comes_closer_as_its_step_shrinks():
     """Euler with clipping at zero, as in the public code: an error of first order."""
     w0, lambda_, until = gaussian(500, 1), 0.005, 60.0
-    exact = one_feature.trajectory(w0, lambda_, [until])
+    exact = incidental.trajectory(w0, lambda_, [until])
     errors = []
     for h in (0.2, 0.1, 0.05):
         w = np.abs(w0)
@@ -66,7 +66,7 @@ def test_brute_force_comes_closer_as_its_step_shrinks():
 
 def test_order_signs_and_fields_agree_with_the_weights():
     w0 = gaussian(2000, 2)
-    found = one_feature.trajectory(w0, 1e-3, [500.0, 5.0])  # any order
+    found = incidental.trajectory(w0, 1e-3, [500.0, 5.0])  # any order
     for k, t in enumerate((500.0, 5.0)):
         w = found.weights(t)
         assert found.survivors[k] == np.count_nonzero(w)
@@ -78,8 +78,8 @@ def test_order_signs_and_fields_agree_with_the_weights():
 
 def test_long_after_one_is_left():
     """The form with a cut alone would be off by 3.5e-6 at lambda t = 10 and dead at 40."""
-    found = one_feature.trajectory(gaussian(50, 3), 0.01, np.array([1e3, 4e3, 1e6]))
-    np.testing.assert_allclose(found.l1_norm, l1_loss.resting_weight(0.01), rtol=1e-10)
+    found = incidental.trajectory(gaussian(50, 3), 0.01, np.array([1e3, 4e3, 1e6]))
+    np.testing.assert_allclose(found.l1_norm, incidental.resting_weight(0.01), rtol=1e-10)
     assert list(found.survivors) == [1, 1, 1]
     assert found.single < 1000
 
@@ -87,11 +87,11 @@ def test_long_after_one_is_left():
 @pytest.mark.parametrize("w0", [[0.5, -0.5], [0.3, 0.3, 0.3, 0.1], [0.5, 0.0], [0.5], [0.0, 0.0]])
 def test_ties_zeros_and_single_weights(w0):
     """Equal weights stay equal for good: p x^2 = 1 - lambda / x."""
-    found = one_feature.trajectory(w0, 0.01, [0.0, 2000.0])
+    found = incidental.trajectory(w0, 0.01, [0.0, 2000.0])
     top = np.abs(w0) == np.max(np.abs(w0))
     count = int(top.sum()) if np.any(w0) else 0
     assert found.survivors[1] == count
-    assert (found.single == 0) == (count == 0 or np.count_nonzero(w0) == count)  # nobody else has to die
+    assert (found.single == 0) == (count == 0 or np.count_nonzero(w0) == count)  # no other weight has to die
     np.testing.assert_allclose(found.weights(0.0), w0, atol=1e-15)
     w = np.abs(found.weights(2000.0))
     if count:
@@ -101,10 +101,10 @@ def test_ties_zeros_and_single_weights(w0):
 
 def test_above_the_line_everything_dies_and_a_warning_says_so():
     with pytest.warns(UserWarning, match=r"lambda_ = 0.39 is above 2 / \(3 sqrt 3\) = 0.3849"):
-        found = one_feature.trajectory([1.0, 0.5], 0.39, [0.0, 500.0])
+        found = incidental.trajectory([1.0, 0.5], 0.39, [0.0, 500.0])
     assert list(found.survivors) == [2, 0] and found.l1_norm[1] == found.norm_squared[1] == 0
-    below = one_feature.trajectory([1.0, 0.5], 0.384, [2000.0])
-    assert below.l1_norm[0] == pytest.approx(l1_loss.resting_weight(0.384), rel=1e-6)
+    below = incidental.trajectory([1.0, 0.5], 0.384, [2000.0])
+    assert below.l1_norm[0] == pytest.approx(incidental.resting_weight(0.384), rel=1e-6)
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ def test_finer_panels_change_nothing(monkeypatch, m, scale, strength):
     """Every death an edge, and a hundred times smaller differences: 1e-8 of d and u, 1e-10 of the last death."""
     w0 = gaussian(m, 6, scale)
     lambda_ = strength / np.abs(w0).sum() * min(1.0, scale)
-    usual = one_feature.trajectory(w0, lambda_, [1e9 / lambda_])
+    usual = incidental.trajectory(w0, lambda_, [1e9 / lambda_])
     times = usual.single * np.array([0, 1e-6, 1e-4, 1e-3, 0.01, 0.1, 0.3, 0.6, 0.9, 0.99])
     monkeypatch.setattr(cut_path, "EDGES", m)
     monkeypatch.setattr(cut_path, "ROUGH", 1e-11)
-    finer = one_feature.trajectory(w0, lambda_, [1e9 / lambda_])
+    finer = incidental.trajectory(w0, lambda_, [1e9 / lambda_])
     assert finer._path.d.shape != usual._path.d.shape
     assert finer.single == pytest.approx(usual.single, rel=1e-10)
     for t in times:
@@ -129,7 +129,7 @@ def test_finer_panels_change_nothing(monkeypatch, m, scale, strength):
 def test_the_path_obeys_the_equation_in_time():
     """d' = -lambda u and u' = Q(d) / u - u, by central differences at times that are no nodes."""
     w0, lambda_, h = gaussian(300, 8), 2e-3, 1e-4
-    path = one_feature.trajectory(w0, lambda_, [9 / lambda_])._path
+    path = incidental.trajectory(w0, lambda_, [9 / lambda_])._path
     for t in (0.05, 0.7, 13.0, 150.0, 1000.0):
         (d, u), before, after = path.at(t), path.at(t - h), path.at(t + h)
         Q = (np.maximum(d - (np.abs(w0).max() - np.abs(w0)), 0) ** 2).sum()
@@ -142,7 +142,7 @@ def test_two_arrays_are_enough():
     """The sorted gaps and what the weights at one time need, beside the input; full prefix sums would be two more."""
     w0 = gaussian(3_000_000, 4)  # large enough for the path itself not to count
     tracemalloc.start()
-    found = one_feature.trajectory(w0, 1e-3, [1.0, 100.0])
+    found = incidental.trajectory(w0, 1e-3, [1.0, 100.0])
     found.weights(100.0)
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()

@@ -1,4 +1,4 @@
-"""The scatter of noisy steps: gradients, rotations, the drift by brute force, and what a simplex is free to do."""
+"""The scatter of noisy steps: gradients, rotations, the drift by brute force, and the free motions of a simplex."""
 
 import itertools
 
@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.linalg import expm
 from superposition import incidental
-from superposition.incidental import attractors, noise_loss, noisy_training, step_noise
+from superposition.incidental import step_noise
 
 LAW = incidental.bipolar(0.2)
 
@@ -16,52 +16,52 @@ def every_noise(m):
 
 
 def turned_simplex(n, m, seed):
-    return attractors.simplex(n, m) @ np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))[0]
+    return incidental.simplex(n, m) @ np.linalg.qr(np.random.default_rng(seed).standard_normal((m, m)))[0]
 
 
 def test_gradients_are_those_of_a_step_and_of_the_expected_loss():
-    W = noisy_training.initial(4, 6, 1, seed=1)[0]
-    mean = step_noise.gradients(W, every_noise(6)).mean(axis=0)
-    np.testing.assert_allclose(mean, noise_loss.expected_loss_grad(W, LAW), atol=1e-14)
+    W = incidental.initial_instances(4, 6, 1, seed=1)[0]
+    mean = step_noise._gradients(W, every_noise(6)).mean(axis=0)
+    np.testing.assert_allclose(mean, incidental.expected_loss_grad(W, LAW), atol=1e-14)
 
 
 def test_rotations_are_the_closest():
     rng = np.random.default_rng(2)
     W, move = turned_simplex(5, 7, 0), rng.standard_normal((5, 7))
-    A = step_noise.rotations(W, move)
+    A = step_noise._rotations(W, move)
     np.testing.assert_allclose(A, -A.T, atol=1e-12)
     for other in rng.standard_normal((20, 7, 7)):
         assert abs(np.sum((move - W @ A) * (W @ (other - other.T)))) < 1e-9
-    np.testing.assert_allclose(W @ step_noise.rotations(W, W @ A), W @ A, atol=1e-12)
+    np.testing.assert_allclose(W @ step_noise._rotations(W, W @ A), W @ A, atol=1e-12)
 
 
 def test_the_drift_by_turning_a_network():
     W = 1.02 * turned_simplex(3, 5, 1)
     noises = LAW.sample((400, 5), np.random.default_rng(3))
-    G = step_noise.gradients(W, noises)
-    A, h = step_noise.rotations(W, G - G.mean(axis=0)), 1e-3
+    G = step_noise._gradients(W, noises)
+    A, h = step_noise._rotations(W, G - G.mean(axis=0)), 1e-3
 
     def sparsity(V):
         return np.mean(np.sum(V**4, axis=1) / np.sum(V**2, axis=1) ** 2)
 
     change = np.mean([(sparsity(W @ expm(h * a)) + sparsity(W @ expm(-h * a))) / 2 - sparsity(W) for a in A])
-    assert step_noise.free_drift(W, LAW, draws=400, seed=3) == pytest.approx(-change / h**2, rel=1e-3)
-    assert step_noise.balance(W, LAW, draws=400, seed=3)[1] == step_noise.free_drift(W, LAW, draws=400, seed=3)
+    assert step_noise._free_drift(W, LAW, draws=400, seed=3) == pytest.approx(-change / h**2, rel=1e-3)
+    assert incidental.slope_and_drift(W, LAW, draws=400, seed=3)[1] == step_noise._free_drift(W, LAW, draws=400, seed=3)
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 14), (8, 20)])
 def test_the_share_of_the_push_that_is_free(n, m):
     law = incidental.bipolar(1 / (1.5 * (n - 1)))
-    each, common = np.sum([step_noise.pushes(turned_simplex(n, m, s), law) for s in range(12)], axis=0)
-    assert common / each == pytest.approx(step_noise.free_share(n, m), rel=0.1)  # of order 1 / m
+    each, common = np.sum([incidental.free_and_common_push(turned_simplex(n, m, s), law) for s in range(12)], axis=0)
+    assert common / each == pytest.approx(incidental.free_share(n, m), rel=0.1)  # of order 1 / m
     W = turned_simplex(n, m, 0)
     motions = [W @ (A - A.T) for A in np.eye(m * m).reshape(-1, m, m)]
-    assert np.linalg.matrix_rank(np.reshape(motions, (m * m, -1))) == round(step_noise.free_share(n, m) * n * (m - 1))
+    assert np.linalg.matrix_rank(np.reshape(motions, (m * m, -1))) == round(incidental.free_share(n, m) * n * (m - 1))
 
 
 def test_descent_to_a_level():
     law = incidental.bipolar(0.25)
-    W = step_noise.risen(noisy_training.initial(4, 8, 1, seed=0)[0], law, 0.35)
+    W = incidental.descend_to_level(incidental.initial_instances(4, 8, 1, seed=0)[0], law, 0.35)
     assert np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2) >= 0.35
-    with pytest.raises(ValueError, match="level = 1.5 is not reached within 200 steps"):
-        step_noise.risen(W, law, 1.5, most=200)
+    with pytest.raises(ValueError, match="level = 1.0 is not reached within 200 steps"):
+        incidental.descend_to_level(W, law, 1, most=200)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 from sampled import sampled
-from superposition.incidental import untied_weights
+from superposition import incidental
 
 
 def rows(n, m, scale, seed):
@@ -17,7 +17,7 @@ def test_one_step_against_autograd():
     a, b = (torch.tensor(v, requires_grad=True) for v in (E, D))
     hidden = torch.tensor(X) @ a
     ((torch.relu(hidden @ b.T) - torch.eye(4)) ** 2).sum().add(0.1 * hidden.abs().sum()).backward()
-    e, d = untied_weights.train(E, D, steps=1, lr=1e-3, lambda_=0.1, inputs=X)
+    e, d = incidental.train_untied(E, D, steps=1, lr=1e-3, lambda_=0.1, inputs=X)
     np.testing.assert_allclose((E - e) / 1e-3, a.grad.numpy(), atol=1e-11)
     np.testing.assert_allclose((D - d) / 1e-3, b.grad.numpy(), atol=1e-11)
 
@@ -29,26 +29,26 @@ def test_alignment_of_one_row(scale):
         E, D = rows(1, 40, scale, seed)
         if (E * D).sum() < 0:
             E = -E
-        e, d = untied_weights.train(E, D, steps=12000, lr=1e-3)
+        e, d = incidental.train_untied(E, D, steps=12000, lr=1e-3)
         cosine = (e * d).sum() / np.linalg.norm(e) / np.linalg.norm(d)
-        assert cosine == pytest.approx(untied_weights.alignment(E, D)[0], abs=1e-3)
+        assert cosine == pytest.approx(incidental.untied_alignment(E, D)[0], abs=1e-3)
     E, D = np.eye(2)[:1] * scale, np.array([[1e-12, scale]])
     q = (1 / scale**2 + np.sqrt(1 / scale**4 + 1)) ** -2.0
-    assert untied_weights.alignment(E, D)[0] == pytest.approx((1 - q) / (1 + q), rel=1e-9)
+    assert incidental.untied_alignment(E, D)[0] == pytest.approx((1 - q) / (1 + q), rel=1e-9)
 
 
 def test_a_closed_row_stays_closed():
     E, D = rows(1, 30, 1.0, 2)
     D = -np.sign((E * D).sum()) * D
-    e, d = untied_weights.train(E, D, steps=200, lr=0.01)
-    assert np.array_equal(e, E) and np.array_equal(d, D) and untied_weights.alignment(E, D)[0] == 0
+    e, d = incidental.train_untied(E, D, steps=200, lr=0.01)
+    assert np.array_equal(e, E) and np.array_equal(d, D) and incidental.untied_alignment(E, D)[0] == 0
 
 
 def test_orthonormal_inputs_change_nothing():
     E, D = rows(5, 9, 1.0, 3)
     Q = np.linalg.qr(np.random.default_rng(4).standard_normal((5, 5)))[0]
-    e, d = untied_weights.train(E, D, steps=300, lr=0.02)
-    f, g = untied_weights.train(Q.T @ E, D, steps=300, lr=0.02, inputs=Q)
+    e, d = incidental.train_untied(E, D, steps=300, lr=0.02)
+    f, g = incidental.train_untied(Q.T @ E, D, steps=300, lr=0.02, inputs=Q)
     np.testing.assert_allclose(Q @ f, e, atol=1e-12)
     np.testing.assert_allclose(g, d, atol=1e-12)
 
@@ -56,6 +56,6 @@ def test_orthonormal_inputs_change_nothing():
 def test_alignment_is_blind_to_the_order_of_neurons_and_features():
     rng = np.random.default_rng(3)
     E, D = rng.standard_normal((2, 3, 4))
-    here = untied_weights.alignment(E, D)
-    assert untied_weights.alignment(E[:, ::-1], D[:, ::-1]) == pytest.approx(here)
-    assert untied_weights.alignment(E[::-1], D[::-1]) == pytest.approx(here[::-1])
+    here = incidental.untied_alignment(E, D)
+    assert incidental.untied_alignment(E[:, ::-1], D[:, ::-1]) == pytest.approx(here)
+    assert incidental.untied_alignment(E[::-1], D[::-1]) == pytest.approx(here[::-1])

@@ -4,15 +4,15 @@ import numpy as np
 import pytest
 import torch
 from superposition import features, optimise
-from superposition.rug import exact_gradients, training
+from superposition.rug import evaluation, exact_gradients, model, training
 
 UNITS = 4  # float32 sums over a batch, in another order: a few units in the last place of the largest entry
 
 
 def models(ns, nd, p, batch, bias=0.0):
     """The same weights twice: as automatic differentiation wants them, and with the encoder transposed."""
-    settings = training.checked_settings(ns, nd, p, 10, batch, None, None, "recipe", 0, "cpu")
-    plain = training.initial_weights(settings, np.random.default_rng(3), torch.device("cpu"))
+    settings = training.training_settings(ns, nd, p, 10, batch, None, None, "recipe", 0, "cpu")
+    plain = evaluation.initial_weights(settings, np.random.default_rng(3), torch.device("cpu"))
     with torch.no_grad():
         plain[2].add_(bias)
     turned = [plain[0].detach().T.contiguous(), plain[1].detach().clone(), plain[2].detach().clone()]
@@ -22,8 +22,8 @@ def models(ns, nd, p, batch, bias=0.0):
 def both(ns, nd, p, batch, bias=0.0, products="float32"):
     """Loss and gradients of one batch by automatic differentiation, and by the written-down form."""
     settings, plain, turned = models(ns, nd, p, batch, bias)
-    x = training.draw(settings, np.random.default_rng(5), torch.device("cpu"))
-    slow = optimise.by_autograd(plain, lambda: torch.mean((training.forward(plain, x) - x) ** 2))()
+    x = evaluation.draw(settings, np.random.default_rng(5), torch.device("cpu"))
+    slow = optimise.by_autograd(plain, lambda: torch.mean((model.autoencoder_output(plain, x) - x) ** 2))()
     fast = exact_gradients.batch_gradient(turned, settings, np.random.default_rng(5), products=products)()
     grads = [turned[0].grad.T, turned[1].grad, turned[2].grad]
     return (float(slow), [w.grad for w in plain]), (float(fast), grads), x
@@ -70,7 +70,7 @@ def test_rare_features_are_gathered_on_a_cpu(monkeypatch, p, way):
     taken = []
     for name in ("_gathered", "_dense"):
         monkeypatch.setattr(exact_gradients, name, lambda *_, name=name: taken.append(name))
-    settings = training.checked_settings(6, 2, p, 1, 8, None, None, "recipe", 0, "cpu")
+    settings = training.training_settings(6, 2, p, 1, 8, None, None, "recipe", 0, "cpu")
     weights = [torch.ones(size) for size in ((6, 2), (6, 2), (6,))]
     exact_gradients.batch_gradient(weights, settings, np.random.default_rng(0))
     assert taken == [way]

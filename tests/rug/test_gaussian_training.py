@@ -6,35 +6,32 @@ import numpy as np
 import pytest
 import torch
 from rows import as_read
-from superposition import features, optimise
-from superposition.codes import mixtures
+from superposition import codes, features, optimise
 from superposition.experiments import autoencoders, controls, other_protocols
-from superposition.rug import gaussian_training, meanfield, stopping, training
+from superposition.rug import evaluation, gaussian_loss, gaussian_training, meanfield, training
 from superposition.rug.model import row_statistics
 
 
 def test_row_losses_are_those_of_the_theory_and_their_slopes_are_slopes():
     rng = np.random.default_rng(0)
     a, b, s = rng.uniform(0.2, 1.5, 20), rng.uniform(-0.6, 0.3, 20), rng.uniform(0.05, 0.8, 20)
-    found = gaussian_training.row_losses(a, b, s**2, 0.07)
+    found = gaussian_loss.row_losses(a, b, s**2, 0.07)
     np.testing.assert_allclose(found[0], meanfield.loss(a, b, s / a, 0.07), rtol=1e-9)
     for gain in (a, -a):  # negative gains too: a row may pass through zero
-        found, h = gaussian_training.row_losses(gain, b, s**2, 0.07), 1e-5
+        found, h = gaussian_loss.row_losses(gain, b, s**2, 0.07), 1e-5
         for slope, (da, db, dv) in zip(found[1:], np.eye(3) * h, strict=True):
-            up, down = (
-                gaussian_training.row_losses(gain + k * da, b + k * db, s**2 + k * dv, 0.07)[0] for k in (1, -1)
-            )
+            up, down = (gaussian_loss.row_losses(gain + k * da, b + k * db, s**2 + k * dv, 0.07)[0] for k in (1, -1))
             np.testing.assert_allclose(slope, (up - down) / (2 * h), rtol=1e-5, atol=1e-9)
 
 
 def test_rows_are_those_of_the_matrix():
-    model = training.train(12, 5, 0.2, steps=3, seed=0, device="cpu")
+    model = training.train_autoencoder(12, 5, 0.2, steps=3, seed=0, device="cpu")
     W = model.W_out.astype(float) @ model.W_in
     stats = row_statistics(W, model.bias, 0.2)
     s = np.sqrt(11 * (stats.off_variance + stats.off_mean**2) * (0.2 / 3 - 0.01))
     a = stats.diagonal
-    by_hand = gaussian_training.row_losses(a, stats.b_eff, s**2, 0.2)[0].mean()
-    assert gaussian_training.closed_form_loss(model) == pytest.approx(by_hand, rel=1e-6)
+    by_hand = gaussian_loss.row_losses(a, stats.b_eff, s**2, 0.2)[0].mean()
+    assert gaussian_loss.closed_form_loss(model) == pytest.approx(by_hand, rel=1e-6)
 
 
 def test_mean_field_training_ends_at_the_theory():
@@ -42,7 +39,7 @@ def test_mean_field_training_ends_at_the_theory():
     model = gaussian_training.train_meanfield(96, 24, 0.05, steps=600, device="cpu", progress=lambda *x: seen.append(x))
     best = float(meanfield.optimum(0.05, 0.25).loss)
     assert model.loss == pytest.approx(best, rel=1e-5, abs=0)
-    assert model.loss == pytest.approx(gaussian_training.closed_form_loss(model), rel=1e-12)
+    assert model.loss == pytest.approx(gaussian_loss.closed_form_loss(model), rel=1e-12)
     assert (model.loss_se, model.settings.protocol, seen[-1]) == (0.0, "gaussian", (600, 600))
     assert model.loss_history[0] > 1.5 * best
 
@@ -51,7 +48,7 @@ def test_mean_field_training_ends_at_the_theory():
 def test_it_drops_features_below_the_tangent_point(seed):
     p, r = 0.05, 6 / 96
     model = gaussian_training.train_meanfield(96, 6, p, steps=800, seed=seed, device="cpu")
-    line = mixtures.hull(p, without=("antipodal", "digon"), points=60)
+    line = codes.hull(p, without=("antipodal", "digon"), points=60)
     theory = float(meanfield.optimum(p, r).loss)
     assert line.at(r) * 0.9999 < model.loss < 0.97 * theory
     assert 0.4 < (model.rows.diagonal < 0.1).mean() < 0.8
@@ -63,13 +60,13 @@ def test_handed_weights_do_not_stay():
     np.testing.assert_allclose(before.W_in, flat.W_in, rtol=0, atol=0)
     after = gaussian_training.continue_training(flat, steps=400, lr=3e-3, seed=1)
     assert after.loss < before.loss - 10 * (before.loss_se + after.loss_se)
-    assert gaussian_training.closed_form_loss(after) > flat.loss
+    assert gaussian_loss.closed_form_loss(after) > flat.loss
 
 
 def test_samples_and_closed_form_agree():
     """The recipe with Gaussian interference by decree: its batch losses scatter around the closed form."""
-    settings = training.checked_settings(48, 16, 0.1, 300, 1024, None, None, "recipe", 0, "cpu")
-    model = gaussian_training.train_on_samples(settings)
+    settings = training.training_settings(48, 16, 0.1, 300, 1024, None, None, "recipe", 0, "cpu")
+    model = gaussian_training.train_meanfield_on_samples(settings)
     last = model.loss_history[-60:]
     assert abs(last.mean() - model.loss) < 4 * last.std() / 60**0.5 + 0.002 * model.loss
     assert model.loss == pytest.approx(float(meanfield.optimum(0.1, 1 / 3).loss), rel=0.02)
@@ -104,12 +101,12 @@ def test_bad_input_is_refused(call, message):
 
 def test_first_pause_and_first_below():
     falling = np.linspace(2, 1, 50)
-    assert stopping.first_pause(falling, window=5) == 50
-    assert stopping.first_pause(np.concatenate([falling, np.full(20, 3.0)]), window=5) in range(51, 60)
-    assert stopping.first_pause([1.0, 0.5, 0.7, 0.1], window=1) == 3
-    assert stopping.first_pause([1.0, 1.0, 0.5], window=1) == 2  # "no longer lower" includes equal
-    assert stopping.first_below(falling, 1.5, window=1) == int(np.argmax(falling <= 1.5)) + 1
-    assert stopping.first_below(falling, 0.5, window=5) == 0
+    assert training.first_pause(falling, window=5) == 50
+    assert training.first_pause(np.concatenate([falling, np.full(20, 3.0)]), window=5) in range(51, 60)
+    assert training.first_pause([1.0, 0.5, 0.7, 0.1], window=1) == 3
+    assert training.first_pause([1.0, 1.0, 0.5], window=1) == 2  # "no longer lower" includes equal
+    assert training.first_step_below(falling, 1.5, window=1) == int(np.argmax(falling <= 1.5)) + 1
+    assert training.first_step_below(falling, 0.5, window=5) == 0
 
 
 def test_pure_noise_stops_after_e_minus_one_comparisons():
@@ -117,7 +114,7 @@ def test_pure_noise_stops_after_e_minus_one_comparisons():
     rng, stops = np.random.default_rng(0), []
     for _ in range(4000):
         means = rng.standard_normal(20)
-        stops.append(stopping.first_pause(means, window=1) - 1)
+        stops.append(training.first_pause(means, window=1) - 1)
     assert abs(np.mean(stops) - (math.e - 1)) < 4 * np.std(stops) / len(stops) ** 0.5
 
 
@@ -153,7 +150,7 @@ class _Rows(torch.autograd.Function):
     @staticmethod
     def forward(context, a, b, variance, p):
         found, *slopes = (
-            torch.from_numpy(x) for x in gaussian_training.row_losses(a.numpy(), b.numpy(), variance.numpy(), p)
+            torch.from_numpy(x) for x in gaussian_loss.row_losses(a.numpy(), b.numpy(), variance.numpy(), p)
         )
         context.save_for_backward(*slopes)
         return found
@@ -166,9 +163,9 @@ class _Rows(torch.autograd.Function):
 @pytest.mark.parametrize(("nd", "p"), [(10, 0.05), (30, 0.5)])
 def test_descent_is_that_of_automatic_differentiation(nd, p):
     """40 steps of plain Adam on the same loss from the same weights end in the same place."""
-    settings = training.checked_settings(48, nd, p, 40, 1024, 1e-2, None, "earlier", 3, "cpu")
+    settings = training.training_settings(48, nd, p, 40, 1024, 1e-2, None, "earlier", 3, "cpu")
     init_rng = np.random.default_rng(np.random.SeedSequence(3).spawn(3)[0])
-    start = training.initial_weights(settings, init_rng, torch.device("cpu"))
+    start = evaluation.initial_weights(settings, init_rng, torch.device("cpu"))
     W_in, W_out, bias = weights = [w.detach().double().requires_grad_() for w in start]
 
     def loss():

@@ -23,12 +23,12 @@ def test_feature_cumulants_by_quadrature(p):
     expected = [variance, third, fourth - 3 * variance**2]
     np.testing.assert_allclose(interference.feature_cumulants(p), expected, rtol=1e-10, atol=1e-15)
     absolute = (1 - p) * (p / 2) ** 3 + p * integrate.quad(lambda u: abs(u - p / 2) ** 3, 0, 1, points=[p / 2])[0]
-    assert interference.absolute_third(p) == pytest.approx(absolute / variance**1.5, rel=1e-9, abs=0)
+    assert interference.absolute_third_moment(p) == pytest.approx(absolute / variance**1.5, rel=1e-9, abs=0)
 
 
 def test_limits_for_rare_features():
     p = 1e-8
-    assert interference.absolute_third(p) * np.sqrt(p) == pytest.approx(3**1.5 / 4, rel=1e-6, abs=0)  # 1.30
+    assert interference.absolute_third_moment(p) * np.sqrt(p) == pytest.approx(3**1.5 / 4, rel=1e-6, abs=0)  # 1.30
     _, third, fourth = interference.feature_cumulants(p) / p
     assert third == pytest.approx(1 / 4, rel=1e-6, abs=0) and fourth == pytest.approx(1 / 5, rel=1e-6, abs=0)
 
@@ -55,7 +55,7 @@ def test_power_sums_count_tuples_that_sum_to_zero(ns, nd, antipodal):
         count = sum(total(ks) == 0 for ks in itertools.product(S, repeat=order))
         assert rug.power_sums()[order - 1] + 1 == pytest.approx(ns * count / nd**order, abs=1e-10)
         if order == 3:
-            assert interference.triples(rug) == count
+            assert interference.zero_sum_triples(rug) == count
             assert not antipodal or count == 0
 
 
@@ -87,7 +87,7 @@ def test_excess_is_made_of_derivatives_of_the_loss(a, b, sigma, p):
     v, h, step = sigma**2, 2e-3 * sigma**2, 1e-3 * sigma
     curvature = (loss(b, v + h) - 2 * loss(b, v) + loss(b, v - h)) / h**2
     mixed = loss(b + step, v + h) - loss(b - step, v + h) - loss(b + step, v - h) + loss(b - step, v - h)
-    found = interference.excess([v, 1.0, 1.0], a, b, p)
+    found = interference.edgeworth_excess([v, 1.0, 1.0], a, b, p)
     assert found.kurtosis == pytest.approx(curvature / 6, rel=1e-4, abs=1e-6)
     assert found.skewness == pytest.approx(a / 3 * mixed / (4 * h * step), rel=1e-4, abs=1e-6)
     assert found.total == found.kurtosis + found.skewness
@@ -102,7 +102,7 @@ def test_the_expansion_is_right_to_second_order(antipodal, seed):
         rug, best = rugs.Rug(ns, ns // 5 // 2 * 2, seed=seed), meanfield.optimum(0.1, ns // 5 // 2 * 2 / ns)
         law = interference.row_cumulants(rug.power_sums(), 0.1)
         exact = interference.exact_excess(rug.row()[1:], best.a, best.b, 0.1)
-        parts = interference.excess(law, best.a, best.b, 0.1)
+        parts = interference.edgeworth_excess(law, best.a, best.b, 0.1)
         left.append(abs(exact - parts.total) / best.loss)
         assert left[-1] < 2 * ((abs(parts.kurtosis) + abs(parts.skewness)) / best.loss) ** 2
         assert abs(exact) > 5 * abs(exact - parts.total)
@@ -154,16 +154,16 @@ def test_rug_loss_without_interference_is_that_of_no_noise():
 
 
 def test_lyapunov():
-    assert interference.lyapunov([0, -2, 0]) == 1
-    assert interference.lyapunov(np.full(100, -0.3)) == pytest.approx(0.1, rel=1e-12, abs=0)
+    assert interference.lyapunov_ratio([0, -2, 0]) == 1
+    assert interference.lyapunov_ratio(np.full(100, -0.3)) == pytest.approx(0.1, rel=1e-12, abs=0)
     row = rugs.Rug(65536, 9000, seed=0).row()[1:]
     # the sum of |Z|^3 of n Gaussian numbers with given sum of squares has variance n
-    assert interference.lyapunov(row) * 256 == pytest.approx(2 * np.sqrt(2 / np.pi), abs=4 / 256)
+    assert interference.lyapunov_ratio(row) * 256 == pytest.approx(2 * np.sqrt(2 / np.pi), abs=4 / 256)
 
 
 def test_a_row_without_other_weights_has_no_lyapunov_ratio():
     with pytest.raises(ValueError, match="off_diagonal = 0 everywhere"):
-        interference.lyapunov([0, 0])
+        interference.lyapunov_ratio([0, 0])
 
 
 @pytest.mark.parametrize(("ns", "nd"), [(8, 3), (8, 5), (16, 4)])

@@ -53,24 +53,24 @@ def test_parts_add_up_to_the_loss(t, sigma):
 
 def test_every_bound_of_appendix_b_holds_with_room():
     t, sigma = np.linspace(0, 8, 33)[:, None], np.geomspace(1e-6, 0.06, 12)
-    found, bound = loss_bounds.on_terms(t, sigma), loss_bounds.on_bounds(t, sigma)
+    found, bound = loss_bounds.on_terms(t, sigma), loss_bounds.on_term_bounds(t, sigma)
     for part in ("relu", "noise", "tail"):
         assert np.all(getattr(found, part) < getattr(bound, part)), part
     assert np.all(found.mean[1:] < bound.mean[1:]) and np.all(found.mean[0] == 0)  # strict only for mu > 0
     for p in (0.5, 1e-6):
-        assert np.all(meanfield.loss(1, -t * sigma, sigma, p) < loss_bounds.upper_bound(p, t, sigma))
+        assert np.all(meanfield.loss(1, -t * sigma, sigma, p) < loss_bounds.loss_upper_bound(p, t, sigma))
 
 
 def test_bounds_are_the_lines_of_the_text():
     t, sigma = np.array([0.0, 0.5, 3.0]), np.array([0.1, 0.2, 0.05])
-    found, mu = loss_bounds.on_bounds(t, sigma), t * sigma
+    found, mu = loss_bounds.on_term_bounds(t, sigma), t * sigma
     line = (1 - 2 * mu) * ndtr(-t)  # what the tail's exponential bounds, equal at t = 0
     assert np.all(found.tail >= line) and found.tail[0] == pytest.approx(line[0], rel=1e-14)
     assert found.mean == pytest.approx([float(mp.quad(lambda u: u**2, [0, 2 * m])) for m in mu], rel=1e-12, abs=0)
     assert found.noise == pytest.approx(sigma**2 + mu**2, rel=1e-14)
     assert found.total == pytest.approx(found.noise + found.mean + found.tail, rel=1e-14)
     off = 0.75 * sigma**2 / 2 * np.exp([0.0, -1 / 8, -9 / 2])  # of the features that are off, at p = 1/4
-    assert loss_bounds.upper_bound(0.25, t, sigma) == pytest.approx(off + found.total / 4, rel=1e-14)
+    assert loss_bounds.loss_upper_bound(0.25, t, sigma) == pytest.approx(off + found.total / 4, rel=1e-14)
 
 
 def test_cut_off_error_is_sharp():
@@ -108,11 +108,11 @@ def test_mmse_slope():
 def test_lower_bound_is_below_every_decoder():
     p, r = np.array([0.9, 0.05, 1e-9])[:, None], np.array([1e-4, 0.1, 0.5, 0.99])
     bayes = bayes_loss(p, meanfield.noise_std(p, r))
-    assert np.all(loss_bounds.lower_bound(p, r) < bayes * (1 + 1e-9))
-    assert loss_bounds.lower_bound(1e-12, 0.5) == pytest.approx(
+    assert np.all(loss_bounds.loss_lower_bound(p, r) < bayes * (1 + 1e-9))
+    assert loss_bounds.loss_lower_bound(1e-12, 0.5) == pytest.approx(
         float(bayes_loss(1e-12, meanfield.noise_std(1e-12, 0.5))), rel=1e-3, abs=0
     )
-    assert loss_bounds.lower_bound(0.05, 1e-12) == pytest.approx(0.05 / 12, rel=1e-6)
+    assert loss_bounds.loss_lower_bound(0.05, 1e-12) == pytest.approx(0.05 / 12, rel=1e-6)
 
 
 def cut_normal(y, sigma):

@@ -6,7 +6,7 @@ import pytest
 from sampled import sampled
 from scipy import optimize
 from superposition import features, rug
-from superposition.rug import bayes, meanfield, moments
+from superposition.rug import bayes, meanfield, rugs
 from superposition.rug.bayes import bayes_loss
 
 DOMAIN_P = [1e-12, 1e-9, 1e-6, 1e-3, 0.05, 0.5, 1.0]
@@ -223,4 +223,4 @@ def test_bad_input_is_named(call, message):
 def test_without_noise_to_the_bit(a):
     b = np.r_[np.random.default_rng(0).uniform(-6, 6, 2000), np.geomspace(1e-300, 1, 30), 0.0, -0.0, -a, -a / 2]
     for p in (1e-9, 0.05, 1.0):
-        assert np.array_equal(moments.noiseless_loss(a, b, p), meanfield.loss(a, b, 0, p))
+        assert np.array_equal(rugs._noiseless_loss(a, b, p), meanfield.loss(a, b, 0, p))

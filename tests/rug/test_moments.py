@@ -3,7 +3,7 @@
 import mpmath
 import numpy as np
 import pytest
-from superposition.rug import moments
+from superposition import moments
 
 
 def exact(k, z):

@@ -17,7 +17,7 @@ def low_rank(ns, nd, seed):
 @pytest.mark.parametrize("seed", range(5))
 def test_no_link_is_above_the_one_before_and_the_last_is_the_bound(ns, nd, seed):
     W = low_rank(ns, nd, seed)
-    links = noise_bound.chain(W, nd)
+    links = noise_bound.noise_chain(W, nd)
     assert min(links.losses) > -1e-9 * links.entries
     assert links.trace == pytest.approx(ns / nd, rel=1e-12, abs=0)
     assert links.entries - 1 == pytest.approx(noise_bound.row_noise(W).mean(), rel=1e-12, abs=0)
@@ -25,29 +25,31 @@ def test_no_link_is_above_the_one_before_and_the_last_is_the_bound(ns, nd, seed)
 
 
 def test_the_schur_link_loses_what_is_above_the_diagonal():
-    W = noise_bound.normalised(low_rank(15, 4, 0))
+    W = noise_bound.with_unit_diagonal(low_rank(15, 4, 0))
     upper = np.triu(schur(W, output="complex")[0], 1)
-    assert noise_bound.chain(W, 4).losses[0] == pytest.approx(np.sum(np.abs(upper) ** 2) / 15, rel=1e-9, abs=0)
+    assert noise_bound.noise_chain(W, 4).losses[0] == pytest.approx(np.sum(np.abs(upper) ** 2) / 15, rel=1e-9, abs=0)
 
 
 def test_the_other_links_by_hand():
     turn = np.array([[1, 0.5], [-0.5, 1]])  # eigenvalues 1 +- i/2, of modulus sqrt(5/4)
-    np.testing.assert_allclose(noise_bound.chain(turn, 2).losses, (0, 0, 0.25), atol=1e-14)
+    np.testing.assert_allclose(noise_bound.noise_chain(turn, 2).losses, (0, 0, 0.25), atol=1e-14)
     pair = np.array([[1, 0.5], [0.5, 1]])  # eigenvalues 3/2 and 1/2
-    np.testing.assert_allclose(noise_bound.chain(pair, 2).losses, (0, 0.25, 0), atol=1e-14)
+    np.testing.assert_allclose(noise_bound.noise_chain(pair, 2).losses, (0, 0.25, 0), atol=1e-14)
     untied = np.array([[1, 2], [0.5, 1]])  # rank one: nilpotent part 2 - 1/2
-    np.testing.assert_allclose(noise_bound.chain(untied, 1).losses, (1.125, 0, 0), atol=1e-14)
+    np.testing.assert_allclose(noise_bound.noise_chain(untied, 1).losses, (1.125, 0, 0), atol=1e-14)
 
 
 def test_a_rank_too_low_is_paid_for():
     R = rugs.Rug(16, 4, seed=0).dense()
-    np.testing.assert_allclose(noise_bound.chain(R, 4).losses, 0, atol=1e-12)
-    np.testing.assert_allclose(noise_bound.chain(R, 8).losses, (0, 2, 0), atol=1e-12)  # four of eight eigenvalues are 0
+    np.testing.assert_allclose(noise_bound.noise_chain(R, 4).losses, 0, atol=1e-12)
+    np.testing.assert_allclose(
+        noise_bound.noise_chain(R, 8).losses, (0, 2, 0), atol=1e-12
+    )  # four of eight eigenvalues are 0
 
 
 @pytest.mark.parametrize(("ns", "nd"), [(10, 3), (9, 8), (6, 2), (5, 5)])
 def test_a_descent_ends_at_the_bound_and_at_a_projector(ns, nd):
-    found = noise_bound.descend(ns, nd, seed=4)
+    found = noise_bound.descend_on_noise(ns, nd, seed=4)
     assert found.history[-1] == pytest.approx(noise_bound.smallest_noise(ns, nd), abs=1e-9)
     assert np.all(np.diff(found.history) <= 1e-12) and found.history[0] > found.history[-1] + 0.01
     np.testing.assert_allclose(np.diag(found.W), 1, atol=1e-12)
@@ -69,7 +71,7 @@ def test_the_gradient_of_the_descent():
 def test_mean_noise_of_random_matrices(make, expected):
     def noise(seed):
         if make == "projector":
-            return noise_bound.row_noise(tight_frames.projector(30, 10, seed=seed)).mean()
+            return noise_bound.row_noise(tight_frames.random_projector(30, 10, seed=seed)).mean()
         vectors = tight_frames.unit_vectors(30, 10, seed=seed)
         return noise_bound.row_noise(vectors @ vectors.T).mean()
 
@@ -79,7 +81,7 @@ def test_mean_noise_of_random_matrices(make, expected):
 
 
 def test_a_projector_is_one():
-    P = tight_frames.projector(20, 6, seed=1)
+    P = tight_frames.random_projector(20, 6, seed=1)
     np.testing.assert_allclose(P, P.T, atol=1e-14)
     np.testing.assert_allclose(P @ P, P, atol=1e-13)
     assert np.trace(P) == pytest.approx(6, rel=1e-12) and np.ptp(np.diag(P)) > 0.1
@@ -99,37 +101,37 @@ def test_a_tight_frame_meets_the_bound(ns, nd):
 def test_frame_potential_and_welch():
     mercedes = np.array([[1, 0], [-0.5, 3**0.5 / 2], [-0.5, -(3**0.5) / 2]])
     assert tight_frames.frame_potential(mercedes) == pytest.approx(4.5, rel=1e-12, abs=0)
-    assert noise_bound.welch(3, 2) == pytest.approx(0.5, rel=1e-12, abs=0)
+    assert noise_bound.welch_bound(3, 2) == pytest.approx(0.5, rel=1e-12, abs=0)
     vectors = tight_frames.unit_vectors(9, 4, seed=0)
     gram = vectors @ vectors.T
     assert tight_frames.frame_potential(vectors) == pytest.approx(np.sum(gram**2), rel=1e-12, abs=0)
-    assert np.abs(gram - np.eye(9)).max() > noise_bound.welch(9, 4)
-    assert noise_bound.welch(4, 4) == 0
+    assert np.abs(gram - np.eye(9)).max() > noise_bound.welch_bound(9, 4)
+    assert noise_bound.welch_bound(4, 4) == 0
 
 
 def test_symmetrised_is_a_gram_matrix_of_the_same_rank():
     W = low_rank(12, 4, 3)
-    G = noise_bound.symmetrised(W, 4)
+    G = noise_bound.symmetrised_code(W, 4)
     np.testing.assert_allclose(G, G.T, atol=1e-12)
     np.testing.assert_allclose(np.diag(G), 1, atol=1e-12)
     values = np.linalg.eigvalsh(G)
     assert np.all(values[:8] < 1e-12) and np.all(values[8:] > 1e-3)
-    np.testing.assert_allclose(noise_bound.symmetrised(3 * G, 4), G, atol=1e-12)
-    np.testing.assert_allclose(noise_bound.symmetrised(W.T, 4), G, atol=1e-12)  # neither triangle is preferred
+    np.testing.assert_allclose(noise_bound.symmetrised_code(3 * G, 4), G, atol=1e-12)
+    np.testing.assert_allclose(noise_bound.symmetrised_code(W.T, 4), G, atol=1e-12)  # neither triangle is preferred
 
 
 def test_float32_weights_have_the_rank_they_were_made_with():
     rng = np.random.default_rng(0)
     encoder = rng.standard_normal((5, 60)).astype(np.float32)
-    assert noise_bound.chain((encoder.T + np.float32(0.3)) @ encoder, 5).trace == pytest.approx(12, rel=1e-5)
+    assert noise_bound.noise_chain((encoder.T + np.float32(0.3)) @ encoder, 5).trace == pytest.approx(12, rel=1e-5)
 
 
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: noise_bound.normalised([[1, 2], [3, 0]]), "W has a zero on its diagonal"),
-        (lambda: noise_bound.chain(np.eye(4), 2), "W has rank 4; allowed: up to nd = 2"),
-        (lambda: noise_bound.symmetrised(np.diag([1.0, 0]), 1), "W has a feature that is not represented"),
+        (lambda: noise_bound.with_unit_diagonal([[1, 2], [3, 0]]), "W has a zero on its diagonal"),
+        (lambda: noise_bound.noise_chain(np.eye(4), 2), "W has rank 4; allowed: up to nd = 2"),
+        (lambda: noise_bound.symmetrised_code(np.diag([1.0, 0]), 1), "W has a feature that is not represented"),
     ],
 )
 def test_bad_input_is_named(call, message):

@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from scipy.integrate import quad
 from scipy.linalg import hadamard
-from superposition import features
-from superposition.codes import exact_losses
+from superposition import codes, features
 from superposition.rug import meanfield, rugs, tight_frames
 
 SIZES = [
@@ -135,7 +134,7 @@ def test_row_loss_of_a_single_weight_is_exact(weight, p):
 def test_row_loss_of_large_weights(largest, closed):
     # 1e-5: what the face promises. Smoothed over 1 % of the noise it was 1.5 % off at 10, and a quarter of it at 100
     weights, p = np.array([-largest, -1.0]), 0.05
-    overlap, power = exact_losses.output_moments(weights, 1.0, closed, p, rtol=0)
+    overlap, power = codes.output_moments(weights, 1.0, closed, p, rtol=0)
     found = rugs.row_loss(weights, 1.0, closed + p / 2 * weights.sum(), p)
     assert found == pytest.approx(p / 3 - 2 * overlap + power, rel=1e-5)
 

@@ -35,14 +35,14 @@ def test_threshold_minimises_what_the_factor_says(p, cost):
         def slope(t):
             return (1 - mp.mpf(p)) / p * partial(1, t) - cost * t
 
-        t = mp.findroot(slope, [float(scaling.threshold(p, cost)) * f for f in (0.99, 1.01)], tol=1e-30)
+        t = mp.findroot(slope, [float(scaling.small_noise_threshold(p, cost)) * f for f in (0.99, 1.01)], tol=1e-30)
         lowest = (1 - mp.mpf(p)) * partial(2, t) + p * (1 + cost * t**2)
-    assert scaling.threshold(p, cost) == pytest.approx(float(t), rel=1e-11)
+    assert scaling.small_noise_threshold(p, cost) == pytest.approx(float(t), rel=1e-11)
     assert scaling.small_noise_factor(p, cost) == pytest.approx(float(lowest), rel=1e-11, abs=0)
 
 
 def test_features_that_are_always_on_need_no_threshold():
-    assert scaling.threshold(1.0) == 0 and scaling.small_noise_factor(1.0) == 1
+    assert scaling.small_noise_threshold(1.0) == 0 and scaling.small_noise_factor(1.0) == 1
 
 
 @pytest.mark.parametrize("p", [0.3, 0.05, 1e-3, 1e-9])
@@ -66,7 +66,7 @@ def test_leading_constants_for_rare_features():
     half = scaling.small_noise_factor(p) / (p * np.log(1 / p))
     # 1/4 t^2 / ln(1/p) with t^2 = 2 ln(1/p) - 3 ln ln(1/p) + O(1)
     assert np.all(np.diff(np.abs(half - 0.5)) < 0) and abs(half[-1] - 0.5) < 0.02
-    assert np.all(np.diff(scaling.threshold(p) / np.sqrt(2 * np.log(1 / p))) > 0)
+    assert np.all(np.diff(scaling.small_noise_threshold(p) / np.sqrt(2 * np.log(1 / p))) > 0)
     four = scaling.small_noise_factor(p, 1.0) / scaling.small_noise_factor(p)
     assert np.all(np.diff(four) > 0) and 3.8 < four[-1] < 4
 
@@ -153,7 +153,7 @@ def test_largest_ratio_of_relu_to_bayes_at_one_p():
 
 
 def test_shapes():
-    assert scaling.threshold(np.full((2, 1), 0.1)).shape == (2, 1)
+    assert scaling.small_noise_threshold(np.full((2, 1), 0.1)).shape == (2, 1)
     assert scaling.drop_ratio(np.full((2, 1), 1e-3), [1.0, 2.0]).shape == (2, 2)
 
 

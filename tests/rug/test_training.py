@@ -4,27 +4,27 @@ import numpy as np
 import pytest
 import torch
 from superposition import features
-from superposition.rug import meanfield, model, rugs, training
+from superposition.rug import evaluation, meanfield, model, rugs, training
 
 
 @pytest.fixture(scope="module")
 def trained():
-    return training.train(64, 16, 0.05, steps=600, seed=3)
+    return training.train_autoencoder(64, 16, 0.05, steps=600, seed=3)
 
 
 def test_training_goes_below_the_linear_model_at_every_seed():
     linear = meanfield.linear_loss(0.05, 0.25)
     for seed in range(3):
-        model = training.train(64, 16, 0.05, steps=600, seed=seed)
+        model = training.train_autoencoder(64, 16, 0.05, steps=600, seed=seed)
         assert model.loss + 4 * model.loss_se < linear
         assert len(model.loss_history) == 600 and not model.stopped
 
 
 def test_a_seed_is_a_run(trained):
-    again = training.train(64, 16, 0.05, steps=600, seed=3)
+    again = training.train_autoencoder(64, 16, 0.05, steps=600, seed=3)
     np.testing.assert_array_equal(again.W_in, trained.W_in)
     assert again.loss == trained.loss
-    assert training.train(64, 16, 0.05, steps=600, seed=4).loss != trained.loss
+    assert training.train_autoencoder(64, 16, 0.05, steps=600, seed=4).loss != trained.loss
 
 
 def test_evaluated_loss_is_that_of_the_weights(trained):
@@ -37,8 +37,8 @@ def test_evaluated_loss_is_that_of_the_weights(trained):
 
 
 def test_training_data_follow_the_law_of_the_features():
-    settings = training.checked_settings(50, 5, 0.2, 1, 4000, None, None, "recipe", 0, "cpu")
-    x = training.draw(settings, np.random.default_rng(7), torch.device("cpu")).numpy()
+    settings = training.training_settings(50, 5, 0.2, 1, 4000, None, None, "recipe", 0, "cpu")
+    x = evaluation.draw(settings, np.random.default_rng(7), torch.device("cpu")).numpy()
     np.testing.assert_allclose(x, features.sample(50, 0.2, 4000, seed=np.random.default_rng(7)), rtol=1e-7)
 
 
@@ -46,7 +46,7 @@ def test_training_data_follow_the_law_of_the_features():
 def test_the_default_rate_does_not_collapse(ns):
     nd = max(1, ns // 20)
     how = {"steps": 300 if ns <= 512 else 100 if ns <= 1024 else 40, "batch": 256, "schedule": "constant"}
-    model = training.train(ns, nd, 0.05, seed=0, eval_samples=256, **how)
+    model = training.train_autoencoder(ns, nd, 0.05, seed=0, eval_samples=256, **how)
     assert model.loss < features.second_moment(0.05)  # all-zero output costs exactly this
     assert model.loss_history[-10:].mean() < model.loss_history[:10].mean()
 
@@ -55,7 +55,7 @@ def test_a_tied_start_keeps_rare_features():
     """At p = .002 half of the outputs of an independent start die; from a tied one none does."""
     lost = {}
     for start in ("tied", "independent"):
-        model = training.train(64, 13, 0.002, steps=400, start=start, seed=0, eval_samples=2)
+        model = training.train_autoencoder(64, 13, 0.002, steps=400, start=start, seed=0, eval_samples=2)
         lost[start] = int((model.rows.diagonal < 0.1).sum())
     assert lost["tied"] == 0 and lost["independent"] > 16  # a quarter of them
 
@@ -63,9 +63,9 @@ def test_a_tied_start_keeps_rare_features():
 def test_starts_have_one_law():
     """Each start fills its weights' ranges evenly; a tied one has positive W_ii, an independent one both signs."""
     for start, negative in (("tied", 0), ("independent", 200)):
-        settings = training.checked_settings(400, 80, 0.05, 1, 8, None, None, "recipe", 0, "cpu", start=start)
+        settings = training.training_settings(400, 80, 0.05, 1, 8, None, None, "recipe", 0, "cpu", start=start)
         rng = np.random.default_rng(1)
-        W_in, W_out, bias = (w.detach().numpy() for w in training.initial_weights(settings, rng, torch.device("cpu")))
+        W_in, W_out, bias = (w.detach().numpy() for w in evaluation.initial_weights(settings, rng, torch.device("cpu")))
         for W, fan_in in ((W_in, 400), (W_out, 80)):
             assert np.abs(W).max() <= fan_in**-0.5
             assert np.std(W) == pytest.approx((3 * fan_in) ** -0.5, rel=4 * 0.45 / W.size**0.5)  # uniform: sd of its sd
@@ -78,16 +78,16 @@ def test_a_collapse_is_an_error_that_says_what_to_try():
         FloatingPointError,
         match=r"the output has collapsed to zero at step \d+ with lr = 1 .*try a smaller learning rate: lr = 0\.25",
     ):
-        training.train(32, 4, 0.05, steps=300, lr=1.0, schedule="constant", seed=0)
+        training.train_autoencoder(32, 4, 0.05, steps=300, lr=1.0, schedule="constant", seed=0)
     large = {"steps": 100, "batch": 256, "lr": 1e-2, "schedule": "constant", "start": "independent", "eval_samples": 2}
     with pytest.raises(FloatingPointError, match="has collapsed"):  # the rate of small models
-        training.train(2048, 100, 0.05, seed=0, **large)
+        training.train_autoencoder(2048, 100, 0.05, seed=0, **large)
     with pytest.raises(FloatingPointError, match="the loss is not finite at step 100 with lr = 1e\\+30"):
-        training.train(32, 4, 0.05, steps=300, lr=1e30, schedule="constant", seed=0)
+        training.train_autoencoder(32, 4, 0.05, steps=300, lr=1e30, schedule="constant", seed=0)
 
 
 def test_the_texts_stopping_rule():
-    model = training.train(32, 8, 0.05, protocol="text", seed=0, eval_samples=1000)
+    model = training.train_autoencoder(32, 8, 0.05, protocol="text", seed=0, eval_samples=1000)
     assert model.stopped and len(model.loss_history) % 100 == 0
     means = model.loss_history.reshape(-1, 100).mean(axis=1)
     assert means[-1] >= means[-2] and np.all(np.diff(means[:-1]) < 0)
@@ -157,7 +157,9 @@ def test_a_budget_buys_steps():
 
 def test_progress_is_called_once_a_step():
     seen = []
-    training.train(8, 2, 0.5, steps=5, seed=0, eval_samples=2, progress=lambda done, total: seen.append((done, total)))
+    training.train_autoencoder(
+        8, 2, 0.5, steps=5, seed=0, eval_samples=2, progress=lambda done, total: seen.append((done, total))
+    )
     assert seen == [(i, 5) for i in range(1, 6)]
 
 
@@ -180,7 +182,7 @@ def test_progress_is_called_once_a_step():
 )
 def test_bad_input_is_named(arguments, message):
     with pytest.raises(ValueError, match=message):
-        training.train(**({"ns": 8, "nd": 2, "p": 0.5, "steps": 1, "seed": 0} | arguments))
+        training.train_autoencoder(**({"ns": 8, "nd": 2, "p": 0.5, "steps": 1, "seed": 0} | arguments))
 
 
 def test_bad_weights_are_named():
@@ -194,8 +196,8 @@ def test_bad_weights_are_named():
 
 @pytest.mark.skipif(not torch.cuda.is_available(), reason="no CUDA device on this machine")
 def test_cuda_gives_the_run_of_the_cpu():
-    here = training.train(128, 26, 0.05, steps=200, seed=0, device="cpu")
-    there = training.train(128, 26, 0.05, steps=200, seed=0, device="cuda")
+    here = training.train_autoencoder(128, 26, 0.05, steps=200, seed=0, device="cpu")
+    there = training.train_autoencoder(128, 26, 0.05, steps=200, seed=0, device="cuda")
     assert there.settings.device == "cuda:0"
     assert abs(here.loss - there.loss) < 4 * np.hypot(here.loss_se, there.loss_se)
 

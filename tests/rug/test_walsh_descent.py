@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from rows import as_read
-from superposition import features
-from superposition.codes import partners
+from superposition import codes, features
 from superposition.experiments import controls
 from superposition.rug import meanfield, rugs, walsh_descent
 
@@ -12,11 +11,11 @@ from superposition.rug import meanfield, rugs, walsh_descent
 def test_partner_share_is_the_brute_force_one():
     indices = np.array([1, 5, 6, 11, 12])
     brute = max(np.mean(np.bitwise_count(indices & e) % 2) for e in range(1, 16))
-    assert walsh_descent.partner_share(indices, 16) == pytest.approx(brute)
+    assert walsh_descent._partner_share(indices, 16) == pytest.approx(brute)
     rug = rugs.Rug(64, 20, seed=2, antipodal=True)
-    assert walsh_descent.partner_share(rug.indices, 64) == 1
+    assert walsh_descent._partner_share(rug.indices, 64) == 1
     random = rugs.Rug(64, 20, seed=2)
-    assert random.row().min() == pytest.approx(1 - 2 * walsh_descent.partner_share(random.indices, 64))
+    assert random.row().min() == pytest.approx(1 - 2 * walsh_descent._partner_share(random.indices, 64))
 
 
 def test_one_layer_is_antipodal_and_layers_are_ordered():
@@ -33,32 +32,32 @@ def test_one_layer_is_antipodal_and_layers_are_ordered():
 
 def test_decoded_loss_is_that_of_the_theory_for_a_large_rug():
     rug = rugs.Rug(4096, 819, seed=1)
-    found = walsh_descent.decoded_loss(rug, 0.05, samples=128, seed=2)
+    found = walsh_descent.decoded_rug_loss(rug, 0.05, samples=128, seed=2)
     best = meanfield.optimum(0.05, 819 / 4096).loss
     assert abs(found.mean - best) < 4 * found.se + 0.02 * best  # what 4096 features leave: below 1 %
 
 
 def test_decoded_loss_finds_the_bias():
     rug = rugs.Rug(2048, 1024, seed=1, antipodal=True)
-    found = walsh_descent.decoded_loss(rug, 0.1, samples=400, seed=2)
-    best = partners.antipodal_optimum(0.1, 0.5).loss
+    found = walsh_descent.decoded_rug_loss(rug, 0.1, samples=400, seed=2)
+    best = codes.antipodal_optimum(0.1, 0.5).loss
     assert abs(found.mean - best) < 4 * found.se + 0.005 * best  # the grid of biases
 
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_descent_leaves_the_random_rug(seed):
     """At 64 features and r = 0.3 the antipodal rug is what is left, or something below the theory."""
-    found = walsh_descent.descend(64, 20, 0.05, steps=400, seed=seed, device="cpu")
+    found = walsh_descent.descend_on_eigenvalues(64, 20, 0.05, steps=400, seed=seed, device="cpu")
     assert np.count_nonzero(found.eigenvalues) == 20 == found.ranks[-1]
     assert np.all(np.diff(found.ranks) <= 0)
-    assert found.partners[-1] == walsh_descent.partner_share(np.flatnonzero(found.eigenvalues), 64)
+    assert found.partners[-1] == walsh_descent._partner_share(np.flatnonzero(found.eigenvalues), 64)
     assert found.loss < 0.9 * meanfield.optimum(0.05, 20 / 64).loss
-    again = walsh_descent.descend(64, 20, 0.05, steps=400, seed=seed, device="cpu")
+    again = walsh_descent.descend_on_eigenvalues(64, 20, 0.05, steps=400, seed=seed, device="cpu")
     np.testing.assert_array_equal(found.eigenvalues, again.eigenvalues)
 
 
 def test_reported_loss_is_that_of_the_matrix():
-    found = walsh_descent.descend(32, 12, 0.1, steps=150, seed=0, device="cpu")
+    found = walsh_descent.descend_on_eigenvalues(32, 12, 0.1, steps=150, seed=0, device="cpu")
     H = rugs.walsh_hadamard(np.eye(32))
     W = H @ np.diag(found.eigenvalues) @ H / 32
 
@@ -73,7 +72,7 @@ def test_the_function_of_the_run():
     out = as_read("rug-descent", point, controls.descended_rug(**point, device="cpu"))
     assert out["theory"] == pytest.approx(float(meanfield.optimum(0.05, 0.5).loss))
     assert out["nd"] == 16 and out["ratio"] == pytest.approx(out["loss"] / out["theory"])
-    assert out["antipodal"] == pytest.approx(float(partners.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
+    assert out["antipodal"] == pytest.approx(float(codes.antipodal_optimum(0.05, 0.5).loss) / out["theory"])
     assert as_read("rug-descent", point, {"nd": 17, "loss": 1.0})["antipodal"] == 0  # there is none above r = 1/2
 
 
@@ -84,6 +83,6 @@ def test_a_minimum_beyond_the_grid_is_looked_for_at_its_end(at, found):
 
 
 def test_the_first_cut_leaves_the_largest_eigenvalues_of_the_start():
-    found = walsh_descent.descend(32, 9, 0.1, steps=1, seed=4, device="cpu")
+    found = walsh_descent.descend_on_eigenvalues(32, 9, 0.1, steps=1, seed=4, device="cpu")
     start = 1 + 0.1 * np.random.default_rng(4).standard_normal(32)
     assert set(np.flatnonzero(found.eigenvalues)) == set(np.argsort(start)[-9:])

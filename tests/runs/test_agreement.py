@@ -22,7 +22,7 @@ def test_bits_or_a_small_distance_agree_and_nothing_is_moved(loss, distances):
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"n": 5}, "n: 4 is stored, 5 is computed, distance inf of the column's largest, bound 0"),
+        ({"n": 5}, "n: 4 is stored, 5 is computed, distance inf, bound 0"),
         ({"loss": "2"}, "loss: 2.0 is stored, '2' is computed, distance inf"),
         ({"loss": np.nan}, "loss: 2.0 is stored, nan is computed, distance inf"),
         ({"fresh": 1.0}, "fresh is no column of the table"),
@@ -45,8 +45,8 @@ def test_a_wider_bound_comes_from_moving_the_start_alone(spread, agrees):
     assert found.bounds == pytest.approx({"loss": 10 * spread} if spread > 1e-6 else {}, rel=1e-6)
     if not agrees:
         bound = max(10 * spread, 1e-5)
-        assert found.differs.startswith("loss: 2.0 is stored, 2.0004 is computed, distance 0.0001 of the column's")
-        assert found.differs.endswith(f"bound {bound:.2g}")
+        said = f"loss: 2.0 is stored, 2.0004 is computed, distance 0.0001, bound {bound:.2g}"
+        assert found.differs == said
 
 
 def test_chaos_does_not_carry_a_value_farther_than_numbers_of_its_column_lie_apart():
@@ -62,9 +62,7 @@ def test_a_word_may_be_another_where_moving_the_start_gives_the_stored_one(moves
     found = agreement.of(COLUMNS, 1, now, lambda side: {**now, "how": moves_to if side == 3 else "a"})
     assert found.distances == {"how": agreement.FARTHEST} and (found.differs == "") == agrees
     if not agrees:
-        assert found.differs.startswith(
-            "how: 'b' is stored, 'a' is computed, distance 2 of the column's largest, bound"
-        )
+        assert found.differs.startswith("how: 'b' is stored, 'a' is computed, distance 2, bound")
 
 
 def test_a_column_that_goes_is_not_compared():
@@ -130,3 +128,37 @@ def test_packed_weights_are_compared_as_weights():
     texts = [weights.packed([[1.0, x]], [[1.0], [x]], [0.0, 0.0]) for x in (-1.0, -1.0 - 1e-6, -1.01)]
     found = [agreement.distances({"weights": np.array(texts)}, 0, {"weights": t})["weights"] for t in texts]
     assert found == pytest.approx([0, 2e-6 / 1.01**2, 1 - 1 / 1.01**2], rel=0.1)  # of the product, a square
+
+
+DECADES = {"loss": np.array([4.0, 0.4, 4e-6, 1e-9, 0.0])}
+
+
+@pytest.mark.parametrize(
+    ("row", "distance"),
+    [(0, 1e-3), (1, 1e-3), (2, 1e-3), (3, 1e-12 / 4 / agreement.FLOOR), (4, 0.0)],
+    ids=["largest", "a tenth", "a millionth", "below the floor", "zero"],
+)
+def test_where_values_span_decades_each_is_judged_by_its_own_size(row, distance):
+    value = DECADES["loss"][row] * 1.001
+    found = agreement.of(DECADES, row, {"loss": value}, lambda side: {"loss": value})
+    assert found.distances.get("loss", 0.0) == pytest.approx(distance, rel=1e-6)
+    assert bool(found.differs) == (distance > agreement.BOUND)
+
+
+@pytest.mark.parametrize("others", [[4.0, 0.5], [4.0, -4e-4], [-4.0, -4e-4]])
+def test_within_a_decade_or_through_zero_the_largest_is_the_unit(others):
+    column = np.array([0.5, *others])
+    assert agreement.distances({"x": column}, 0, {"x": 0.504})["x"] == pytest.approx(0.001)
+
+
+def test_chaos_explains_as_much_of_a_small_value_as_of_a_large_one():
+    column = {"loss": np.array([1.0, 0.001])}
+    for loss, agrees in ((1.5, True), (2.5, False)):  # 2 of the largest is the farthest
+        found = agreement.of(column, 1, {"loss": loss}, lambda side: {"loss": 1000.0 * side})
+        assert (found.differs == "") == agrees and found.bounds == pytest.approx({"loss": 2000.0})
+
+
+def test_texts_whose_numbers_span_decades_are_judged_by_their_own_largest():
+    column = {"curve": np.array(["4.000e+00 1.000e+00", "4.000e-04 1.000e-04"])}
+    assert agreement.distances(column, 1, {"curve": "4.000e-04 1.401e-04"})["curve"] == pytest.approx(0.1)
+    assert agreement.distances(column, 0, {"curve": "4.000e+00 1.401e+00"})["curve"] == pytest.approx(0.1)

@@ -81,27 +81,28 @@ def scale_stored(repository, factor):
 
 
 @pytest.mark.thorough
-def test_valid_table_is_confirmed_and_what_was_replayed_grows(repository):
+def test_valid_table_is_confirmed(repository):
     first = call(repository, "certify", RUN)
-    counted = re.compile(r"replayed 6 now, (\d+) ever of 15 points; ")
-    assert first.returncode == 0 and first.stdout.endswith("confirmed\n") and "6/6" in first.stderr, first
-    before, after = counted.search(first.stdout), counted.search(call(repository, "certify", RUN).stdout)
-    assert before and after and int(after[1]) == int(before[1]) + 1
+    counted = re.compile(r"replayed 15 now, (\d+) ever of 15 points; ")
+    assert first.returncode == 0 and first.stdout.endswith("confirmed\n") and "15/15" in first.stderr, first
+    assert counted.search(first.stdout)[1] == "15"
+    assert said(repository)["certified"][-1]["rule"] == "whole"
+    assert said(repository)["certified"][-1]["rows"] == list(range(15))
 
 
 def test_rearranged_computation_is_signed_again(repository):
     before = said(repository)
     edit(repository, "assert r == r")
     assert "is not current: The table is older than the current library code" in call(repository, "status", RUN).stdout
-    done = call(repository, "certify", RUN)
+    done = call(repository, "certify", RUN, "--blocks-only")
     assert done.returncode == 0, done.stderr
-    assert done.stdout.startswith(f"{RUN}: replayed 6 now, 6 ever of 15 points; ") and done.stdout.endswith("signed\n")
+    assert done.stdout.startswith(f"{RUN}: replayed 2 now, 2 ever of 15 points; ") and done.stdout.endswith("signed\n")
     assert "points and is what the run would give now" in call(repository, "status", RUN).stdout
     entry, head = said(repository)["certified"][-1], git(repository, "rev-parse", "HEAD")
     assert entry["from"]["library_digest"] == before["library_digest"] != entry["to"]["library_digest"]
     assert entry["to"]["library_digest"] == said(repository)["library_digest"]
     assert entry["to"]["commit"] == f"{head}+changes" and entry["from"]["commit"] in ("", head)
-    assert entry["rule"] == "cover" and len(entry["points"]) == 6 and entry["threads"] == 1
+    assert entry["rule"] == "blocks" and len(entry["rows"]) == 2 and entry["threads"] == 1
     assert entry["unreached"] == entry["dropped"] == [] and max([0, *entry["distances"].values()]) < 1e-5
     assert entry["cpu"] == provenance.cpu() and entry["versions"] == provenance.versions()
 
@@ -113,7 +114,7 @@ def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository)
     done = call(repository, "certify", RUN, "--blocks-only")
     assert done.returncode == 0 and done.stdout.startswith(f"{RUN}: replayed 2 now, 2 ever of 15 points; 0 have"), done
     entry, head = said(repository)["certified"][-1], git(repository, "rev-parse", "HEAD")
-    assert f"and {head[:7]} has the bits of today's code where it was asked; signed" in done.stdout
+    assert f"and {head[:7]} gives the bits of today's code where it was replayed; signed" in done.stdout
     assert entry["from"]["commit"] == head and entry["rule"] == "blocks" and entry["as_stored"] == 0
     assert 0 < entry["distances"]["relu"] < 1.1e-6 and entry["moved_bounds"] == {}
 
@@ -127,7 +128,7 @@ def test_where_stored_bits_are_not_met_the_older_code_is_the_witness(repository)
         ),
         (1, "raise ArithmeticError('none')", "today's code: ArithmeticError: none", ["--blocks-only"]),
         pytest.param(  # old and new agree
-            1.001, "assert r == r", "column's largest, bound 1e-05", ["--blocks-only"], marks=pytest.mark.thorough
+            1.001, "assert r == r", "distance 0.001, bound 1e-05", ["--blocks-only"], marks=pytest.mark.thorough
         ),
     ],
 )
@@ -136,7 +137,7 @@ def test_another_computation_is_not_signed(repository, factor, line, why, fewer)
     edit(repository, line)
     before = (repository / TABLE).read_bytes()
     done = call(repository, "certify", RUN, *fewer)
-    assert done.returncode == 1 and "NOT signed\n    differs: ns=" in done.stdout and why in done.stdout
+    assert done.returncode == 3 and "NOT signed\n    differs: ns=" in done.stdout and why in done.stdout
     assert (repository / TABLE).read_bytes() == before
 
 
@@ -144,7 +145,7 @@ def test_another_computation_is_not_signed(repository, factor, line, why, fewer)
 def test_valid_table_whose_values_are_not_given_is_not_confirmed(repository):
     scale_stored(repository, 1.001)
     done = call(repository, "certify", RUN, "--blocks-only")
-    assert done.returncode == 1 and "NOT confirmed\n    differs: ns=" in done.stdout
+    assert done.returncode == 3 and "NOT confirmed\n    differs: ns=" in done.stdout
 
 
 def test_without_time_nothing_is_replayed_nor_signed(repository):
@@ -172,17 +173,25 @@ def test_time_for_a_part_of_the_points_signs_what_is_valid_and_says_so(monkeypat
     monkeypatch.setattr(tables, "read", lambda *_: table)
     monkeypatch.setattr(tables, "sign", lambda said, _: signed.append(said["certified"][-1]))
     (report,) = certify.certify([run], minutes=60)
-    assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 2
+    assert len(report.replayed) == 3 and report.as_stored == 3 and len(report.left) == 57
     assert report.signed == valid and [said["rule"] for said in signed] == ["part"] * valid
+    assert report.exit_code == 1 and f"; {'confirmed in part' if valid else 'NOT signed'}\n    no time for" in str(
+        report
+    )
     if valid:  # it goes on where it was
         table.provenance["certified"] = table.provenance["certified"] + signed
         monkeypatch.setattr(certify.time, "monotonic", lambda: 0)
         (rest,) = certify.certify([run], minutes=60)
         assert set(report.left) <= set(rest.replayed) and not set(report.replayed) & set(rest.replayed)
-        assert [said["rule"] for said in signed] == ["part", "cover"] and rest.left == []
+        assert [said["rule"] for said in signed] == ["part", "whole"] and rest.left == []
         table.provenance["certified"] = table.provenance["certified"] + signed[1:]
         (again,) = certify.certify([run], minutes=60)
         assert set(report.replayed) | set(report.left) <= set(again.replayed)
+
+
+def test_with_too_little_time_a_table_is_confirmed_in_part(repository):
+    done = call(repository, "certify", RUN, "--minutes", ".05")
+    assert done.returncode == 1 and "; confirmed in part\n    no time for: ns=" in done.stdout, done
 
 
 @pytest.mark.thorough

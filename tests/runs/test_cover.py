@@ -1,5 +1,6 @@
-"""The choice of points: it meets whatever has a cheap point, so no fault that is tied to a part of the grid passes."""
+"""The choice of points covers each pair of values that a cheap point has: faults that are tied to a pair are found."""
 
+import itertools
 import random
 from collections import Counter
 from contextlib import contextmanager
@@ -54,7 +55,7 @@ def with_answers(monkeypatch, name, mask, wrong):
     def codes():
         yield ask
 
-    monkeypatch.setattr(tables, "load", lambda *_, **__: stored)
+    monkeypatch.setattr(tables, "read", lambda *_: stored)
     monkeypatch.setattr(certify, "_codes", codes)
     return run
 
@@ -76,6 +77,39 @@ def test_faults_in_a_third_of_the_points_are_refused(name, monkeypatch):
         monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
 
 
+PAIRED = ("rug-ladder", "rug-ladder-antipodal", "toy-phase", "rug-seeds")
+
+
+def pairs(name):
+    """Masks of the points with two values together, three drawn by lot; each value alone has other points as well."""
+    stored, run, found = table(name), runs.find(name), {}
+    for one, other in itertools.combinations(run.point.model_fields, 2):
+        first, second = stored.columns[one], stored.columns[other]
+        for value, another in itertools.product(np.unique(first), np.unique(second)):
+            mask = (first == value) & (second == another)
+            if 0 < mask.sum() < min((first == value).sum(), (second == another).sum()):
+                found[f"{one}={value} and {other}={another}"] = mask
+    return [(words, found[words]) for words in random.Random(2).sample(sorted(found), 3)]
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_faults_that_are_tied_to_a_pair_are_refused(name, monkeypatch):
+    monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
+    for words, mask in pairs(name):
+        run = with_answers(monkeypatch, name, mask, lambda value: value if isinstance(value, str) else 1.1 * value)
+        (report,) = certify.certify([run], minutes=1e6)
+        assert report.differing and not report.signed and report.exit_code == 3, words
+
+
+def test_the_pair_that_a_cover_of_values_missed_is_refused(monkeypatch):
+    monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
+    columns = table("rug-ladder").columns
+    mask = (columns["p"] == 0.05) & (columns["seed"] == 0)
+    run = with_answers(monkeypatch, "rug-ladder", mask, lambda value: 1.1 * value)
+    (report,) = certify.certify([run], minutes=1e6)
+    assert len(report.differing) == mask.sum() == 4 and "NOT signed" in str(report)
+
+
 def test_the_three_cheapest_points_would_miss_a_third_of_these_faults():
     missed = 0
     for name in FIVE:
@@ -90,12 +124,16 @@ def test_without_a_fault_the_same_points_are_signed(name, monkeypatch):
     monkeypatch.setattr(tables, "sign", lambda said, dropped: signed.append(said["certified"][-1]))
     run = with_answers(monkeypatch, name, np.zeros(len(table(name).provenance["seconds"]), bool), off)
     (report,) = certify.certify([run], minutes=1e6)
-    assert report.signed and report.as_stored == len(report.replayed) == len(signed[0]["points"]) > 2
-    assert signed[0]["rule"] == "cover" and signed[0]["distances"] == {} and report.commit == ""
+    assert report.signed and report.as_stored == len(report.replayed) == len(signed[0]["rows"]) > 2
+    assert (
+        signed[0]["rule"] == ("whole" if name == "rug-price" else "pairs")
+        and signed[0]["distances"] == {}
+        and report.commit == ""
+    )
 
 
 @pytest.mark.parametrize("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
-def test_needed_points_meet_all_that_has_a_cheap_point(name):
+def test_needed_points_cover_all_pairs_of_cheap_points(name):
     run, stored = runs.find(name), table(name)
     on_cpu = stored.columns.get("device", np.full(len(stored.provenance["seconds"]), "cpu")) == "cpu"
     seconds, points = np.where(on_cpu, stored.provenance["seconds"], np.inf), cover.points(run, stored)
@@ -108,6 +146,11 @@ def test_needed_points_meet_all_that_has_a_cheap_point(name):
     cheap = [dict(point) for point, cost in zip(points, seconds, strict=True) if cost <= cover.LONG]
     met = [dict(points[row]) for row in chosen.needed]
     assert all(seconds[row] <= cover.LONG for row in chosen.needed + chosen.more)
+    assert chosen.rule == ("whole" if sum(seconds[seconds <= cover.LONG]) <= cover.WHOLE else "pairs")
+    assert chosen.rule == "pairs" or len(met) == len(cheap)
+    for one, other in itertools.combinations(run.point.model_fields, 2):
+        assert {(point[one], point[other]) for point in met} == {(point[one], point[other]) for point in cheap}
+    assert sum(seconds[row] for row in chosen.needed) <= cover.PAIRS
     for field in run.point.model_fields:
         assert {point[field] for point in met} == {point[field] for point in cheap}
     for block in run.full:
@@ -116,6 +159,20 @@ def test_needed_points_meet_all_that_has_a_cheap_point(name):
     assert len(chosen.needed) > 1 or len(cheap) == 1
     assert not set(chosen.more) & set(chosen.needed)
     assert len(chosen.needed + chosen.more) > 2 or len(cheap) <= 2
+
+
+def test_where_pairs_cost_too_much_values_come_first_and_what_is_left_is_named(monkeypatch):
+    run, stored = runs.find("rug-grid"), table("rug-grid")
+    monkeypatch.setattr(cover, "PAIRS", 300.0)
+    chosen, seconds = cover.choose(run, stored), stored.provenance["seconds"]
+    assert 250 < sum(seconds[row] for row in chosen.needed) <= 300
+    points = [dict(cover.points(run, stored)[row]) for row in chosen.needed]
+    values = {field: {point[field] for point in points} for field in run.point.model_fields}
+    assert all(values[field] == set(stored.columns[field].tolist()) for field in ("p", "r"))
+    lacking = [one for one in chosen.unreached if "pairs of" in one]
+    met = {(point["p"], point["r"]) for point in points}
+    asked = {(point.p, point.r) for point in runs.points(run, "full")}
+    assert f"{len(asked - met)} of {len(asked)} pairs of p and r" in lacking
 
 
 def test_what_has_no_cheap_point_is_named():
@@ -133,14 +190,13 @@ def test_one_point_a_block_but_never_one_of_several_alone(name, count):
 
 
 def test_others_are_new_at_each_signing_until_all_points_were_replayed():
-    run, entries, seen = runs.find("rug-ladder"), [], Counter()
+    run, entries, seen = runs.find("rug-grid"), [], Counter()
+    total = sum(cost <= cover.LONG for cost in cover._seconds_here(table("rug-grid")))
     for _ in range(100):
-        stored = table("rug-ladder", certified=entries)
-        points, chosen = cover.points(run, stored), cover.choose(run, stored)
-        now = [points[row].model_dump(mode="json") for row in chosen.needed + chosen.more]
-        entries = [*entries, {"points": now}]
-        seen.update(points[row] for row in chosen.more)
-        if len(seen) == len(points) - len(chosen.needed):
+        chosen = cover.choose(run, table("rug-grid", certified=entries))
+        entries = [*entries, {"rows": [*chosen.needed, *chosen.more]}]
+        seen.update(chosen.more)
+        if len(seen) == total - len(chosen.needed):
             break
     assert set(seen.values()) == {1} and len(entries) > 5  # none twice before each was there once
 

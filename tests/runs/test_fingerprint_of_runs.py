@@ -20,7 +20,7 @@ from superposition import runs
 from superposition.runs import tables
 
 pytestmark = pytest.mark.thorough  # on a little package: test_fingerprint
-SAID = fingerprint._said.__wrapped__
+SAID = fingerprint._definition.__wrapped__
 REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[0]} for f in FUNCTIONS}
 
 
@@ -48,7 +48,7 @@ def said_of(module, name, text):
 def read_once(monkeypatch):
     """What a text says is worked out once: a change inside of a definition changes what no other says, or refuses."""
     monkeypatch.setattr(fingerprint, "_module", lambda name: module_of(name, text_of(name)))
-    monkeypatch.setattr(fingerprint, "_said", lambda *node: said_of(*node, node[0] and text_of(node[0])))
+    monkeypatch.setattr(fingerprint, "_definition", lambda *node: said_of(*node, node[0] and text_of(node[0])))
     monkeypatch.setattr(fingerprint, "_imported", lambda modules: ())
 
 

@@ -107,6 +107,7 @@ def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
     build = "import sys; from setuptools import build_meta; print(build_meta.build_wheel(sys.argv[1]))"
     subprocess.run([sys.executable, "-c", build, str(tmp_path)], cwd=tree, capture_output=True, check=True)
     shutil.unpack_archive(next(tmp_path.glob("*.whl")), tmp_path / "site", format="zip")
+    assert {path.name for path in (tmp_path / "site" / "defprint").iterdir()} >= {"README.md", "py.typed", "syntax.py"}
     script = "from superposition.runs import tables; print(tables.folder(), len(tables.load('rug-rate').columns['p']))"
     options = {"cwd": tmp_path, "env": {**os.environ, "PYTHONPATH": str(tmp_path / "site")}}
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True, **options)
@@ -119,7 +120,7 @@ STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 @pytest.mark.parametrize("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
     table = tables.load(name)
-    assert table.note == ""
+    assert table.note == "", f"run `superposition runs certify {name}` if its values should be the same, else start it"
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
 
 
@@ -134,3 +135,20 @@ FILES = sorted(filter(Path.is_file, (ROOT / "book" / "data").rglob("*")))
 def test_stored_files_name_no_machine(path):
     assert re.findall(r"/(?:home|root|tmp|work|usr|opt)/", path.read_bytes().decode("latin-1")) == []
     assert path.stat().st_size < 200_000
+
+
+def test_sources_of_a_run_are_theory_and_not_what_keeps_results():
+    found = {path.stem for path in fingerprint.sources(runs.find("rug-grid").function)}
+    assert {"features", "checks"} < found and not {"registry", "sweep", "store"} & found
+
+
+def test_stored_table_is_stale_when_the_data_that_its_run_reads_change(tmp_path, monkeypatch):
+    run, files = runs.find("rug-records"), fingerprint._files
+    copies = shutil.copytree(files("superposition/data/records")[0].parent, tmp_path / "records")
+    monkeypatch.setattr(fingerprint, "_files", lambda path: sorted(copies.iterdir()))
+    key, point = runs.key, runs.points(run, "full")[0]
+    before, of_point = fingerprint.of(run.function), key(run, point)
+    changed = copies / "tile-2-5-p0.01.safetensors"
+    changed.write_bytes(changed.read_bytes()[:-1] + b"?")
+    assert fingerprint.of(run.function) != before and key(run, point) != of_point
+    assert "older than the current library code" in tables.load("rug-records").note

@@ -1,45 +1,44 @@
-"""Optima of the exact loss: known figures, stationarity, what dense features do."""
+"""Optima of the exact loss: known figures, stationarity, dense features."""
 
 import numpy as np
 import pytest
 from superposition import features, toy
-from superposition.toy import geometry, loss, optima
-from superposition.toy.loss import k_sparse_loss
+from superposition.toy import optima
 
 RNG = np.random.default_rng(0)
 
 
 def test_exact_optimum_of_two_features():
     # equal importance and rare features: the digon p^2 / 3 at unit norm, a little less when relaxed
-    found = optima.minimise(2, 1, 1.0, 0.02, starts=3, first=[np.array([[1.0, -1.0]])])
+    found = toy.minimise(2, 1, 1.0, 0.02, starts=3, first=[np.array([[1.0, -1.0]])])
     assert 0.98 * 0.02**2 / 3 < found.loss < 0.02**2 / 3
-    assert loss.population_loss(found.W, found.b, 1.0, 0.02) == pytest.approx(found.loss, rel=1e-12)
+    assert toy.population_loss(found.W, found.b, 1.0, 0.02) == pytest.approx(found.loss, rel=1e-12)
     assert found.hits >= 1 and len(found.losses) == 4
     # stationary: no small step in any of 20 directions goes down by more than the tolerance
     for _ in range(20):
-        nearby = loss.population_loss(
+        nearby = toy.population_loss(
             found.W + 1e-4 * RNG.standard_normal((1, 2)), found.b + 1e-4 * RNG.standard_normal(2), 1.0, 0.02
         )
         assert nearby > found.loss * (1 - 1e-6)
 
 
 def test_dense_features_drop_the_less_important():
-    found = optima.minimise(2, 1, [1.0, 0.2], 1.0, starts=4)
-    assert geometry.phase(found.W, 1) == "dropped" and geometry.phase(found.W, 0) == "own"
+    found = toy.minimise(2, 1, [1.0, 0.2], 1.0, starts=4)
+    assert toy.phase(found.W, 1) == "dropped" and toy.phase(found.W, 0) == "own"
     assert found.loss == pytest.approx(0.2 / 12, rel=1e-5)  # V of a feature that is always on
 
 
 def test_best_scale_of_a_pentagon():
     angle = 0.4 * np.pi * np.arange(5)
-    length, bias, loss = optima.best_scale(np.array([np.cos(angle), np.sin(angle)]))
+    length, bias, loss = toy.best_scale(np.array([np.cos(angle), np.sin(angle)]))
     scan = min(
-        float(k_sparse_loss(a * np.array([np.cos(angle), np.sin(angle)]), b, 1.0, 1))
+        float(toy.k_sparse_loss(a * np.array([np.cos(angle), np.sin(angle)]), b, 1.0, 1))
         for a in np.linspace(length - 0.05, length + 0.05, 11)
         for b in np.linspace(bias - 0.05, bias + 0.05, 11)
     )
     assert loss <= scan + 1e-12
     assert loss == pytest.approx(scan, rel=1e-6)  # the middle of the scan is the minimum itself
-    with_p = optima.best_scale(np.eye(2, 3), 1.0, 0.1)
+    with_p = toy.best_scale(np.eye(2, 3), 1.0, 0.1)
     assert with_p[2] == pytest.approx(features.variance(0.1), rel=1e-8)  # the dropped one predicts its mean
 
 
@@ -47,6 +46,11 @@ def test_best_scale_of_a_pentagon():
     ("call", "message"),
     [
         (lambda: toy.minimise(2, 1, 1, 0.5, starts=0), "starts = 0 is out of range; .* from 1"),
+        (
+            lambda: toy.minimise(2, 1, 1, 0.5, first=[[[1.0, 0.0, 0.0]]]),
+            r"first holds weights of shape \(1, 3\); allowed",
+        ),
+        (lambda: toy.minimise(2, 1, 1, 0.5, first={}), "first = {} is no list; allowed"),
     ],
 )
 def test_bad_input_is_named(call, message):

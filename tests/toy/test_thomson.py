@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from superposition.toy import geometry, loss, thomson
+from superposition import toy
+from superposition.toy import thomson
 
 # Minimal Coulomb energies on the sphere, as every table of Thomson's problem has them
 CLASSICAL = {4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8: 19.675287861, 12: 49.165253058}
@@ -10,7 +11,7 @@ CLASSICAL = {4: 3.674234614, 5: 6.474691495, 6: 9.985281374, 7: 14.452977414, 8:
 
 @pytest.mark.parametrize("n", CLASSICAL)
 def test_classical_energies(n):
-    found = thomson.minimise(n, 3, starts=12, energy="coulomb")
+    found = toy.thomson_minimum(n, 3, starts=12, energy="coulomb")
     assert found.energy == pytest.approx(CLASSICAL[n], abs=1e-8)
 
 
@@ -19,7 +20,7 @@ def test_energy_is_the_double_sum():
     unit = W / np.linalg.norm(W, axis=0)
     for threshold in (-0.3, 0.0, 0.4):
         total = sum(max(unit[:, i] @ unit[:, j] - threshold, 0) ** 2 for i in range(6) for j in range(6) if i != j)
-        assert thomson.thomson_energy(W, threshold) == pytest.approx(total, rel=1e-13)
+        assert toy.thomson_energy(W, threshold) == pytest.approx(total, rel=1e-13)
     pairs = [1 / np.linalg.norm(unit[:, i] - unit[:, j]) for i in range(6) for j in range(i)]
     assert thomson._coulomb(unit)[0] == pytest.approx(sum(pairs), rel=1e-13)
 
@@ -27,23 +28,23 @@ def test_energy_is_the_double_sum():
 def test_one_sparse_loss_is_a_third_of_the_energy():
     W = np.random.default_rng(1).standard_normal((3, 7))
     W /= np.linalg.norm(W, axis=0)
-    assert loss.k_sparse_loss(W, 0.0, 1.0, 1) == pytest.approx(thomson.thomson_energy(W) / 3, rel=1e-12)
+    assert toy.k_sparse_loss(W, 0.0, 1.0, 1) == pytest.approx(toy.thomson_energy(W) / 3, rel=1e-12)
 
 
 def test_known_minima():
-    assert thomson.thomson_energy(thomson.polygon(5)) == pytest.approx(5 * (3 - 5**0.5) / 4, rel=1e-13)
-    found = thomson.minimise(5, 2, starts=6, seed=3)
+    assert toy.thomson_energy(toy.polygon(5)) == pytest.approx(5 * (3 - 5**0.5) / 4, rel=1e-13)
+    found = toy.thomson_minimum(5, 2, starts=6, seed=3)
     assert found.energy == pytest.approx(5 * (3 - 5**0.5) / 4, abs=1e-9) and found.hits >= 1
     assert found.starts == 6 and found.energies.min() == found.energy
     np.testing.assert_allclose(np.linalg.norm(found.W, axis=0), 1, rtol=1e-14)
-    assert thomson.minimise(6, 3, starts=3).energy == pytest.approx(0, abs=1e-12)  # n = 2 m: octahedron
-    assert thomson.minimise(7, 3, starts=6).energy > 0.9
+    assert toy.thomson_minimum(6, 3, starts=3).energy == pytest.approx(0, abs=1e-12)  # n = 2 m: octahedron
+    assert toy.thomson_minimum(7, 3, starts=6).energy > 0.9
 
 
 def test_a_threshold_makes_spherical_codes_free():
     # the pentagon has largest cosine cos 72 degrees = 0.3090, and no five points do better
-    assert thomson.minimise(5, 2, starts=8, threshold=0.3091).energy == pytest.approx(0, abs=1e-12)
-    assert thomson.minimise(5, 2, starts=8, threshold=0.305).energy > 1e-5
+    assert toy.thomson_minimum(5, 2, starts=8, threshold=0.3091).energy == pytest.approx(0, abs=1e-12)
+    assert toy.thomson_minimum(5, 2, starts=8, threshold=0.305).energy > 1e-5
 
 
 @pytest.mark.parametrize("energy", ["overlap", "coulomb"])
@@ -67,10 +68,10 @@ def test_gradients(energy):
 
 
 def test_figures():
-    np.testing.assert_allclose(geometry.gram(thomson.simplex(3)), 4 / 3 * np.eye(4) - 1 / 3, atol=1e-14)
-    assert thomson.simplex(1).shape == (1, 2)
-    np.testing.assert_allclose(thomson.polygon(2), [[1, -1], [0, 0]], atol=1e-15)
-    square = thomson.sum_of_parts([[1, -1]], [[1, -1]])
+    np.testing.assert_allclose(toy.gram(toy.simplex(3)), 4 / 3 * np.eye(4) - 1 / 3, atol=1e-14)
+    assert toy.simplex(1).shape == (1, 2)
+    np.testing.assert_allclose(toy.polygon(2), [[1, -1], [0, 0]], atol=1e-15)
+    square = toy.direct_sum([[1, -1]], [[1, -1]])
     np.testing.assert_allclose(square, [[1, -1, 0, 0], [0, 0, 1, -1]])
 
 
@@ -87,4 +88,4 @@ def test_the_energy_does_not_depend_on_rotation_order_and_length():
     rng = np.random.default_rng(0)
     W, Q = rng.standard_normal((3, 5)), np.linalg.qr(rng.standard_normal((3, 3)))[0]
     moved = (Q @ W * rng.uniform(0.5, 2, 5))[:, rng.permutation(5)]
-    assert thomson.thomson_energy(moved) == pytest.approx(thomson.thomson_energy(W), rel=1e-12)
+    assert toy.thomson_energy(moved) == pytest.approx(toy.thomson_energy(W), rel=1e-12)

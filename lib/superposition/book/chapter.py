@@ -12,6 +12,8 @@ def _numbers(value):
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(part, (str, int, float)) and not isinstance(part, bool) for part in parts):
         raise ValueError("not a list of numbers")
+    if not all(checks.plainly_written(part) for part in parts if isinstance(part, str)):
+        raise ValueError("numbers are written with the digits 0 to 9, without separators")
     try:
         return sorted({float(part) for part in parts if str(part).strip()})
     except (OverflowError, ValueError):

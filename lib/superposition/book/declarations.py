@@ -1,12 +1,13 @@
 """The claims of the texts, declared once in ``claims.toml``: whose statement, its place and our verdict."""
 
 import tomllib
-from dataclasses import dataclass
+from dataclasses import MISSING, dataclass, fields
 from functools import cache
 from importlib import resources
 
 from superposition import checks
 
+FILE = "claims.toml"  # in this package
 KINDS = ("equation", "definition", "figure", "claim", "open question")
 VERDICTS = (
     "holds", "holds with conditions", "misprint", "corrected", "refuted", "completed", "open", "not reproduced",
@@ -80,17 +81,32 @@ def declared() -> dict[str, Claim]:
     Raises
     ------
     ValueError
-        If an entry has an unknown text, kind, verdict, ``whose`` or status, a verdict that is not for its ``whose``,
-        or a quote or status that is missing or too much.
+        If an entry lacks a field or has an unknown one; has an unknown text, kind, verdict, ``whose`` or status, or a
+        verdict that is not for its ``whose``; or if its quote, status or right form is missing or superfluous. The
+        message begins with the file.
     """
-    text = resources.files("superposition.book").joinpath("claims.toml").read_text(encoding="utf-8")
-    claims = {name: Claim(id=name, **entry) for name, entry in tomllib.loads(text).items()}
-    for claim in claims.values():
-        checks.one_of(f"text of {claim.id}", claim.text, tuple(TEXTS))
-        checks.one_of(f"kind of {claim.id}", claim.kind, KINDS)
-        checks.one_of(f"verdict of {claim.id}", claim.verdict, VERDICTS)
-        _check_whose(claim)
-    return claims
+    text = resources.files("superposition.book").joinpath(FILE).read_text(encoding="utf-8")
+    try:
+        return {name: _claim(name, entry) for name, entry in tomllib.loads(text).items()}
+    except ValueError as error:
+        raise ValueError(f"{FILE}: {error}") from None
+
+
+def _claim(name, entry):
+    needed = {field.name: field.default is MISSING for field in fields(Claim) if field.name != "id"}
+    for field in entry:
+        checks.one_of(f"field of {name}", field, tuple(needed))
+    for field in needed:
+        if needed[field] and field not in entry:
+            raise ValueError(f"{field} of {name} is missing")
+        if not isinstance(entry.get(field, ""), str):
+            raise ValueError(f"{field} of {name} = {checks.shown(entry[field])}; allowed: a text")
+    claim = Claim(id=name, **entry)
+    checks.one_of(f"text of {name}", claim.text, tuple(TEXTS))
+    checks.one_of(f"kind of {name}", claim.kind, KINDS)
+    checks.one_of(f"verdict of {name}", claim.verdict, VERDICTS)
+    _check_whose(claim)
+    return claim
 
 
 def _check_whose(claim):

@@ -267,7 +267,8 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
         If a name is unknown or a value is not allowed: which one, what it was, what is allowed.
     """
     known = model.model_fields
-    for name in _injected_names(namespace.get("In", [])):
+    injected = list(_injected_names(running.cells(namespace)))
+    for name in injected:
         if name not in known:
             near = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
             raise ParameterError(f"{name} is no parameter of this chapter; nearest: {near}; all: {', '.join(known)}")
@@ -279,7 +280,10 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     except ValidationError as error:
         first = error.errors()[0]
         name = str(first["loc"][0])
-        raise ParameterError(_sentence(name, namespace[name], known[name], first)) from None
+        sentence = _sentence(name, namespace[name], known[name], first)
+        if name not in injected and (other := _end_from(known[name], injected)):
+            sentence = f"{other} = {checks.shown(namespace[other])} does not go with {name}: {sentence}"
+        raise ParameterError(sentence) from None
     if {"device", "steps"} & set(known):
         _divide_work(par)
     running.say_whose(par)
@@ -308,9 +312,15 @@ def _sentence(name, value, field, problem):
     return f"{refusal}; {reason}" if reason else refusal
 
 
-def _injected_names(history):
+def _end_from(field, injected):
+    """The injected name that an end of a field's range depends on; None if there is none."""
+    others = (getattr(getattr(one, "func", None), "other", None) for one in field.metadata)
+    return next((other for other in others if other in injected), None)
+
+
+def _injected_names(cells):
     """Names that papermill set: its cell begins with the comment "# Parameters"."""
-    for source in history:
+    for source in cells:
         if source.startswith("# Parameters\n"):
             for statement in ast.parse(source).body:
                 if isinstance(statement, (ast.Assign, ast.AnnAssign)):

@@ -26,6 +26,14 @@ def name_of(source: str) -> str:
     return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
 
 
+def cells(namespace: Mapping[str, Any]) -> list[str]:
+    """Return the code of the cells that ran; IPython's own list, since a reader may set a parameter called In."""
+    shell = _shell()
+    if shell is not None and shell.user_ns is namespace:
+        return shell.history_manager.input_hist_parsed
+    return namespace.get("In", [])
+
+
 def show_captions() -> None:
     """Print the caption of each figure below it, wherever a kernel runs the page."""
     shell = _shell()

@@ -1,50 +1,73 @@
 """Better codes than the rug: loud and quiet features, swept fans, antipodal pairs, tiles and mixtures of them.
 
-What stands here is theory, in float64; every argument is checked, and a ValueError says what is allowed. Behind it,
-unchecked: `superposition.codes.lower_bound` and `superposition.codes.rare_features` (how far down anyone can go),
-`superposition.codes.budgets` (what loud and quiet codes need), `superposition.codes.layered_tiles` and, with torch,
-`superposition.codes.tile_search` and `superposition.codes.dense_training`. There W is a product W_out W_in, (B, B), of
-one block, b its bias, p the probability that a feature is on, in (0, 1], and r the compression ratio, in (0, 1].
+Codes in closed form, their exact losses, lower bounds for all codes, and searches; those that train need torch. W is a
+product W_out W_in, (B, B), of one block, b its bias, p the probability that a feature is on, in (0, 1], and r the
+compression ratio, in (0, 1]. An argument outside of its range is refused with a ValueError.
 
 Source: ours, beyond The Persian Rug.
 """
 
-from superposition.codes.face import (
-    antipodal_loss,
-    antipodal_optimum,
-    best_decoder,
-    best_digon,
-    best_known,
-    bound_at_any_size,
-    code_loss,
-    cone,
-    counting_bound,
-    digon,
-    fan_loss,
+from superposition.codes.any_size import bound_at_any_size
+from superposition.codes.best_map import Best, best_along, best_codes, best_known, rug_code, side_by_side
+from superposition.codes.budgets import Candidate, Priced, candidate_code, candidate_codes, under_budget
+from superposition.codes.conflict_search import (
+    annealed_conflicts,
+    annealed_levels,
+    conflict_score,
+    fewest_conflicts,
+    lemma_score,
+    lowest_score,
+)
+from superposition.codes.dense_training import random_tiles, train_blocks, train_dense
+from superposition.codes.exact_losses import Decoder, best_decoder, code_loss, output_moments, simulated_code_loss
+from superposition.codes.fans import Code, cone, fan_loss, hider_counts, priority_fan
+from superposition.codes.graphs import (
+    GRAPH_PARAMETERS,
+    GraphTile,
+    graph_adjacency,
     graph_code,
     graph_tile,
-    hull,
-    priority_fan,
-    swept_fan,
-    swept_loss,
+    strongly_regular_parameters,
 )
+from superposition.codes.layered_tiles import LayeredTile, layered_rug, layered_tile
+from superposition.codes.lower_bound import (
+    DIGON_CONSTANT,
+    best_known_constant,
+    conflict_cost,
+    fewest_conflicts_in_space,
+    general_bound,
+    hierarchical_bound,
+    limit_cost,
+    symmetrisable_bound,
+    truncated_squares,
+)
+from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
+from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
+from superposition.codes.plain_training import train_plain
+from superposition.codes.planes import LARGEST_FAN
+from superposition.codes.ranges import LARGEST_INHIBITION, LARGEST_PARTNER, LARGEST_WEIGHT
+from superposition.codes.rare_features import (
+    antipodal_constant,
+    counting_bound,
+    drop_bounds,
+    rug_at_small_p,
+    rug_constant,
+    shallow_cells,
+)
+from superposition.codes.swept import LARGEST_SWEPT, swept_fan, swept_loss
+from superposition.codes.tile_search import measured_code_loss, search_tile
 
 __all__ = [
-    "antipodal_loss",
-    "antipodal_optimum",
-    "best_decoder",
-    "best_digon",
-    "best_known",
-    "bound_at_any_size",
-    "code_loss",
-    "cone",
-    "counting_bound",
-    "digon",
-    "fan_loss",
-    "graph_code",
-    "graph_tile",
-    "hull",
-    "priority_fan",
-    "swept_fan",
-    "swept_loss",
-]
+    "DIGON_CONSTANT", "GRAPH_PARAMETERS", "LARGEST_FAN", "LARGEST_INHIBITION", "LARGEST_PARTNER", "LARGEST_SWEPT",
+    "LARGEST_WEIGHT", "Best", "Candidate", "Code", "Decoder", "GraphTile", "Hull", "LayeredTile", "Priced",
+    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "best_along", "best_codes",
+    "best_decoder", "best_digon", "best_known", "best_known_constant", "bound_at_any_size", "candidate_code",
+    "candidate_codes", "code_loss", "cone", "conflict_cost", "conflict_score", "counting_bound", "digon",
+    "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound",
+    "graph_adjacency", "graph_code", "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls",
+    "layered_rug", "layered_tile", "lemma_score", "limit_cost", "lower_hull", "lowest_score", "measured_code_loss",
+    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "random_tiles", "rug_at_small_p", "rug_code",
+    "rug_constant", "search_tile", "shallow_cells", "side_by_side", "simulated_code_loss",
+    "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetrisable_bound", "train_blocks", "train_dense",
+    "train_plain", "truncated_squares", "under_budget",
+]  # fmt: skip

@@ -12,20 +12,39 @@ from functools import cache
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from superposition import ranges
+from superposition.checked import checked
 from superposition.codes.lower_bound import KAPPA, conflict_cost
 
-ERRORS = np.geomspace(1e-8, 0.08, 141)  # mean squared errors of a feature that is on, at which a share is computed
+_ERRORS = np.geomspace(1e-8, 0.08, 141)  # mean squared errors of a feature that is on, at which a share is computed
 _WEIGHTS = np.geomspace(0.02, 100, 91)  # of a rival
 _SPENT = np.r_[0, np.geomspace(1e-8, 3, 161)]  # squared error spent at one strength
 
 
-def bound(p: float, r: float) -> float:
-    """No code has a lower loss per feature, at any number of features and a rank of at most r times it."""
+@checked(p=ranges.sparse_probability, r=ranges.one_ratio)
+def bound_at_any_size(p: float, r: float) -> float:
+    """Lower bound on the loss per feature of every code of a rank up to r times its number of features, for every p.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Source: ours. Features whose error is above a limit cost that. The others respond to each rival alone, by
+    Hoeffding's decomposition of the variance and Chebyshev's inequality, and the rank limits how few rivals there are.
+    Integrals are bounded from below, on grids. Use `counting_bound` instead where r is of order p.
+
+    Examples
+    --------
+    >>> round(bound_at_any_size(0.01, 0.2) / 0.01**2, 3)  # `general_bound` is 0.431
+    0.192
+    """
     # features whose error is above a limit cost the limit; the others, a share g of all, obey the Lemma, and
     # (1 - g) limit + cost (g^2 / r - g) is least where its slope in g is zero, or at an end
-    limit = (1 - p) * ERRORS
+    limit = (1 - p) * _ERRORS
     gain = np.maximum(0, 1 - np.sqrt(12 * np.minimum(limit, 1 / 12)))  # their diagonal is at least this
-    cost = p * (1 - p) * shares() * gain**2 * KAPPA
+    cost = p * (1 - p) * _shares() * gain**2 * KAPPA
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.nan_to_num(r * (limit + cost) / (2 * cost), nan=1, posinf=1)
     g = np.clip(least, r, 1)
@@ -33,8 +52,8 @@ def bound(p: float, r: float) -> float:
 
 
 @cache
-def shares() -> NDArray[np.float64]:
-    """Least share of a conflict's cost that a rival still costs an output, by its mean squared error in ERRORS."""
+def _shares() -> NDArray[np.float64]:
+    """Least share of a conflict's cost that a rival still costs an output, by its mean squared error in _ERRORS."""
     # Every grid errs on the safe side. What a rival does rises with the strength of the output's own feature: the lower
     # end of each cell. It falls with the error spent: the upper end, while the multiplier charges the lower. It is
     # concave in the rival's strength, so chords lie below. Its mean square rises with the weight, but slower than the
@@ -47,7 +66,7 @@ def shares() -> NDArray[np.float64]:
     return np.min([_dual(kept) for kept in [*np.maximum(rising, slower), *ends]], axis=0)
 
 
-def least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray[np.float64]:
+def _least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray[np.float64]:
     """Least E min(F, rival) over outputs F >= 0 with E (own - F)^2 <= error: what switching a rival on must do."""
     # concave in F, so two values suffice: either own - sqrt(error), or the rival's strength and a lower one, 2 rival -
     # own or 0, that is rare enough
@@ -63,7 +82,7 @@ def _squares(weight, own):
     """Mean over the rival's strength of the square of what it must do, at each own strength and error spent."""
     rival = weight * np.arange(33) / 32
     below = np.count_nonzero(rival < own.max())  # a rival above every own strength must do what any such one must
-    answer = least_answer(rival[: below + 1], own, _SPENT[1:, None])
+    answer = _least_answer(rival[: below + 1], own, _SPENT[1:, None])
     low, high = answer[..., :-1], answer[..., 1:]
     cells = np.sum(low**2 + low * high + high**2, axis=-1) / 3
     return (cells + (32 - min(below, 32)) * answer[..., -1] ** 2) / 32
@@ -73,4 +92,4 @@ def _dual(kept):
     """The least mean of `kept` (own strength, error spent) at each mean error, from below, by a multiplier."""
     multipliers = np.geomspace(1e-3, 1e5, 121)
     value = np.min(kept + multipliers[:, None, None] * _SPENT[:-1], axis=2).mean(axis=1)
-    return np.clip(np.max(value - multipliers * ERRORS[:, None], axis=1), 0, 1)
+    return np.clip(np.max(value - multipliers * _ERRORS[:, None], axis=1), 0, 1)

@@ -14,12 +14,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import features, relu_integrals
+from superposition import features, ranges, relu_integrals
+from superposition.checked import checked
+from superposition.codes import ranges as within
 from superposition.features import Estimate
 from superposition.rug.rugs import row_loss
 
-LARGEST = 1e300  # of negative weights; those of a fan reach 1e250
-LOUDEST = 1e75  # of positive weights and biases
 SILENCING = 1e25  # a weight so many times below all that is positive shuts the output, as any below it
 LARGEST_ENUMERATION = 3_000_000  # sets of active features that one output may need
 
@@ -32,15 +32,59 @@ class Decoder(NamedTuple):
     loss: float
 
 
+@checked(within.same_length, W=within.weights, b=within.bias_row, p=ranges.one_probability, rtol=within.share)
 def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> float:
-    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features."""
+    """Loss per feature of ReLU(W x + b), by exact integrals over every set of active features.
+
+    Parameters
+    ----------
+    rtol : float
+        Sets with many active features are left out once they are worth less than this share of the loss, by a bound
+        that holds for any weights. 0 leaves out none.
+
+    Returns
+    -------
+    float
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than three million sets.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1 and 2 per feature. Use `simulated_code_loss` instead where too many features meet.
+
+    Examples
+    --------
+    >>> round(code_loss([[1, -1], [-1, 1]], [0, 0], 0.5), 6)  # a digon: p^2 / 6
+    0.041667
+    """
     W, b, top = np.asarray(W, float), np.asarray(b, float), float(features.second_moment(p))
     parts = [output_moments(np.delete(row, i), row[i], b[i], p, rtol=rtol) for i, row in enumerate(W)]
     return float(np.mean([top - 2 * overlap + power for overlap, power in parts]))
 
 
+@checked(
+    others=within.row_of_weights,
+    own=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
+    b=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
+    p=ranges.one_probability,
+    rtol=within.share,
+)
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
-    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact (The Persian Rug, eq. 4)."""
+    """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
+
+    Returns
+    -------
+    overlap, power : float
+        Source: The Persian Rug, eq. 4. Sets of active features are left out as in `code_loss`.
+
+    Examples
+    --------
+    >>> [round(value, 6) for value in output_moments([], 1.0, 0.0, 0.3)]  # alone: p / 3 both
+    [0.1, 0.1]
+    """
     from scipy.stats import binom  # as long to import as all the rest
 
     others = np.asarray(others, float)
@@ -60,8 +104,31 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
     return float(overlap), float(power)
 
 
+@checked(W=within.with_diagonal, p=ranges.one_probability, rtol=within.share)
 def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
-    """Best bias and gain of every output of a code, each row on its own."""
+    """Best bias and gain of every output of a code, each row on its own.
+
+    Returns
+    -------
+    Decoder
+        The weights ``gain[:, None] * W`` with bias ``b`` have the loss. Sets of active features are left out as in
+        `code_loss`.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or an output would need more than three million sets.
+
+    Notes
+    -----
+    Source: for each ratio of bias and gain the best gain is known (The Persian Rug, eq. 9); the search runs over that
+    ratio, from -0.6 to 0.2 of the diagonal.
+
+    Examples
+    --------
+    >>> best_decoder([[1.0]], 0.1).gain.round(6)
+    array([1.])
+    """
     W = np.asarray(W, float)
     rows = [_best_row(np.delete(row, i) / row[i], p, rtol) for i, row in enumerate(W)]
     gain, shift, loss = np.array(rows).T
@@ -101,10 +168,29 @@ def shifts(weights: NDArray[np.float64], p: float) -> NDArray[np.float64]:
     return np.linspace(-2.5, 0.5, 13) * float(np.sqrt(features.variance(p) * np.sum(weights**2)))
 
 
+@checked(
+    within.same_length,
+    W=within.weights,
+    b=within.bias_row,
+    p=ranges.one_probability,
+    samples=within.draws,
+    seed=ranges.seed,
+)
 def simulated_code_loss(
     W: NDArray[np.float64], b: NDArray[np.float64], p: float, *, samples: int, seed: int | np.random.Generator
 ) -> Estimate:
-    """The loss of `code_loss` by Monte Carlo, its error over feature vectors."""
+    """The loss of `code_loss` by Monte Carlo.
+
+    Returns
+    -------
+    superposition.features.Estimate
+        Mean and standard error over feature vectors. Source: ours. Use `measured_code_loss` instead at small p.
+
+    Examples
+    --------
+    >>> round(simulated_code_loss([[1, -1], [-1, 1]], [0, 0], 0.5, samples=10_000, seed=0).mean, 2)
+    0.04
+    """
     rng = np.random.default_rng(seed)
     chunk, errors = max(1, 2**21 // len(W)), []
     for start in range(0, samples, chunk):

@@ -1,7 +1,7 @@
 """Graph tiles: codes whose rivals are the neighbours in a triangle-free strongly regular graph.
 
 The projector on the most negative eigenspace of such a graph has a negative entry for every edge and a small
-positive one for every other pair: each feature is inhibited by its neighbours, who leave each other alone.
+positive one for every other pair: each feature is inhibited by its neighbours, which leave each other alone.
 Unlike fans these codes need no dynamic range. Source: ours; the graphs are those of Higman, Sims, Hoffman,
 Singleton, Gewirtz and Clebsch, the largest from the Golay code. Each is the only graph with its parameters.
 """
@@ -10,18 +10,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import features
+from superposition import checks, features, ranges
+from superposition.checked import checked
 from superposition.codes.exact_losses import best_shift, best_shift_by_law, output_moments, shifts
 from superposition.codes.fans import Code
 
 CROWDED = 0.3  # features on at once, on average, beyond which sets of active features are too many to enumerate
 
 # parameters of the strongly regular graphs: features, neighbours, common neighbours of an edge and of a non-edge
-PARAMETERS = {
+GRAPH_PARAMETERS = {
     "Clebsch": (16, 5, 0, 2),
     "Hoffman-Singleton": (50, 7, 0, 1),
     "Gewirtz": (56, 10, 0, 2),
@@ -46,13 +48,58 @@ class GraphTile:
     loss: float
 
 
-def adjacency(name: str) -> NDArray[np.int64]:
-    """Adjacency matrix (n, n) of a graph of `PARAMETERS`, built from scratch."""
+def _tile(name: str, value: Any) -> GraphTile:
+    """A `GraphTile` from `graph_tile`."""
+    found = ranges.instance(GraphTile)(name, value)
+    checks.one_of("name", found.name, tuple(GRAPH_PARAMETERS))
+    checks.number("inhibition", found.inhibition, 0, 1, open_high=True)
+    checks.one_of("nd", found.nd, (_graph_row(found.name, found.inhibition)[1],))
+    for field in ("a", "b"):
+        checks.number(field, getattr(found, field), -ranges.LARGEST, ranges.LARGEST)
+    return found
+
+
+@checked(name=ranges.one_of(*GRAPH_PARAMETERS))
+def graph_adjacency(name: str) -> NDArray[np.int64]:
+    """Adjacency matrix of one of the five graphs, built from scratch.
+
+    Returns
+    -------
+    numpy.ndarray
+        Shape (n, n), entries 0 and 1. Source: the constructions are those of `superposition.codes.graphs`.
+
+    Examples
+    --------
+    >>> graph_adjacency("Clebsch").sum(axis=0)[:3]
+    array([5, 5, 5])
+    """
     return _BUILD[name]()
 
 
-def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
-    """Parameters (n, k, lambda, mu) of a strongly regular graph from its adjacency matrix (n, n)."""
+@checked(A=ranges.array("n n"))
+def strongly_regular_parameters(A: ArrayLike) -> tuple[int, int, int, int]:
+    """Parameters (n, k, lambda, mu) of a strongly regular graph.
+
+    Parameters
+    ----------
+    A : array_like
+        Adjacency matrix, shape (n, n). Any other graph is refused.
+
+    Returns
+    -------
+    tuple of int
+        Features, neighbours, common neighbours of an edge and of a pair that is no edge.
+
+    Raises
+    ------
+    ValueError
+        If the graph is not strongly regular.
+
+    Examples
+    --------
+    >>> strongly_regular_parameters(graph_adjacency("Clebsch"))
+    (16, 5, 0, 2)
+    """
     A = np.asarray(A)
     simple = np.array_equal(A, A.T) and not A.diagonal().any() and np.isin(A, (0, 1)).all()
     if not simple or len(np.unique(A.sum(axis=0))) != 1:
@@ -67,10 +114,10 @@ def strongly_regular(A: ArrayLike) -> tuple[int, int, int, int]:
     return len(A), int(A[0].sum()), int(found[0][0]), int(found[1][0])
 
 
-def graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], int]:
+def _graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], int]:
     """Off-diagonal entries (n - 1,) of a row of a graph tile, the neighbours first, and its rank."""
     # with inhibition c the tile is (W - c J) / (1 - c), J all ones: one dimension more, everything a little lower
-    c, (n, k, common, apart) = inhibition, PARAMETERS[name]
+    c, (n, k, common, apart) = inhibition, GRAPH_PARAMETERS[name]
     spread = np.sqrt((common - apart) ** 2 + 4 * (k - apart))
     tau = (common - apart - spread) / 2
     nd = round(((n - 1) + (2 * k + (n - 1) * (common - apart)) / spread) / 2)
@@ -79,26 +126,76 @@ def graph_row(name: str, inhibition: float = 0.0) -> tuple[NDArray[np.float64], 
     return (row - c) / (1 - c), nd + (c > 0)
 
 
+@checked(
+    name=ranges.one_of(*GRAPH_PARAMETERS), p=ranges.one_probability, inhibition=ranges.number(0, 1, open_high=True)
+)
 def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTile:
-    """A graph tile with the gain and bias that suit it best, by the exact law of its interference."""
+    """A graph tile with the gain and bias that suit it best, by the exact law of its interference.
+
+    Parameters
+    ----------
+    inhibition : float, optional
+        c in (W - c J) / (1 - c), J all ones, in [0, 1): one dimension more, everything a little lower. The best from
+        0.005 to 0.2 if left out.
+
+    Returns
+    -------
+    GraphTile
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside its range, or `p` too small for the law to be resolved.
+
+    Notes
+    -----
+    Source: ours, with the law of a row in The Persian Rug, eq. 4. Use `priority_fan` instead where the dynamic range
+    is not limited.
+
+    Examples
+    --------
+    >>> tile = graph_tile("Higman-Sims", 0.05, inhibition=0)
+    >>> tile.nd, round(tile.loss, 4)
+    (22, 0.0044)
+    """
     from scipy.optimize import minimize_scalar
 
     if inhibition is None:
         best = minimize_scalar(
-            lambda c: best_gain_and_bias(graph_row(name, c)[0], p)[2],
+            lambda c: _best_gain_and_bias(_graph_row(name, c)[0], p)[2],
             bounds=(0.005, 0.2),
             method="bounded",
             options={"xatol": 2e-3},
         )
         inhibition = float(best.x)
-    row, nd = graph_row(name, inhibition)
-    a, b, loss = best_gain_and_bias(row, p)
+    row, nd = _graph_row(name, inhibition)
+    a, b, loss = _best_gain_and_bias(row, p)
     return GraphTile(name, nd, nd / (len(row) + 1), inhibition, a, b, loss)
 
 
+@checked(tile=_tile, p=ranges.one_probability)
 def graph_code(tile: GraphTile, p: float) -> Code:
-    """Weights of a graph tile."""
-    A, c = adjacency(tile.name), tile.inhibition
+    """Weights of a graph tile.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1]: the mean of the interference goes into the bias.
+
+    Returns
+    -------
+    Code
+
+    Notes
+    -----
+    Source: ours; the vectors span the eigenspace of the least eigenvalue of the adjacency matrix.
+
+    Examples
+    --------
+    >>> graph_code(graph_tile("Clebsch", 0.1, inhibition=0), 0.1).W_in.shape
+    (5, 16)
+    """
+    A, c = graph_adjacency(tile.name), tile.inhibition
     space = tile.nd - (c > 0)
     lowest = np.linalg.eigh(A)[1][:, :space]  # of equal eigenvalues: only the space does not hang on rounding
     inside = lowest @ (lowest.T @ np.random.default_rng(0).standard_normal((len(A), space)))
@@ -106,11 +203,11 @@ def graph_code(tile: GraphTile, p: float) -> Code:
     extra = np.full((len(A), int(c > 0)), np.sqrt(c))
     W_in = np.c_[vectors, extra].T / (1 - c)
     W_out = tile.a * np.c_[vectors, -extra]
-    b = tile.b - tile.a * float(features.mean(p)) * graph_row(tile.name, c)[0].sum()
+    b = tile.b - tile.a * float(features.mean(p)) * _graph_row(tile.name, c)[0].sum()
     return Code(W_in, W_out, np.full(len(A), b))
 
 
-def best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float, float]:
+def _best_gain_and_bias(off_diagonal: ArrayLike, p: float) -> tuple[float, float, float]:
     """Best gain and effective bias for the actual row of weights, and the loss, with no Gaussian assumption."""
     weights = np.asarray(off_diagonal, float)
     if len(weights) * p < CROWDED:

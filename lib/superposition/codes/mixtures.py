@@ -13,8 +13,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
+from superposition import checks, features, ranges
+from superposition.checked import checked
 from superposition.codes import partners
+from superposition.codes import ranges as within
 from superposition.rug import meanfield
 
 if TYPE_CHECKING:
@@ -44,11 +46,11 @@ class Hull:
     phase: tuple
 
     def at(self, r: ArrayLike) -> Floats:
-        """Loss per feature of the best mixture."""
+        """Loss per feature of the best mixture at compression ratios from 0 to 1."""
         return np.interp(checks.real("r", r, 0, 1), self.r, self.loss)
 
     def parts(self, r: float) -> tuple[Part, ...]:
-        """What the best mixture consists of."""
+        """Parts of the best mixture at one compression ratio from 0 to 1."""
         r = checks.number("r", r, 0, 1)
         right = min(max(int(np.searchsorted(self.r, r)), 1), len(self.r) - 1)
         low, high = self.r[right - 1], self.r[right]
@@ -59,13 +61,47 @@ class Hull:
         return tuple(Part(self.phase[i], float(self.r[i]), float(weight)) for i, weight in ends if weight > 1e-12)
 
 
+@checked(p=ranges.one_probability, without=within.phases, points=ranges.whole(10, 10_000))
 def hull(p: float, *, without: Sequence[str] = (), points: int = 160) -> Hull:
-    """The best mixture of phases at every compression ratio."""
+    """The best mixture of phases at every compression ratio.
+
+    Parameters
+    ----------
+    points : int
+        Ratios at which the two rugs are computed, from 10 to 10000.
+
+    Returns
+    -------
+    Hull
+        With ``at(r)``, the loss, and ``parts(r)``, the phases of the mixture and their shares.
+
+    Notes
+    -----
+    Source: ours. The text's theory is the phase "rug" alone. Use `best_known` instead with fans and lower bounds.
+
+    Examples
+    --------
+    >>> mixed = hull(0.05, points=20)
+    >>> round(float(mixed.at(0.2)), 5), [part.phase for part in mixed.parts(0.03)]
+    (0.00618, ['dropped', 'antipodal'])
+    """
     return hulls([p], without=without, points=points)[0]
 
 
+@checked(p=within.probabilities, without=within.phases, points=ranges.whole(10, 10_000))
 def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> list[Hull]:
-    """The same at several probabilities, shape (n,), faster than one by one."""
+    """`hull` at several probabilities, shape (n,), faster than one by one.
+
+    Returns
+    -------
+    list of Hull
+        One for each probability. Source: ours.
+
+    Examples
+    --------
+    >>> [round(float(mixed.at(0.2)), 5) for mixed in hulls([0.05, 0.1], points=20)]
+    [0.00618, 0.01682]
+    """
     p = np.atleast_1d(np.asarray(p, float))
     found = [[("dropped", 0.0, float(top)), ("own dimension", 1.0, 0.0)] for top in features.variance(p)]
     for name, (ratios, losses) in CURVES.items():
@@ -76,8 +112,20 @@ def hulls(p: ArrayLike, *, without: Sequence[str] = (), points: int = 160) -> li
     return [_hull(float(q), at) for q, at in zip(p, found, strict=True)]
 
 
-def tangent(p: float) -> float:
-    """Ratio below which dropping features beats the rug, in the Gaussian theory; 0 if they never are dropped."""
+@checked(p=ranges.one_probability)
+def dropping_ratio(p: float) -> float:
+    """Compression ratio below which dropping features beats the rug, in the Gaussian theory.
+
+    Returns
+    -------
+    float
+        0 if features never are dropped. Source: ours, against The Persian Rug, section 4.2.1.
+
+    Examples
+    --------
+    >>> round(dropping_ratio(0.05), 3)
+    0.173
+    """
     # Section 4.2.1 of the text bounds the noise of the average row, which bounds the loss only where it is convex in r.
     low, high = np.log(1e-5), np.log(0.999)
     for _ in range(4):  # the steepest line from (0, Var[x]); each grid lies around the best point of the last
@@ -109,8 +157,20 @@ def _hull(p, found):
     return Hull(p, np.array(r), np.array(loss), names)
 
 
-def lower_hull(found):
-    """The vertices of the lower convex hull of points (name, r, loss), by Andrew's monotone chain."""
+@checked(found=within.sorted_points)
+def lower_hull(found: Sequence[tuple[str, float, float]]) -> list[tuple[str, float, float]]:
+    """The vertices of the lower convex hull of codes (name, ratio, loss), by Andrew's monotone chain.
+
+    Returns
+    -------
+    list of tuple
+        The codes that no mixture of others beats, by increasing ratio.
+
+    Examples
+    --------
+    >>> lower_hull([("a", 0.0, 1.0), ("b", 0.5, 0.9), ("c", 1.0, 0.0)])
+    [('a', 0.0, 1.0), ('c', 1.0, 0.0)]
+    """
     kept = []
     for point in found:
         while len(kept) > 1 and _turn(kept[-2], kept[-1], point) <= 0:

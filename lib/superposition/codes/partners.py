@@ -1,9 +1,8 @@
 """Outputs with one strong partner: antipodal rugs and digons.
 
-One output sees ``ReLU(a (x - c x' + nu) + b)``: its own feature, one partner with weight -c, and
-Gaussian interference ``nu`` of all the others. The text's theory has no such partner; it is what
-beats the Persian rug. `superposition.rug.meanfield` has the same without the partner, and the
-antipodal rug (c = 1) under names of its own.
+One output is ``ReLU(a (x - c x' + nu) + b)``: its own feature, one partner with weight -c, and
+Gaussian interference ``nu`` of all the others. The text's theory has no such partner, which beats
+the Persian rug. `superposition.rug.optimum` is the same without the partner.
 """
 
 from __future__ import annotations
@@ -12,28 +11,77 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import features, minima
+from superposition import features, minima, ranges
+from superposition.checked import checked
+from superposition.codes import ranges as within
+from superposition.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 from superposition.rug.meanfield import THRESHOLDS, Optimum, noise_std
-from superposition.rug.moments import floats, gauss_legendre, moment, moment_direct, moment_tail, piecewise, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
     from superposition.checks import Floats
 
-WEIGHTS = 1e6  # largest weight of a partner, and one over the smallest
 
+@checked(
+    within.broadcast("a", "b", "sigma", "c", "p"),
+    a=within.gain,
+    b=ranges.real(),
+    sigma=within.spread,
+    c=within.partner,
+    p=ranges.probability,
+)
+def partner_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
+    """Mean squared error of a feature whose output has a partner and Gaussian interference of all other features.
 
-def loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
-    """Loss of a feature whose output has a partner, W_ij = -a c; ``sigma`` has the partner's noise in it, ``b`` not."""
+    The output is ``ReLU(a (x - c x' + nu) + b)``, x' the partner. An antipodal rug has c = 1.
+
+    Parameters
+    ----------
+    b : array_like
+        Bias, in [-1e30, 1e30]. The mean of ``nu`` is in it, that of the partner is not: the effective bias, as
+        `superposition.rug.loss` has it, is b - a c p/2.
+    sigma : array_like
+        Standard deviation of all off-diagonal noise, as in `superposition.rug.loss`. The partner is part of it, so
+        that ``nu`` has variance sigma^2 - c^2 Var[x], which must not be negative.
+    c : array_like
+        Weight of the partner, from 1e-6 to 1e6.
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, of the broadcast shape.
+
+    Notes
+    -----
+    Source: ours; The Persian Rug, eq. 5, has no partner. Tested against 30-digit quadrature. Use
+    `superposition.rug.loss` instead for a rug without partners.
+
+    Examples
+    --------
+    >>> float(round(partner_loss(a=1.2, b=-0.3, sigma=0.25, c=1, p=0.05), 6))
+    0.006852
+    """
     # Four cases, own feature and partner on or off; each is an average of moments E[ReLU(m + s Z)^k] over uniform
     # strengths, and these averages are moments again, up to k = 4.
     a, b, sigma, c, p = floats(a, b, sigma, c, p)
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
-def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
-    """Gain and bias that minimise the loss of an output with a partner, sigma > 0."""
+@checked(within.broadcast("sigma", "c", "p"), sigma=within.noise_above, c=within.partner, p=ranges.probability)
+def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
+    """Gain and bias that minimise the `partner_loss`.
+
+    Returns
+    -------
+    Optimum
+        Fields ``a``, ``b``, ``sigma`` and ``loss``, each of the broadcast shape. Source: ours.
+
+    Examples
+    --------
+    >>> float(partner_optimum(0.25, 1, 0.05).loss.round(5))
+    0.00596
+    """
     # Eq. 16 of The Persian Rug gives the gain for every b / a; the search runs along that line.
     sigma, c, p = floats(sigma, c, p)
     noise = _gaussian_part(sigma, c, p)
@@ -42,15 +90,59 @@ def optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
 
+@checked(within.broadcast("p", "c"), p=ranges.probability, c=within.partner)
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
-    """Best loss of a digon, ((a_1, -a_1 c), (-a_2 / c, a_2)), averaged over both features."""
+    """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
+
+    Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
+
+    Parameters
+    ----------
+    c : array_like
+        The partner's weight in the first row, from 1e-6 to 1e6; 1 / c is that in the second.
+
+    Returns
+    -------
+    numpy.ndarray
+        The loss per feature, averaged over both.
+
+    Notes
+    -----
+    Source: ours. As p -> 0 it is p^2 (1 + c^-2) (2 - 1/c) / 12 for c >= 1: p^2 / 6 for the tied digon, and least at
+    c = 3, where it is 25/162 p^2. Use `best_digon` instead for the best c.
+
+    Examples
+    --------
+    >>> p = 1e-6
+    >>> float(round(digon(p, c=1) / p**2, 4)), float(round(digon(p, c=3) / p**2, 4))
+    (0.1667, 0.1543)
+    """
     p, c = np.broadcast_arrays(np.asarray(p, float), np.asarray(c, float))
     weight = np.stack([c, 1 / c])  # of either partner on the other
-    return optimum(weight * np.sqrt(features.variance(p)), weight, p).loss.sum(axis=0) / 2
+    return partner_optimum.unchecked(weight * np.sqrt(features.variance(p)), weight, p).loss.sum(axis=0) / 2
 
 
+@checked(p=ranges.probability)
 def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
-    """Ratio c of a digon's weights, from 1 to 5, and its loss: a grid, and a parabola through the best three."""
+    """Best digon over the ratio of its two weights.
+
+    Returns
+    -------
+    c : numpy.ndarray
+        The partner's weight in the first row, from 1 to 5; 1 / c is that in the second.
+    loss : numpy.ndarray
+        The loss per feature there.
+
+    Notes
+    -----
+    Source: ours; a grid of ratios, and a parabola through the best three.
+
+    Examples
+    --------
+    >>> c, loss = best_digon(0.05)
+    >>> round(float(c), 2), round(float(loss), 6)
+    (2.97, 0.000385)
+    """
     p = np.asarray(p, float)
     grid = np.linspace(0, np.log(5), 17)
     values = digon(p[..., None], np.exp(grid))
@@ -62,19 +154,37 @@ def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     return c[()], digon(p, c)
 
 
-def antipodal_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> Floats:
-    """Loss of an antipodal rug, whose partner has weight -1."""
-    return loss(a, b, sigma, 1.0, p)
-
-
+@checked(within.broadcast("p", "r"), p=ranges.probability, r=within.antipodal_ratio)
 def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
-    """Gain and bias that minimise the loss of an antipodal rug, r in (0, 1/2]; at 1/2 it falls apart into digons."""
-    # the matrix is a scaled projector, like the text's rug, and saturates its eq. 6: only the law of the noise differs
-    return optimum(noise_std(p, r), 1.0, p)
+    """Gain and bias that minimise the loss of an antipodal rug.
+
+    Parameters
+    ----------
+    r : array_like
+        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug falls apart into digons.
+
+    Returns
+    -------
+    Optimum
+        Fields ``a``, ``b`` (as in `partner_loss`), ``sigma`` (the same as that of `superposition.rug.optimum`) and
+        ``loss``, each of the broadcast shape.
+
+    Notes
+    -----
+    Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug, and saturates The
+    Persian Rug's eq. 6; only the law of the interference differs.
+
+    Examples
+    --------
+    >>> from superposition import rug
+    >>> float(round(antipodal_optimum(p=0.05, r=0.2).loss / rug.optimum(p=0.05, r=0.2).loss, 3))
+    0.826
+    """
+    return partner_optimum.unchecked(noise_std(p, r), 1.0, p)
 
 
 def _gaussian_part(sigma, c, p):
-    """Standard deviation of what is not the partner."""
+    """Standard deviation of the interference without the partner."""
     partner = c**2 * features.variance(p)
     rest = sigma**2 - partner
     if np.any(rest < -1e-12 * partner):

@@ -1,4 +1,4 @@
-"""Plain descent on balanced weights: crystals are kept, and whether a dense start gets there is measured.
+"""Plain descent on balanced weights: crystals are kept, and whether a dense start gets there is measured. Needs torch.
 
 Encoder and decoder are equally long and every weight is free, so Adam's step is the same for loud and quiet features.
 Source: ours, against The Persian Rug, section 5.
@@ -8,13 +8,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.codes import ranges as within
 from superposition.codes.best_map import side_by_side
 from superposition.codes.budgets import balanced
 from superposition.codes.fans import Code, priority_fan
 from superposition.codes.swept import swept_fan
-from superposition.codes.tile_search import measured_loss
-from superposition.devices import torch
+from superposition.codes.tile_search import measured_code_loss
 
 CRYSTALS = {"fans": priority_fan, "swept": lambda B, ratio: swept_fan(B, ratio, 1.0)}
 DENSE = ("plain", "levels", "sparse", "rare first", "shaken")
@@ -22,6 +23,25 @@ TILE = 10  # features in each plane of a crystal
 RANGE = 1000.0  # of loudness of "levels"
 
 
+def _whole_tiles(ns: int) -> None:
+    """Refuse a number of features that is not a multiple of ten."""
+    if ns % TILE:
+        raise ValueError(f"ns = {ns} is not a multiple of {TILE}; allowed: multiples of {TILE}")
+
+
+@checked(
+    _whole_tiles,
+    ns=ranges.whole(TILE, checks.MOST_FEATURES),
+    p=within.rare,
+    start=ranges.one_of(*CRYSTALS, *DENSE),
+    ratio=ranges.number(1, 1e4),
+    noise=ranges.number(0, 1e3),
+    steps=ranges.steps,
+    batch=within.batch,
+    lr=ranges.rate,
+    fresh=within.draws,
+    seed=within.torch_seed,
+)
 def train_plain(
     ns: int,
     p: float,
@@ -35,11 +55,42 @@ def train_plain(
     fresh: int = 10_000,
     seed: int = 0,
 ) -> dict[str, float]:
-    """Train W_in, W_out and b from a start: loss before and after, on ``fresh`` vectors, and the asymmetry of W."""
-    # Crystals: tiles of ten features in a plane without bias, `noise` on every weight. Dense starts, random directions:
-    # "plain"; "levels": loudness over a range of RANGE; "sparse": a strong l1 term on the encoder that fades over
-    # the first half; "rare first": p rises to its value over the first half, from a tenth; "shaken": noise on every
-    # weight at every step that falls to zero over the first half.
+    """Train W_in, W_out and b at r = 1/5 by plain Adam on balanced weights. Needs torch.
+
+    Parameters
+    ----------
+    ns : int
+        Features, a multiple of ten, up to 16384.
+    p : float
+        Probability that a feature is on, from 1e-12 to 1.
+    start : str
+        Crystals, tiles of ten features in a plane without bias: "fans", "swept". Dense starts, random directions:
+        "plain"; "levels": loudness over a range of 1000; "sparse": a strong l1 term on the encoder that fades over the
+        first half; "rare first": p rises to its value over the first half, from a tenth; "shaken": noise on every
+        weight at every step that falls to zero over the first half.
+    ratio : float
+        Loudness of a feature, or a pair, of a crystal divided by that of the next, from 1 to 1e4.
+    noise : float
+        Standard deviation of the noise on every weight of a crystal, from 0 to 1000.
+    fresh : int
+        Feature vectors that measure the loss.
+
+    Returns
+    -------
+    dict
+        "start_loss"; "loss" and "loss_se"; "asymmetry" |W - W^T| / |W|.
+
+    Notes
+    -----
+    Source: ours, against The Persian Rug, section 5. Use `train_dense` instead with loudness as a parameter.
+
+    Examples
+    --------
+    >>> sorted(train_plain(10, 0.1, "fans", steps=2, fresh=100))
+    ['asymmetry', 'loss', 'loss_se', 'start_loss']
+    """
+    from superposition.devices import torch
+
     checks.one_of("start", start, (*CRYSTALS, *DENSE))  # a misspelt one would be trained as another
     rng, generator = np.random.default_rng([seed, 7]), torch.Generator().manual_seed(seed)
     first = _first(ns, start, ratio, noise, rng)
@@ -61,9 +112,9 @@ def train_plain(
             for value in values[:2]:
                 value.data += 0.01 * left * torch.randn(value.shape, generator=generator)
     W_in, W_out, b = (value.detach().double().numpy() for value in values)
-    W, (end, se) = W_out @ W_in, measured_loss(W_in, W_out, b, p, samples=fresh, seed=seed + 2)
+    W, (end, se) = W_out @ W_in, measured_code_loss(W_in, W_out, b, p, samples=fresh, seed=seed + 2)
     return {
-        "start_loss": measured_loss(*first, p, samples=fresh, seed=seed + 1)[0],
+        "start_loss": measured_code_loss(*first, p, samples=fresh, seed=seed + 1)[0],
         "loss": end,
         "loss_se": se,
         "asymmetry": float(np.linalg.norm(W - W.T) / np.linalg.norm(W)),

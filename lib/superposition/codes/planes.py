@@ -1,4 +1,4 @@
-"""Features of any number in whole dimensions: fans in the planes, digons and dimensions of their own, the rest dropped.
+"""Features of any number in whole dimensions: fans in the planes, digons and own dimensions, the rest dropped.
 
 Source: ours, against The Persian Rug, section 4.2.
 """
@@ -30,8 +30,8 @@ class Plan(NamedTuple):
 
 def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
     """The best use of nd dimensions by ns features, spread evenly over the planes; ``loss`` is a sum, not a mean."""
-    count, of_plane, silent = nd // 2, plane_losses(p, largest), float(features.variance(p))
-    of_odd = [0.0, 0.0, 2 * digon(p)[1]][: 3 if nd % 2 else 1]
+    count, of_plane, silent = nd // 2, _plane_losses(p, largest), float(features.variance(p))
+    of_odd = [0.0, 0.0, 2 * cached_digon(p)[1]][: 3 if nd % 2 else 1]
     found = []
     for odd, alone in enumerate(of_odd[: ns + 1]):
         held = np.arange(min(ns - odd, count * largest) + 1)
@@ -46,34 +46,34 @@ def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def digon(p: float) -> tuple[float, float]:
-    """The ratio and the loss of the best digon."""
+def cached_digon(p: float) -> tuple[float, float]:
+    """The ratio c and the loss of the best digon."""
     c, loss = partners.best_digon(p)
     return float(c), float(loss)
 
 
 @lru_cache(maxsize=64)
-def plane_losses(p: float, largest: int) -> NDArray[np.float64]:
+def _plane_losses(p: float, largest: int) -> NDArray[np.float64]:
     """The sum of the losses of 0, 1, ..., `largest` features in a plane."""
-    two = 2 * digon(p)[1]
-    fans = [size * float(swept.swept_loss(p, size) if size <= swept.LARGEST else fan_loss(p, size))
+    two = 2 * cached_digon(p)[1]
+    fans = [size * float(swept.swept_loss(p, size) if size <= swept.LARGEST_SWEPT else fan_loss(p, size))
             for size in range(5, largest + 1)]  # fmt: skip
     return np.array([0, 0, 0, two, 2 * two, *fans])
 
 
 def built(found: Plan, p: float) -> list[Code]:
-    """The blocks of a plan, without what is dropped."""
-    blocks = [block for size in found.planes for block in plane_blocks(size, p)]
+    """The blocks of a plan, without the dropped features."""
+    blocks = [block for size in found.planes for block in _plane_blocks(size, p)]
     if found.odd:
-        blocks.append(own_block() if found.odd == 1 else digon_block(p))
+        blocks.append(own_block() if found.odd == 1 else _digon_block(p))
     return blocks
 
 
-def plane_blocks(size: int, p: float) -> list[Code]:
+def _plane_blocks(size: int, p: float) -> list[Code]:
     """The blocks in one plane."""
     if size < 5:
-        return [own_block()] * (min(size, 2) - max(0, size - 2)) + [digon_block(p)] * max(0, size - 2)
-    if size > swept.LARGEST:
+        return [own_block()] * (min(size, 2) - max(0, size - 2)) + [_digon_block(p)] * max(0, size - 2)
+    if size > swept.LARGEST_SWEPT:
         return [priority_fan(size, REACH ** (1 / (size - 1)))]
     steep = 1e4 if size > 6 else None
     return [swept.swept_fan(size, min(1e8, swept.largest_ratio(size, 3.0, steep or 1.0, REACH)), 3.0, steep)]
@@ -85,10 +85,10 @@ def own_block() -> Code:
 
 
 @lru_cache(maxsize=64)
-def digon_block(p: float) -> Code:
+def _digon_block(p: float) -> Code:
     """The best digon, with its best gain and bias."""
-    c = digon(p)[0]
+    c = cached_digon(p)[0]
     noise = float(np.sqrt(features.variance(p)))
-    found = [partners.optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
+    found = [partners.partner_optimum(weight * noise, weight, p) for weight in (c, 1 / c)]
     W_out = np.array([[float(found[0].a)], [-float(found[1].a) / c]])
     return Code(np.array([[1.0, -c]]), W_out, np.array([float(part.b) for part in found]))

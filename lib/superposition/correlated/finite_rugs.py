@@ -14,10 +14,12 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special
 
-from superposition import features
+from superposition import features, ranges
+from superposition.checked import checked
+from superposition.correlated.ranges import drawn, group, law, partner_probability, some_dimensions, whole_groups
 from superposition.features import Estimate
+from superposition.moments import moment, ramp_moment
 from superposition.rug import meanfield
-from superposition.rug.moments import moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 POINTS = 2**13  # of the grid of sums of squares
@@ -33,9 +35,53 @@ class FiniteRug(NamedTuple):
     bias: float
 
 
+@checked(
+    law,
+    whole_groups,
+    n=ranges.whole(4),
+    p=ranges.number(1e-3, 1),
+    r=ranges.number(0.01, 1, open_high=True),
+    G=group,
+    s=partner_probability,
+)
 def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
-    """Loss of a rug of n features on groups at random places, with no free number."""
-    on, off = (np.sqrt((1 / r - 1) / n * q) for q in squares(n, p, G, s))
+    """Loss of a rug of n features whose groups have random places, at its best gain and bias.
+
+    Parameters
+    ----------
+    n : int
+        Number of features, a multiple of G, from 2 G to 10^6.
+    p : float
+        Probability that a feature is on, 1e-3 to 1.
+    r : float
+        Compression ratio, 0.01 to below 1.
+    G : int
+        Features of a group, 2 to 32.
+    s : float
+        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+
+    Returns
+    -------
+    FiniteRug
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range.
+    FloatingPointError
+        If the search for gain and bias fails.
+
+    Notes
+    -----
+    Source: ours. Given what is on, the interference is taken as Gaussian: good to 3 % from about 1000 features.
+    Use `grouped_rug` instead for the best code of many groups.
+
+    Examples
+    --------
+    >>> round(rug_loss(1024, 0.05, 0.25, 4, 0.5).loss, 5)
+    0.00598
+    """
+    on, off = (np.sqrt((1 / r - 1) / n * q) for q in _squares(n, p, G, s))
 
     def loss(at):
         return p * _heard(at[0], at[1], on).mean() + (1 - p) * moment(2, at[1], at[0] * off).mean()
@@ -44,13 +90,48 @@ def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
     found = optimize.minimize(
         loss, [float(start.a), float(start.b)], method="Nelder-Mead", options={"xatol": 1e-5, "fatol": 1e-10}
     )
+    if not found.success:
+        raise FloatingPointError(f"the best gain and bias were not found: {found.message}")
     return FiniteRug(float(found.fun), *map(float, found.x))
 
 
-def simulated_loss(
+@checked(
+    law,
+    whole_groups,
+    some_dimensions,
+    drawn,
+    n=ranges.whole(4),
+    p=ranges.one_probability,
+    r=ranges.one_ratio,
+    G=group,
+    s=partner_probability,
+    gain=ranges.number(),
+    bias=ranges.number(),
+    samples=ranges.whole(2),
+    seed=ranges.whole(0),
+)
+def simulated_rug_loss(
     n: int, p: float, r: float, G: int, s: float, gain: float, bias: float, *, samples: int, seed: int
 ) -> Estimate:
-    """The same by Monte Carlo: features at random places; each output has the mean taken out of its bias."""
+    """Loss of a rug of n features whose groups have random places, by Monte Carlo.
+
+    Parameters
+    ----------
+    gain, bias : float
+        Of every output, as `rug_loss` returns them; the mean of the interference is subtracted.
+
+    Returns
+    -------
+    superposition.features.Estimate
+        Mean and standard error.
+
+    Examples
+    --------
+    >>> best = rug_loss(320, 0.05, 0.25, 4, 0.5)
+    >>> found = simulated_rug_loss(320, 0.05, 0.25, 4, 0.5, best.gain, best.bias, samples=500, seed=0)
+    >>> bool(abs(found.mean / best.loss - 1) < 0.1)
+    True
+    """
     rng = np.random.default_rng(seed)
     rug, places = Rug(n, round(r * n), seed=int(rng.integers(2**31))), rng.permutation(n)
     x = features.grouped(n // G, G, p, s, samples, seed=rng)[:, places]
@@ -58,7 +139,7 @@ def simulated_loss(
     return Estimate.of(np.mean((y - x) ** 2, axis=1))
 
 
-def squares(n: int, p: float, G: int, s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def _squares(n: int, p: float, G: int, s: float) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
     """Quantiles of the sum of (x_j - p/2)^2 over the others, given that the own feature is on, or off."""
     top, t = n * (1 - p / 2) ** 2, np.arange(POINTS // 2 + 1)
     top = min(top, n * features.variance(p) + 12 * np.sqrt(n * G * p) + 4 * G)

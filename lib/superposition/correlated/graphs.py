@@ -13,8 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition.codes.fans import Code
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.codes import Code
 from superposition.correlated import exclusive
+from superposition.correlated.dimensions import least_dimensions
+from superposition.correlated.ranges import entries, graph, on_graph, sparse_graph
 
 
 class GraphCode(NamedTuple):
@@ -32,11 +36,41 @@ class GraphCode(NamedTuple):
         return self.W_out @ self.W_in
 
 
+@checked(H=graph, m=ranges.whole(1, checks.MOST_FEATURES))
 def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
-    """One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one."""
-    colours = coloured(H)
+    """Features that meet only along a graph, without loss: colours, and an exclusive code for each.
+
+    Parameters
+    ----------
+    H : array_like, shape (n, n)
+        1 where two features are ever on together, else 0; symmetric, zeros on the diagonal, n up to 4096.
+    m : int, optional
+        Dimensions; by default the fewest that this construction needs, at most three a colour.
+
+    Returns
+    -------
+    GraphCode
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or `m` is too small.
+
+    Notes
+    -----
+    Source: ours. Use `curve_code_for` instead where each feature meets few others and noise does not matter.
+
+    Examples
+    --------
+    >>> ring = np.roll(np.eye(12), 1, axis=1)
+    >>> code = graph_code_for(ring + ring.T)
+    >>> code.dimensions, np.abs(code.W * (ring + ring.T)).max(), (code.W - np.eye(12)).max().round(9) + 0.0
+    (6, np.float64(0.0), np.float64(0.0))
+    """
+    # One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one.
+    colours = _coloured(H)
     sizes = np.bincount(colours)
-    used = [exclusive.least_dimensions(G) for G in sizes]
+    used = [least_dimensions(G) for G in sizes]
     if m is not None and m < sum(used):
         raise ValueError(f"m = {m} is too few for this graph; allowed: {sum(used)} or more, or None")
     for _ in range(0 if m is None else m - sum(used)):
@@ -51,7 +85,7 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     return GraphCode(W_in, W_out, np.zeros(len(H)), int(ends[-1]), colours)
 
 
-def coloured(H: NDArray[np.bool_]) -> NDArray[np.int64]:
+def _coloured(H):
     """Colours so that no two joined features share one: greedily, from the most joined; at most one more than joins."""
     colours = np.full(len(H), -1)
     for t in np.argsort(-H.sum(axis=1), kind="stable"):
@@ -60,8 +94,32 @@ def coloured(H: NDArray[np.bool_]) -> NDArray[np.int64]:
     return colours
 
 
+@checked(H=sparse_graph)
 def curve_code_for(H: NDArray[np.bool_]) -> Code:
-    """The same in 2 D + 3 dimensions, where no feature meets more than D others, without colours."""
+    """Features that meet only along a graph, without loss: 2 D + 3 dimensions where none meets more than D others.
+
+    Parameters
+    ----------
+    H : array_like, shape (n, n)
+        1 where two features are ever on together, else 0; symmetric, zeros on the diagonal, n up to 4096, and no row
+        with more than 6 ones.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+        Its readers are polynomials on a closed curve. The more features, the more they magnify rounding, too.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> pairs = np.kron(np.eye(8), [[0, 1], [1, 0]])
+    >>> code = curve_code_for(pairs)
+    >>> code.W_in.shape[0], (code.W - np.eye(16)).max().round(6) + 0.0
+    (5, np.float64(0.0))
+    """
     # Features lie on a closed curve, w = (1, cos a, sin a, ..., sin (D + 1) a). The reader of t is a trigonometric
     # polynomial in a: it touches 0 at all that t meets, and is positive next to t alone.
     n = len(H)
@@ -73,8 +131,31 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
     return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
 
 
+@checked(topics=ranges.whole(1, 1000), k=ranges.whole(1, 100))
 def topic_code(topics: int, k: int) -> Code:
-    """Topics that exclude each other, of k features that all may meet: k + 2 dimensions for any number of topics."""
+    """Topics of which at most one is on, with k features that may all meet: k + 2 dimensions, without loss.
+
+    Parameters
+    ----------
+    topics : int
+        Number of topics, 1 to 1000.
+    k : int
+        Features of a topic, 1 to 100.
+
+    Returns
+    -------
+    superposition.codes.fans.Code
+        Feature j of topic i stands at i k + j.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> topic_code(50, 4).W_in.shape
+    (6, 200)
+    """
     # w = (cos a_i, sin a_i, e_j) and v = g (cos a_i, sin a_i, -1, ..., -1) + e_j: v . w' = g (cos(a_i - a_i') - 1) +
     # [j = j'], which is at most 0 in another topic for g = 1 / (1 - cos(2 pi / topics)).
     a, own = 2 * np.pi * np.repeat(np.arange(topics), k) / topics, np.tile(np.eye(k), (topics, 1))
@@ -83,9 +164,20 @@ def topic_code(topics: int, k: int) -> Code:
     return Code(np.c_[around, own].T, np.c_[g * around, own - g], np.zeros(len(a)))
 
 
+@checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
-    """What no output can be off by, whatever is on in this graph, for strengths up to 1."""
-    # A feature that is on meets only its neighbours; one that is off may hear all others.
+    """A bound on the error of every output, whatever is on in this graph, for strengths up to 1.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> largest_error([[1, 0.25], [0, 1]], [[0, 0], [0, 0]])
+    0.25
+    """
+    # A feature that is on meets only its neighbours; one that is off may receive all others.
     W, own = np.asarray(W, float), np.eye(len(H), dtype=bool)
     on = np.abs(np.diag(W) - 1) + np.where(H, np.abs(W), 0).sum(axis=1)
     off = np.where(own, 0, np.maximum(W, 0)).sum(axis=1)

@@ -13,10 +13,12 @@ from typing import NamedTuple
 import numpy as np
 from scipy import optimize, special
 
-from superposition import features
+from superposition import features, ranges
+from superposition.checked import checked
 from superposition.correlated import moments
+from superposition.correlated.ranges import drawn_groups, group, law, partner_probability
 from superposition.features import Estimate
-from superposition.rug.moments import gauss_legendre, moment, ramp_moment
+from superposition.moments import gauss_legendre, moment, ramp_moment
 from superposition.rug.rugs import Rug
 
 NODES = 24  # Gauss-Legendre nodes a unit of the partners' sum
@@ -28,9 +30,9 @@ AROUND = 1e-5 * np.array([[0, 1, 0, -1, 0], [0, 0, 1, 0, -1]])  # a point, and f
 
 
 class GroupedRug(NamedTuple):
-    """The best grouped rug: its ``loss`` per feature, weights ``own`` and ``partner``, ``bias``, and how it is made.
+    """The best grouped rug: its ``loss`` per feature, weights ``own`` and ``partner``, ``bias``, and its construction.
 
-    ``bias`` counts from the features themselves, ``noise`` is the standard deviation of what strangers add;
+    ``bias`` counts from the features themselves, ``noise`` is the standard deviation of the sum of strangers;
     ``mean_ratio`` and ``contrast_ratio`` are the ratios of the two kinds of rugs.
     """
 
@@ -43,27 +45,93 @@ class GroupedRug(NamedTuple):
     contrast_ratio: float
 
 
+@checked(
+    law,
+    p=ranges.number(1e-4, 1),
+    r=ranges.number(0.01, 1),
+    G=group,
+    s=partner_probability,
+    phase=ranges.one_of("best", "apart", "together"),
+)
 def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") -> GroupedRug:
-    """The grouped rug of least loss: of all, with partners "apart", or "together"."""
+    """The best code made of one rug on the means of groups and others on the contrasts within them.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, 1e-4 to 1.
+    r : float
+        Compression ratio, 0.01 to 1.
+    G : int
+        Features of a group, 2 to 32.
+    s : float
+        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+    phase : {"best", "apart", "together"}
+        All such codes; those that pass nothing of the mean, in which partners point away from each other; or those in
+        which they add.
+
+    Returns
+    -------
+    GroupedRug
+
+    Notes
+    -----
+    Source: ours, in the limit of many groups.
+
+    Examples
+    --------
+    >>> best = grouped_rug(0.05, 0.25, 4, 0.5)
+    >>> round(best.loss, 5), round(best.partner / best.own, 2)
+    (0.0044, 0.21)
+    """
     # Where nothing of a group's mean goes through, partner over own weight is -1 / (G - 1), and 1 where nothing of the
     # contrasts does. At both ends the noise has a kink, in |a_1| or |a_2|, and the loss may have a minimum of its own.
     law, apart = _law(p, G, s), -1 / (G - 1)
     if phase == "apart":
-        return made(p, r, G, s, apart)
-    other = made(p, r, G, s, _together(p, r, G, s, law, apart if phase == "best" else 0.0))
-    ends = [made(p, r, G, s, slope) for slope in ((apart, 1.0) if phase == "best" else (1.0,))]
+        return _made(p, r, G, s, apart)
+    other = _made(p, r, G, s, _together(p, r, G, s, law, apart if phase == "best" else 0.0))
+    ends = [_made(p, r, G, s, slope) for slope in ((apart, 1.0) if phase == "best" else (1.0,))]
     return min(other, *ends)
 
 
-def made(p: float, r: float, G: int, s: float, slope: float) -> GroupedRug:
+def _made(p: float, r: float, G: int, s: float, slope: float) -> GroupedRug:
     """The grouped rug with this ratio of partner to own weight."""
-    noise, ratios = allocation(p, r, G, s, slope)
+    noise, ratios = rug_ratios.unchecked(p, r, G, s, slope)
     threshold, gain, loss = _tuned(slope, noise, p, _law(p, G, s))
     return GroupedRug(loss, gain, gain * slope, gain * threshold, gain * noise, *ratios)
 
 
-def allocation(p: float, r: float, G: int, s: float, slope: float) -> tuple[float, tuple[float, float]]:
-    """Least noise at gain one, and the ratios of the rugs on means and contrasts that have it."""
+@checked(
+    law,
+    p=ranges.one_probability,
+    r=ranges.one_ratio,
+    G=group,
+    s=partner_probability,
+    slope=ranges.number(-100, 100),
+)
+def rug_ratios(p: float, r: float, G: int, s: float, slope: float) -> tuple[float, tuple[float, float]]:
+    """Least noise of a grouped rug at gain one, and the ratios of the rugs on means and on contrasts that have it.
+
+    Parameters
+    ----------
+    slope : float
+        Weight of a partner over the own weight.
+
+    Returns
+    -------
+    noise : float
+    ratios : tuple of two floats
+
+    Notes
+    -----
+    Source: ours. Use `grouped_rug` instead for the best slope.
+
+    Examples
+    --------
+    >>> noise, ratios = rug_ratios(0.05, 0.25, 4, 0.5, 0.2)
+    >>> print(f"{noise:.3f}, ratios {ratios[0]:.3f} and {ratios[1]:.3f}")
+    0.213, ratios 0.542 and 0.153
+    """
     # Least a_1^2 l_1 (1/r_1 - 1) / G + a_2^2 l_2 (1/r_2 - 1) (1 - 1/G) with r_1 / G + r_2 (1 - 1/G) = r and both up to
     # 1: by Lagrange r_k is proportional to |a_k| sqrt(l_k), cut at 1.
     gains, parts = np.array([1 + (G - 1) * slope, 1 - slope]), np.array([1 / G, 1 - 1 / G])
@@ -74,8 +142,39 @@ def allocation(p: float, r: float, G: int, s: float, slope: float) -> tuple[floa
     return float(np.sqrt(np.maximum(parts @ wasted, 0))), (float(ratios[0]), float(ratios[1]))
 
 
-def simulated_loss(rug: GroupedRug, p: float, G: int, s: float, *, groups: int, samples: int, seed: int) -> Estimate:
-    """Loss per feature of such a code with many groups, by Monte Carlo: rugs with random places, no theory."""
+@checked(
+    law,
+    drawn_groups,
+    rug=ranges.instance(GroupedRug),
+    p=ranges.one_probability,
+    G=group,
+    s=partner_probability,
+    groups=ranges.whole(2, 2**16),
+    samples=ranges.whole(2),
+    seed=ranges.seed,
+)
+def simulated_grouped_loss(
+    rug: GroupedRug, p: float, G: int, s: float, *, groups: int, samples: int, seed: int
+) -> Estimate:
+    """Loss per feature of a grouped rug with many groups, by Monte Carlo: rugs with random places, no theory.
+
+    Parameters
+    ----------
+    rug : GroupedRug
+        From `grouped_rug`.
+
+    Returns
+    -------
+    superposition.features.Estimate
+        Mean and standard error.
+
+    Examples
+    --------
+    >>> best = grouped_rug(0.1, 0.3, 3, 0.4)
+    >>> found = simulated_grouped_loss(best, 0.1, 3, 0.4, groups=256, samples=200, seed=0)
+    >>> bool(abs(found.mean / best.loss - 1) < 0.1)
+    True
+    """
     rng = np.random.default_rng(seed)
     H = _helmert(G)
     ratios = [rug.mean_ratio] + [rug.contrast_ratio] * (G - 1)
@@ -126,13 +225,13 @@ class _Law(NamedTuple):
 @cache
 def _law(p, G, s):
     """The partners' sum, exactly: how many are on, and the sum of so many uniform strengths."""
-    by = partners_on(p, G, s)
+    by = _partners_on(p, G, s)
     nodes, weights = zip(*(_sum_of_uniform(k) for k in range(G)), strict=True)
     on, off = (np.concatenate([c * w for c, w in zip(one, weights, strict=True)]) for one in by)
     return _Law(np.concatenate(nodes), on, off)
 
 
-def partners_on(p: float, G: int, s: float) -> tuple[np.ndarray, np.ndarray]:
+def _partners_on(p: float, G: int, s: float) -> tuple[np.ndarray, np.ndarray]:
     """Probabilities that a feature is on, or off, and k of its partners are, k = 0 ... G - 1."""
     k = np.arange(G)
 
@@ -186,7 +285,7 @@ def _tuned(slope, noise, p, law):
 def _together(p, r, G, s, law, low):
     """The ratio of partner to own weight, from ``low`` to 1, of least loss."""
     slopes = np.linspace(low, 1, SLOPES + 1)[1:]
-    noises = np.array([allocation(p, r, G, s, slope)[0] for slope in slopes])
+    noises = np.array([rug_ratios.unchecked(p, r, G, s, slope)[0] for slope in slopes])
     few = THRESHOLDS[::2]
     rough = _at(slopes[:, None], few, noises[:, None], p, law)[1]
     k, j = np.unravel_index(rough.argmin(), rough.shape)
@@ -194,7 +293,7 @@ def _together(p, r, G, s, law, low):
     def loss(point):
         """The loss over p/3, and its two derivatives by central differences."""
         slope, threshold = point[:, None] + AROUND
-        noise = [allocation(p, r, G, s, x)[0] for x in slope]
+        noise = [rug_ratios.unchecked(p, r, G, s, x)[0] for x in slope]
         values = _at(slope, threshold, noise, p, law)[1] / (p / 3)
         return values[0], (values[1:3] - values[3:]) / (2 * AROUND[0, 1])
 

@@ -1,4 +1,4 @@
-"""Two pairs of partners in the plane: what Toy Models shows, exactly.
+"""Two pairs of partners in the plane, the pictures of Toy Models: exact losses.
 
 Partners may point apart (antipodal), at right angles, or the same way (merged); each arrangement is made of two blocks
 of two features in one dimension, so that its loss is an integral over two strengths.
@@ -11,6 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.correlated.ranges import pair, partner_probability
+
 
 class Pairs(NamedTuple):
     """Loss per feature of the three arrangements, each at its best gain and bias, and the name of the best."""
@@ -21,14 +25,55 @@ class Pairs(NamedTuple):
     best: str
 
 
+@checked(pair, p=ranges.one_probability, s=partner_probability)
 def pairs_in_plane(p: float, s: float) -> Pairs:
-    """Losses of two pairs in the plane; strangers meet with probability p^2, partners with p s."""
-    losses = {"antipodal": shared_line(p, s, -1), "orthogonal": shared_line(p, p, -1), "merged": shared_line(p, s, 1)}
+    """Two pairs of partners in the plane: losses with partners antipodal, orthogonal, or merged.
+
+    Parameters
+    ----------
+    p : float
+        Probability that a feature is on, in (0, 1].
+    s : float
+        Probability that the partner of a feature that is on is on too, 0 to 1, and 2 - 1/p at least.
+
+    Returns
+    -------
+    Pairs
+
+    Notes
+    -----
+    Source: ours, for the pictures of Toy Models of Superposition on correlated features.
+
+    Examples
+    --------
+    >>> pairs_in_plane(0.1, 0.05).best, pairs_in_plane(0.1, 0.5).best, pairs_in_plane(0.6, 1.0).best
+    ('antipodal', 'orthogonal', 'merged')
+    """
+    losses = {
+        "antipodal": shared_line_loss(p, s, -1),
+        "orthogonal": shared_line_loss(p, p, -1),
+        "merged": shared_line_loss(p, s, 1),
+    }
     return Pairs(**losses, best=min(losses, key=lambda name: (round(losses[name], 12), name)))
 
 
-def shared_line(p: float, s: float, sign: int) -> float:
-    """Least loss per feature of two on one line, ReLU(a (x + sign y) + b), both on with probability p s."""
+@checked(pair, p=ranges.one_probability, s=partner_probability, sign=ranges.one_of(-1, 1))
+def shared_line_loss(p: float, s: float, sign: int) -> float:
+    """Least loss per feature of two on one line, ReLU(a (x + sign y) + b), both on with probability p s.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Source: ours, for the pictures of Toy Models of Superposition on correlated features.
+
+    Examples
+    --------
+    >>> print(f"apart {shared_line_loss(0.1, 0.1, -1):.4f}, merged {shared_line_loss(0.1, 0.1, 1):.4f}")
+    apart 0.0017, merged 0.0154
+    """
     # At each b / a the best a is a division; b / a lies between silence and what the best linear answer has, 1 at most.
     t = np.linspace(-2, 1, _POINTS)
     for _ in range(_ZOOMS):
@@ -37,8 +82,19 @@ def shared_line(p: float, s: float, sign: int) -> float:
     return float(_losses(t, p, s, sign).min())
 
 
+@checked(pair, p=ranges.one_probability, s=partner_probability)
 def merged_bound(p: float, s: float) -> float:
-    """What no reader of x + y can beat, p (1/6 - s/8): given their sum, each is half of it on average."""
+    """Least loss of any reader of x + y, p (1/6 - s/8): given their sum, each is half of it on average.
+
+    Returns
+    -------
+    float
+
+    Examples
+    --------
+    >>> round(merged_bound(0.1, 1.0), 5)
+    0.00417
+    """
     return p * (1 / 6 - s / 8)
 
 

@@ -10,17 +10,48 @@ import itertools
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition import optimise
-from superposition.devices import torch
+from superposition import ranges
+from superposition.checked import checked
+from superposition.correlated.ranges import pair, partner_probability
 
 POINTS = 128  # strengths for each set of features that are on
 
 
-def descend(
+@checked(
+    pair,
+    p=ranges.one_probability,
+    s=partner_probability,
+    starts=ranges.whole(1, 4096),
+    steps=ranges.steps,
+    seed=ranges.whole(0),
+    lr=ranges.number(0, 10, open_low=True),
+)
+def descend_pairs(
     p: float, s: float, *, starts: int, steps: int, seed: int, lr: float = 0.02
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-    """Descend from many random starts: losses per feature (starts,), and directions W (starts, 2, 4)."""
-    # An input is scaled by the root of its share in the loss, for which ReLUs do not care; the last one is the bias's.
+    """Train ReLU(W'W x + b) on two pairs of partners in the plane, from many random starts. Needs torch.
+
+    Returns
+    -------
+    losses : numpy.ndarray, shape (starts,)
+        Per feature.
+    W : numpy.ndarray, shape (starts, 2, 4)
+        Directions; `partner_arrangement` names what they form.
+
+    Notes
+    -----
+    Source: ours. Use `pairs_in_plane` instead for the exact losses of the three arrangements.
+
+    Examples
+    --------
+    >>> losses, W = descend_pairs(0.1, 0.5, starts=2, steps=5, seed=0)
+    >>> losses.shape, W.shape
+    ((2,), (2, 2, 4))
+    """
+    from superposition import optimise
+    from superposition.devices import torch
+
+    # An input is scaled by the root of its share in the loss, which commutes with ReLU; the last one is the bias's.
     x, weight = _inputs(p, s)
     x = torch.tensor(np.sqrt(weight / 4)[:, None] * np.c_[x, np.ones(len(x))], dtype=torch.float32)
     rng = np.random.default_rng(seed)
@@ -42,8 +73,20 @@ def descend(
     return forward()[1].double().square().sum(dim=(0, 2)).numpy(), W.double().numpy()
 
 
-def arrangement(W: NDArray[np.float64]) -> str:
-    """What the partners 0, 1 and 2, 3 of one network (2, 4) do: antipodal, orthogonal, merged, or something else."""
+@checked(W=ranges.array("2 4"))
+def partner_arrangement(W: NDArray[np.float64]) -> str:
+    """Arrangement of the partners 0, 1 and 2, 3 in one network of four directions in the plane.
+
+    Returns
+    -------
+    str
+        "antipodal", "orthogonal", "merged", "one dropped" or "other".
+
+    Examples
+    --------
+    >>> partner_arrangement([[1, -1, 0, 0], [0, 0, 1, -1]])
+    'antipodal'
+    """
     lengths = np.linalg.norm(W, axis=0)
     if lengths.min() < 0.35:
         return "one dropped"

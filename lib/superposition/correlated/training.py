@@ -6,8 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from superposition import features, optimise
-from superposition.devices import resolve_device, torch
+from superposition import checks, features, ranges
+from superposition.checked import checked
+from superposition.correlated.ranges import batches, law, partner_probability
 
 AT_ONCE = 32  # batches drawn at once
 EVALUATED = 2**16  # fresh feature vectors of the evaluation
@@ -23,11 +24,47 @@ class GroupedModel(NamedTuple):
     loss_se: float
 
 
+@checked(
+    law,
+    batches,
+    groups=ranges.whole(1, checks.MOST_FEATURES),
+    G=ranges.whole(1, checks.MOST_FEATURES),
+    nd=ranges.whole(1, checks.MOST_FEATURES),
+    p=ranges.one_probability,
+    s=partner_probability,
+    steps=ranges.steps,
+    batch=ranges.whole(1),
+    lr=ranges.number(0, 10, open_low=True),
+    seed=ranges.whole(0),
+)
 def train_grouped(
     groups: int, G: int, nd: int, p: float, s: float, *, steps: int, batch: int, lr: float, seed: int,
     device: str = "cpu",
 ) -> GroupedModel:  # fmt: skip
-    """Train one network on `superposition.features.grouped`, by Adam with a cosine to zero."""
+    """Train ReLU(W_out W_in x + b) on groups of features, by Adam with a cosine to zero. Needs torch.
+
+    Parameters
+    ----------
+    device : str
+        "auto" (CUDA when present), "cpu", "cuda" or "cuda:N".
+
+    Returns
+    -------
+    GroupedModel
+
+    Notes
+    -----
+    Source: ours. Features are those of `superposition.features.grouped`.
+
+    Examples
+    --------
+    >>> model = train_grouped(2, 3, 2, 0.05, 0.5, steps=5, batch=16, lr=0.01, seed=0)
+    >>> model.W_in.shape
+    (2, 6)
+    """
+    from superposition import optimise
+    from superposition.devices import resolve_device, torch
+
     # Decoder and encoder start equal. With a random decoder half of the exclusive features would start with a negative
     # gain, and since nothing else is on with them no gradient ever turned it.
     on = resolve_device(device)
@@ -49,12 +86,16 @@ def train_grouped(
 
 def _errors(weights, x):
     """Squared errors, one a vector and feature."""
+    from superposition.devices import torch
+
     encoder, decoder, bias = weights
     return torch.relu(torch.addmm(bias, x @ encoder, decoder)).sub(x).square()
 
 
 def _batches(law, batch, rng, on):
     """One batch after the other, several drawn at once."""
+    from superposition.devices import torch
+
     while True:
         x = features.grouped(*law, batch * AT_ONCE, seed=rng).astype(np.float32)  # pyrefly: ignore[bad-argument-count]: four
         yield from torch.from_numpy(x).to(on).split(batch)

@@ -1,7 +1,7 @@
 """A ground truth for sparse autoencoders: activations whose features, frequencies and overlaps are known exactly.
 
 Activations are h = D x: ns unit directions in nd dimensions, each feature x_i on with probability p_i and then uniform
-on [0, 1]. What a dictionary learned from h alone is worth is told by `scores`, under SAELens' names by its definitions.
+on [0, 1]. `scores` compares a dictionary learned from h alone with the truth, by the definitions of SAELens.
 Source: ours; the features are those of The Persian Rug, section 2, and the directions of its section 4.2.2.
 """
 
@@ -13,29 +13,65 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
-from superposition.codes.fans import cone
+from superposition import checks, features, ranges
+from superposition.checked import checked
+from superposition.codes import cone
 from superposition.decoders import ladder
+from superposition.decoders.ranges import finite, shaped
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions, unit_vectors
 
 SPLITS = ("train", "validation", "test")
 KINDS = ("rug", "antipodal", "cone", "random")
-ROUNDING = 1e-9  # of the largest value: what is below is no activity
-NOTHING = 1e-6  # length of an activation that has none, as in SAELens
+ROUNDING = 1e-9  # of the largest value: below it a latent is off
+NOTHING = 1e-6  # length below which an activation is zero, as in SAELens
+MOST_DIRECTIONS = 8192  # whose overlaps fill half a gigabyte
 RECOVERED = 0.9  # cosine from which a direction counts as found: the custom of the field
+
+
+def _frequencies(ns, nd, p, p_max):
+    """Refuse more dimensions than features, and a largest probability below the mean."""
+    checks.whole("nd", nd, 1, ns)
+    checks.number("p_max", p_max, p, 1)
+
+
+def _scored(truth, x, codes, directions, hidden, offset):
+    """Refuse features, latents and directions that do not belong to the dictionary or to each other."""
+    nd, ns = truth.directions.shape
+    shaped("x", x, "batch", ns)
+    shaped("directions", directions, nd, "k")
+    shaped("codes", codes, len(x), ns if directions is None else directions.shape[1])
+    shaped("hidden", hidden, len(x), nd)
+    shaped("offset", offset, nd)
+
+
+def _activations(hidden, directions):
+    """Refuse activations in another number of dimensions."""
+    shaped("hidden", hidden, "batch", len(directions))
+
+
+def _archive(name, value):
+    """The path of a file of numpy's, .npz."""
+    try:
+        path = Path(value)
+        if path.suffix == ".npz" and path.is_file():
+            return path
+    except (TypeError, OSError, ValueError):
+        pass
+    raise ValueError(f"{name} = {checks.shown(value)} is not such a file; allowed: a file of `Dictionary.save`, .npz")
 
 
 @dataclass(frozen=True, eq=False)
 class Dictionary:
     """Directions (nd, ns), unit columns, and the probability ``p`` (ns,) of each feature; from `dictionary`.
 
-    ``noise`` is the standard deviation of what is added to every coordinate of an activation, ``recipe`` the arguments
-    it was made by: they are the same on every machine, while the last digits of directions are not.
+    ``noise`` is the standard deviation of Gaussian noise on every coordinate of an activation, ``recipe`` the arguments
+    of `dictionary`: they are the same on every machine, while the last digits of directions are not.
     """
 
     kind: str
@@ -62,7 +98,7 @@ class Dictionary:
 
     @property
     def fingerprint(self) -> str:
-        """Sixteen hexadecimal digits of the recipe, by which two people know that they have the same truth."""
+        """Sixteen hexadecimal digits of the recipe, equal for equal dictionaries on all machines."""
         return hashlib.sha256(f"{self.recipe or self.directions.round(6).tolist()}".encode()).hexdigest()[:16]
 
     def activations(
@@ -94,7 +130,7 @@ class Dictionary:
             yield h
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write it to a file of numpy's, .npz, which `load` in this module reads."""
+        """Write it to a file of numpy's, .npz, which `superposition.decoders.load_dictionary` reads."""
         if os.fspath(path)[-4:] != ".npz":
             raise ValueError(f"path = {path} has another ending; allowed: .npz")
         parts = {name: getattr(self, name) for name in ("kind", "directions", "p", "noise", "recipe")}
@@ -121,16 +157,38 @@ class Dictionary:
         save_file(single, folder / "synthetic_model.safetensors")
 
 
-def load(path: str | os.PathLike) -> Dictionary:
-    """Read what `Dictionary.save` wrote."""
-    with np.load(path, allow_pickle=False) as found:
-        kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
-        return Dictionary(kind, found["directions"], found["p"], noise, recipe)
+@checked(path=_archive)
+def load_dictionary(path: str | os.PathLike) -> Dictionary:
+    """Read a file of `Dictionary.save`.
+
+    Returns
+    -------
+    Dictionary
+
+    Raises
+    ------
+    ValueError
+        If there is no such file, or it is damaged.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     dictionary(8, 4).save(f"{folder}/truth.npz")
+    ...     load_dictionary(f"{folder}/truth.npz").r
+    0.5
+    """
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            kind, noise, recipe = (found[name].item() for name in ("kind", "noise", "recipe"))
+            return Dictionary(kind, found["directions"], found["p"], noise, recipe)
+    except (KeyError, ValueError, BadZipFile):
+        raise ValueError(f"path = {checks.shown(str(path))} is damaged; allowed: a file of `Dictionary.save`") from None
 
 
 @dataclass(frozen=True, eq=False)
 class Scores:
-    """What a learned dictionary is worth against the truth.
+    """Scores of a learned dictionary against the truth.
 
     By the definitions of SAELens (`sae_lens.synthetic.evals`), a latent being on where it is not zero: ``mcc``, the
     mean absolute cosine of the best one-to-one matching, over as many pairs as there are; ``uniqueness``, the number of
@@ -168,6 +226,11 @@ class Scores:
     loss: float
 
 
+@checked(
+    _frequencies, ns=ranges.whole(2, MOST_DIRECTIONS), nd=ranges.whole(1, MOST_DIRECTIONS), kind=ranges.one_of(*KINDS),
+    p=ranges.one_probability, exponent=ranges.number(0, 10), p_max=ranges.one_probability, noise=ranges.number(0),
+    seed=ranges.whole(0),
+)  # fmt: skip
 def dictionary(
     ns: int,
     nd: int,
@@ -179,7 +242,52 @@ def dictionary(
     noise: float = 0.0,
     seed: int = 0,
 ) -> Dictionary:
-    """Directions with an exact law of overlaps, and frequencies of the features, falling as i^-exponent."""
+    """Directions whose overlaps are known, and frequencies of the features.
+
+    Parameters
+    ----------
+    nd : int
+        Dimensions, from 1 to ns.
+    kind : {"rug", "antipodal", "cone", "random"}
+        A tight frame whose overlaps have the least mean square; the same with a feature of opposite direction for each;
+        nd / 3 cones of 3 ns / nd features each, in orthogonal spaces; or independent directions.
+    p : float
+        Mean probability that a feature is on, in (0, 1].
+    exponent : float
+        p_i falls as i to the power of minus this, from 0 (equal features) to 10.
+    p_max : float
+        Largest p_i, from p to 1: larger ones are reduced to it, and the other features share the rest.
+    noise : float
+        Standard deviation of Gaussian noise on every coordinate of an activation, 0 or more.
+    seed : int
+        Of the index set of a rug and the basis of its space, or of random directions.
+
+    Returns
+    -------
+    Dictionary
+        With ``activations(batch, seed=...)``, features and their activations; ``batches(batch, seed=...)``, activations
+        alone, in single precision, without end; ``split("test", batch)``, a fixed sample; ``fingerprint``,
+        ``difficulty``, ``save``, and ``to_saelens(path)``, which writes a folder for SAELens.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, no such frame exists, or a p_i would be above 1.
+
+    Notes
+    -----
+    Source: ours; the features are those of The Persian Rug, section 2, and the directions of its section 4.2.2. Use
+    `dictionary_of_families` instead for features that are on only with others.
+
+    Examples
+    --------
+    >>> truth = dictionary(64, 16, "antipodal", p=0.05, exponent=0.5)
+    >>> truth.interference[:3].round(9)
+    array([3., 3., 3.])
+    >>> x, h = truth.activations(10, seed=0)
+    >>> x.shape, h.shape
+    ((10, 64), (10, 16))
+    """
     each = _falling(ns, p, exponent, p_max)
     if each[0] > p_max:
         raise ValueError(
@@ -202,6 +310,10 @@ def _falling(ns, p, exponent, p_max):
     return each
 
 
+@checked(
+    _scored, truth=ranges.instance(Dictionary), x=finite("batch ns"), codes=finite("batch k"),
+    directions=finite("nd k"), hidden=finite("batch nd"), offset=finite("nd"), threshold=ranges.number(0),
+)  # fmt: skip
 def scores(
     truth: Dictionary,
     x: ArrayLike,
@@ -212,7 +324,45 @@ def scores(
     offset: ArrayLike | None = None,
     threshold: float | None = None,
 ) -> Scores:
-    """Score codes (batch, k), and the directions (nd, k) they belong to, against the truth."""
+    """Score codes, and their directions, against the truth.
+
+    Parameters
+    ----------
+    truth : Dictionary
+        The dictionary that made the activations.
+    x : array_like, shape (batch, ns)
+        The features.
+    codes : array_like, shape (batch, k)
+        Latents, one activation a row.
+    directions : array_like, shape (nd, k), optional
+        Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+    hidden : array_like, shape (batch, nd), optional
+        The activations, where they have noise; those of the features if left out.
+    offset : array_like, shape (nd,), optional
+        Bias of the decoder, if any.
+    threshold : float, optional
+        A latent is on where its size is above this, 0 or more, in units of unit directions; above 1e-9 of the largest,
+        a rounding error, if left out. For posterior means, which are never 0.
+
+    Returns
+    -------
+    Scores
+        SAELens' scores and our own; its docstring defines them.
+
+    Notes
+    -----
+    Source: SAELens, ``sae_lens/synthetic/evals.py`` of release 6.54.12, for the scores under its names; the matching by
+    signed cosines, and the scores by it, are ours. Both match by `scipy.optimize.linear_sum_assignment`. Use `leaning`
+    instead for parents and children.
+
+    Examples
+    --------
+    >>> truth = dictionary(8, 4, seed=0, p=0.2)
+    >>> x, h = truth.activations(500, seed=1)
+    >>> found = scores(truth, x, 0.5 * x[:, ::-1], truth.directions[:, ::-1])
+    >>> found.mcc, found.recall, round(found.shrinkage, 6), round(found.slope, 6), found.latent[:3]
+    (1.0, 1.0, 0.5, 0.5, array([7, 6, 5]))
+    """
     x, codes, ns = np.asarray(x, float), np.asarray(codes, float), len(truth.p)
     given = truth.directions if directions is None else np.asarray(directions, float)
     h = x @ truth.directions.T if hidden is None else np.asarray(hidden, float)
@@ -265,10 +415,36 @@ def _length_kept(h, rebuilt):
     return float(np.mean(np.linalg.norm(rebuilt, axis=1)[on] / length[on])) if on.any() else 0.0
 
 
+@checked(
+    _activations, hidden=finite("batch nd"), directions=finite("nd k"), lambda_=ranges.number(0),
+    iterations=ranges.whole(1, 10**6),
+)  # fmt: skip
 def nonnegative_lasso(
     hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
 ) -> NDArray[np.float64]:
-    """Sparse codes of activations by FISTA, after Beck and Teboulle (2009), with a constant step."""
+    """Sparse codes of activations by FISTA: the least |h - D c|^2 / 2 + lambda sum c over c of 0 or more.
+
+    Parameters
+    ----------
+    directions : array_like, shape (nd, k)
+        A dictionary D.
+    lambda_ : float
+        Price of a unit of a code, 0 or more.
+
+    Returns
+    -------
+    numpy.ndarray, shape (batch, k)
+
+    Notes
+    -----
+    Source: Beck and Teboulle (2009), with a constant step of one over the largest eigenvalue of D^T D. Use `decode`
+    instead where the distribution of the features is known.
+
+    Examples
+    --------
+    >>> nonnegative_lasso([[1.0, -2.0]], [[1, 0], [0, 1]], 0.25).round(6)
+    array([[0.75, 0.  ]])
+    """
     D, h = np.asarray(directions, float), np.asarray(hidden, float)
     step = 1 / max(float(np.linalg.norm(D, 2) ** 2), 1e-300)
     rest, drive = np.eye(D.shape[1]) - step * (D.T @ D), step * (h @ D - lambda_)
@@ -282,6 +458,7 @@ def nonnegative_lasso(
 
 
 def _directions(ns, nd, kind, seed):
+    """Unit directions (nd, ns) of a kind."""
     if kind == "random":
         return unit_vectors(ns, nd, seed=seed).T
     if kind == "cone":
@@ -312,4 +489,5 @@ def _matched(cosines, same):
 
 
 def _share(part, whole):
+    """A ratio, 0 of nothing."""
     return float(part / whole) if whole else 0.0

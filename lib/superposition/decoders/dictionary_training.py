@@ -1,29 +1,38 @@
-"""Sparse autoencoders of three kinds, trained on activations whose truth is known. Needs torch.
+"""Sparse autoencoders of three kinds, trained on activations whose truth is known; training needs torch.
 
 Source: the architecture of Bricken and others (2023), Towards Monosemanticity, without resampling: f(h) =
 ReLU(W_enc (h - b_dec) + b_enc), reconstruction W_dec f + b_dec, squared error plus lambda times the sum of f, decoder
 columns of length one. TopK after Gao and others (2024), without their auxiliary loss: the k largest latents pass, and
 nothing is priced. JumpReLU after Rajamanoharan and others (2024): latents pass above thresholds of their own, and
-lambda times the number of them is priced, by straight-through estimates. ``tangent`` takes from the gradient what lies
-along a decoder column, as Bricken and others do: a step of Adam's along a column's gradient is not along the column, so
-that columns that are only set to length one after each step end at other directions than the loss is least at.
+lambda times the number of them is priced, by straight-through estimates. ``tangent`` removes the part along a
+decoder column from its gradient, as Bricken and others do: a step of Adam's along a column's gradient is not along the
+column, so columns that are only set to length one after each step do not end at the least loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, optimise
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
-from superposition.devices import torch
+from superposition.decoders.ranges import finite, shaped, truth
+
+if TYPE_CHECKING:
+    import torch
 
 KINDS = ("relu", "topk", "jumprelu")
-BAND = 0.05  # around a threshold within which it is moved; features go up to 1
 FIRST = 0.05  # of the thresholds
+
+
+def _encoded(self, hidden):
+    """Refuse activations in another number of dimensions."""
+    shaped("hidden", hidden, "batch", self.W_enc.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,6 +49,7 @@ class SparseAutoencoder:
     threshold: NDArray[np.float64] | float = 0.0
     active: int = 0
 
+    @checked(_encoded, hidden=finite("batch nd"))
     def encode(self, hidden: ArrayLike) -> NDArray[np.float64]:
         """Latents of activations, shape (batch, k)."""
         drive = (np.asarray(hidden) - self.b_dec) @ self.W_enc.T + self.b_enc
@@ -49,6 +59,11 @@ class SparseAutoencoder:
         return np.where(drive > bar, drive, 0)
 
 
+@checked(
+    truth=truth, lambdas=ranges.array("n", 0, 1e6), kind=ranges.one_of(*KINDS),
+    latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,
+    tangent=ranges.flag, seed=ranges.seed, progress=ranges.function,
+)  # fmt: skip
 def train_saes(
     truth: Dictionary,
     lambdas: ArrayLike,
@@ -62,8 +77,43 @@ def train_saes(
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[SparseAutoencoder]:
-    """Train sparse autoencoders side by side, one for each price (n,), each on activations of its own, always fresh."""
-    # the price of TopK is the number of latents that pass, the same for all of them
+    """Train sparse autoencoders side by side, one for each price, each on fresh activations of its own.
+
+    Parameters
+    ----------
+    lambdas : array_like, shape (n,)
+        Prices, from 0 to 1e6; for "topk" the number of latents that pass, the same for all n.
+    latents : int, optional
+        Width k of each autoencoder; the number of features if left out.
+    tangent : bool
+        Whether the part along a decoder column is removed from its gradient.
+    progress : callable, optional
+        Called with the steps done and all steps, a hundred times.
+
+    Returns
+    -------
+    list of SparseAutoencoder
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or TopK has more than one number of latents.
+
+    Notes
+    -----
+    Source: Bricken and others (2023), Gao and others (2024) and Rajamanoharan and others (2024); the module has the
+    differences. In single precision, needs torch. Use `descend_saes` instead from given starts.
+
+    Examples
+    --------
+    >>> from superposition.decoders import dictionary
+    >>> [sae] = train_saes(dictionary(8, 4, p=0.1), [0.1], steps=50)
+    >>> sae.encode(np.ones((2, 4))).shape, sae.W_dec.shape
+    ((2, 8), (4, 8))
+    """
+    from superposition import optimise
+    from superposition.devices import torch
+
     checks.one_of("kind", kind, KINDS)
     nd, ns = truth.directions.shape
     prices, rng = np.asarray(lambdas, float), np.random.default_rng(seed)
@@ -96,6 +146,8 @@ def train_saes(
 
 def _first_weights(truth, n, k, rng):
     """Tied random directions, no bias, and the mean activation: tensors with the autoencoders along the first axis."""
+    from superposition.devices import torch
+
     first = rng.standard_normal((n, len(truth.directions), k))
     first /= np.linalg.norm(first, axis=1, keepdims=True)
     mean = np.broadcast_to(truth.directions @ truth.p / 2, (n, 1, len(truth.directions)))
@@ -104,7 +156,8 @@ def _first_weights(truth, n, k, rng):
 
 
 def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callable[[], torch.Tensor]:
-    """The gradient, without what lies along the columns of the decoder (n, nd, k)."""
+    """The gradient without its part along the columns of the decoder (n, nd, k)."""
+    from superposition.devices import torch
 
     def rest():
         value = gradient()
@@ -116,29 +169,16 @@ def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callabl
 
 
 def _forward(parts, h, active):
-    """Latents, reconstructions, and what is priced: their sum, or the number of them that pass a threshold."""
+    """Latents, reconstructions, and the priced quantity: latents, or whether they pass a threshold."""
+    from superposition.decoders.threshold_step import Step
+    from superposition.devices import torch
+
     W_enc, b_enc, W_dec, b_dec, *logs = parts
     drive = (h - b_dec) @ W_enc.transpose(1, 2) + b_enc
     f = cost = torch.relu(drive)
     if active:
         f = f * (f > f.topk(active + 1, dim=2).values[..., -1:])
     if logs:
-        cost = _Step.apply(drive, logs[0].exp())
+        cost = Step.apply(drive, logs[0].exp())
         f = f * cost
     return f, f @ W_dec.transpose(1, 2) + b_dec, cost
-
-
-class _Step(torch.autograd.Function):
-    """Whether a drive is above its threshold; the threshold feels the drives within a band around it."""
-
-    @staticmethod
-    def forward(ctx, drive, bar):
-        ctx.save_for_backward(drive, bar)
-        return (drive > bar).to(drive)
-
-    @staticmethod
-    def backward(ctx, *gradients):
-        [gradient] = gradients
-        drive, bar = ctx.saved_tensors
-        near = ((drive - bar).abs() < BAND / 2).to(drive) / BAND
-        return None, -(gradient * near).sum(1, keepdim=True)

@@ -1,7 +1,7 @@
-"""Parents and children: features that are on only while another one is, and what a sparse autoencoder makes of them.
+"""Parents and children: features that are on only while another one is, and their sparse autoencoders.
 
 The first half of the features are parents, and feature ns / 2 + i is the child of feature i: it is on with a given
-probability while its parent is, and never without it. Strengths are independent. What a dictionary then writes is an
+probability while its parent is, and never without it. Strengths are independent. A learned direction is given by its
 angle in the plane of the two directions, from the parent's (0) to the child's. Source: Chanin and others (2024) for
 absorption and (2025) for hedging; pairs with strengths of their own, and their angles, are ours.
 """
@@ -16,13 +16,33 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features
+from superposition import checks, features, ranges
+from superposition.checked import checked
 from superposition.decoders import dictionaries
-from superposition.decoders.dictionaries import Dictionary
+from superposition.decoders.dictionaries import KINDS, MOST_DIRECTIONS, Dictionary
+from superposition.decoders.ranges import finite, shaped
 
 NODES = 32  # of a strength: angles are good to .02 degrees
+STEEPEST = 1e-3  # slope at the end of a descent that counts as converged
 STARTS = 8  # of a descent, the first at the truth
 MIDDLES = (np.arange(400) + 0.5) / 400  # strengths by which shares are counted
+
+
+def _in_pairs(ns, nd):
+    """Refuse an odd number of features, and more dimensions than features."""
+    if ns % 2:
+        raise ValueError(f"ns = {ns} is odd; allowed: even numbers, half parents and half children")
+    checks.whole("nd", nd, 1, ns)
+
+
+def _leans(truth, x, codes, directions):
+    """Refuse features, latents and directions that do not belong to the dictionary or to each other."""
+    nd, ns = truth.directions.shape
+    if ns % 2:
+        raise ValueError(f"truth has {ns} features; allowed: even numbers, half parents and half children")
+    shaped("x", x, "batch", ns)
+    shaped("directions", directions, nd, "k")
+    shaped("codes", codes, len(x), directions.shape[1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,18 +67,48 @@ class Families(Dictionary):
             yield self.activations(batch, seed=rng)[1].astype(np.float32)
 
     def save(self, path: str | os.PathLike) -> None:
-        """Refuse: `superposition.decoders.dictionaries.load` gives independent features."""
+        """Refuse, as `superposition.decoders.load_dictionary` gives independent features."""
         raise ValueError(f"path = {path} would lose who is whose child; allowed: to make it again by {self.recipe}")
 
     def to_saelens(self, path: str | os.PathLike) -> None:
-        """Refuse: what is written there has independent features."""
+        """Refuse, as SAELens' file has independent features."""
         raise ValueError(f"path = {path} would lose who is whose child; allowed: children = 0, or activations of ours")
 
 
-def families(
+@checked(
+    _in_pairs, ns=ranges.whole(2, MOST_DIRECTIONS), nd=ranges.whole(1, MOST_DIRECTIONS), kind=ranges.one_of(*KINDS),
+    p=ranges.one_probability, children=ranges.number(0, 1, open_low=True), noise=ranges.number(0), seed=ranges.whole(0),
+)  # fmt: skip
+def dictionary_of_families(
     ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, children: float, noise: float = 0.0, seed: int = 0
 ) -> Families:
-    """Directions as those of `superposition.decoders.dictionary`, features with mean probability p in families."""
+    """The directions of `superposition.decoders.dictionary`, with parents and children for features.
+
+    Parameters
+    ----------
+    p : float
+        Mean probability that a feature is on, in (0, 1]; parents have equal probabilities.
+    children : float
+        In (0, 1]: feature ns / 2 + i is on with this probability while its parent i is, and never without it.
+
+    Returns
+    -------
+    Families
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the probability of a parent would be above 1.
+
+    Notes
+    -----
+    Source: Chanin and others (2024), with strengths of their own. Use `dictionary` instead for independent features.
+
+    Examples
+    --------
+    >>> dictionary_of_families(4, 2, p=0.3, children=0.5).p
+    array([0.4, 0.4, 0.2, 0.2])
+    """
     plain = dictionaries.dictionary(ns, nd, kind, p=p, noise=noise, seed=seed)
     parent = 2 * p / (1 + children)
     if parent > 1:
@@ -67,17 +117,28 @@ def families(
     return Families(kind, plain.directions, each, noise, f"{plain.recipe} children {children!r}")
 
 
-def unrelated(truth: Dictionary) -> Dictionary:
-    """The control: the same directions and frequencies, all features independent."""
+@checked(truth=ranges.instance(Dictionary))
+def unrelated_dictionary(truth: Dictionary) -> Dictionary:
+    """A control: the same directions and frequencies, with all features independent.
+
+    Returns
+    -------
+    Dictionary
+
+    Examples
+    --------
+    >>> unrelated_dictionary(dictionary_of_families(4, 2, p=0.3, children=0.5)).p
+    array([0.4, 0.4, 0.2, 0.2])
+    """
     return Dictionary(truth.kind, truth.directions, truth.p, truth.noise, f"{truth.recipe} unrelated")
 
 
 class Leaning(NamedTuple):
-    """Degrees by which latents lean from their feature towards its parent or child; how often those of parents answer.
+    """Degrees by which latents lean from their feature to its parent or child, and the activity of parents' latents.
 
-    ``to_child`` of the latents of parents, ``to_parent`` of those of children, nan where a feature has none; ``alone``
-    and ``together``, how often a parent's latent is on where the parent is, without its child and with it, of parents
-    that have one.
+    ``to_child`` of the latents of parents, ``to_parent`` of those of children, nan where a feature has no latent;
+    ``alone`` and ``together``, the share of activations with a parent on, without its child and with it, in which the
+    parent's latent is on, of parents that have one.
     """
 
     to_child: NDArray[np.float64]
@@ -86,8 +147,35 @@ class Leaning(NamedTuple):
     together: float
 
 
+@checked(
+    _leans, truth=ranges.instance(Dictionary), x=finite("batch ns"), codes=finite("batch k"), directions=finite("nd k")
+)
 def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: ArrayLike) -> Leaning:
-    """What latents, matched as by `superposition.decoders.scores`, have of the other feature of the pair."""
+    """Angles of latents, matched as by `superposition.decoders.scores`, towards the other feature of their pair.
+
+    Parameters
+    ----------
+    truth : Dictionary
+        Parents in the first half, children in the second, as of `dictionary_of_families`.
+    x, codes, directions : array_like
+        Features (batch, ns), latents (batch, k) and their directions (nd, k).
+
+    Returns
+    -------
+    Leaning
+        ``to_child`` and ``to_parent`` (ns / 2,), in degrees, nan without a latent; ``alone`` and ``together``.
+
+    Notes
+    -----
+    Source: ours. Use `scores` instead for independent features.
+
+    Examples
+    --------
+    >>> truth = dictionary_of_families(4, 4, p=0.3, children=0.5)
+    >>> x, h = truth.activations(100, seed=0)
+    >>> leaning(truth, x, x, truth.directions).to_child.round(6) + 0.0
+    array([0., 0.])
+    """
     x, codes = np.asarray(x, float), np.asarray(codes, float)
     latent, half = dictionaries.scores(truth, x, codes, directions).latent, len(truth.p) // 2
     parents, children = (truth.directions[:, part] for part in (slice(half), slice(half, None)))
@@ -99,6 +187,7 @@ def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: Array
 
 
 def _share(answers, there):
+    """The share of these places at which a latent is on, 0 without places."""
     return float(answers[there].mean()) if there.any() else 0.0
 
 
@@ -113,21 +202,30 @@ def _angles(own, other, v):
     return np.degrees(np.arctan2(second - overlap * first, first - overlap * second))
 
 
-def hedged(children: ArrayLike) -> NDArray[np.float64]:
-    """Angle, in degrees, of the one latent of a pair whose features are rare and cost nothing."""
-    # the leading eigenvector of the second moments p ((1/3, c/4), (c/4, c/3)): tan 2 theta = (c/2) / ((1 - c)/3)
-    c = np.asarray(children, float)
-    return np.degrees(np.arctan2(1.5 * c, 1 - c)) / 2
+@checked(price=ranges.real(0))
+def absorbed_angle(price: ArrayLike) -> NDArray[np.float64]:
+    """Angle, in degrees, by which the child's latent leans to its parent's direction, to leading order in the price.
 
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of price.
 
-def absorbed(price: ArrayLike) -> NDArray[np.float64]:
-    """Angle, in degrees, by which the child's latent leans to its parent's direction, to leading order in the price."""
+    Notes
+    -----
+    Source: ours. Use `best_pair` instead for the exact angle.
+
+    Examples
+    --------
+    >>> float(absorbed_angle(0.01).round(2))
+    11.46
+    """
     # A lean of theta saves price u (1 - sec + tan) = price u theta of activity, and where the parent's u' < u theta it
     # leaves (u theta - u')^2 / 2: on average price theta / 2 - theta^3 / 24, the most at theta = 2 sqrt(price).
     return np.degrees(2 * np.sqrt(np.asarray(price, float)))
 
 
-class Pair(NamedTuple):
+class BestPair(NamedTuple):
     """The best autoencoder of one pair on orthogonal directions: degrees of its latents, in increasing order.
 
     ``alone`` and ``together`` are those of `Leaning`, for the first latent.
@@ -139,16 +237,53 @@ class Pair(NamedTuple):
     together: float
 
 
-def pair(parent: float, children: float, price: float, latents: int, *, related: bool = True) -> Pair:
-    """The least loss of so many latents on a pair, by quadrature; with ``related`` false the child is independent."""
+@checked(
+    parent=ranges.number(1e-4, 1), children=ranges.number(0, 1, open_low=True), price=ranges.number(0, 10),
+    latents=ranges.whole(1, 4), related=ranges.flag,
+)  # fmt: skip
+def best_pair(parent: float, children: float, price: float, latents: int, *, related: bool = True) -> BestPair:
+    """The autoencoder of the least loss on one parent and its child, on orthogonal directions, by quadrature.
+
+    Parameters
+    ----------
+    parent : float
+        Probability that the parent is on, in [1e-4, 1].
+    children : float
+        Probability that the child is on while its parent is, in (0, 1].
+    related : bool
+        With False the child is independent, at the same frequency.
+
+    Returns
+    -------
+    BestPair
+        ``loss``, ``degrees`` (latents,), ``alone`` and ``together``.
+
+    Raises
+    ------
+    FloatingPointError
+        If no descent converges.
+
+    Notes
+    -----
+    Source: ours; the least of eight descents. Use `absorbed_angle` instead for the limit of a small price.
+
+    Examples
+    --------
+    >>> best_pair(0.05, 0.5, 0.1, 1).degrees.round(1)
+    array([28.6])
+    """
     from scipy.optimize import minimize
 
     h, weight = _nodes(parent, children, related)
     found = [
-        minimize(_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000})
+        minimize(
+            _pair_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000}
+        )
         for start in _starts(latents, price)
     ]
     best = min(found, key=lambda one: one.fun)
+    if np.abs(best.jac).max() > STEEPEST:
+        raise FloatingPointError(f"none of the {STARTS} descents ended at a minimum: {best.message}")
     parts = _parts(best.x)
     first = np.argsort(parts.angle)[0]
     u = np.array(np.meshgrid(MIDDLES, MIDDLES)).reshape(2, -1)
@@ -156,7 +291,7 @@ def pair(parent: float, children: float, price: float, latents: int, *, related:
         float(np.mean((side - parts.center) @ parts.encoder[first] + parts.bias[first] > 0))
         for side in (np.c_[MIDDLES, 0 * MIDDLES], u.T)
     )
-    return Pair(float(best.fun) * parent, np.sort(np.degrees(parts.angle)), alone, together)
+    return BestPair(float(best.fun) * parent, np.sort(np.degrees(parts.angle)), alone, together)
 
 
 class _Parts(NamedTuple):
@@ -192,7 +327,7 @@ def _starts(latents, price):
         yield np.concatenate([angle, encoder, np.full(latents, -price), np.zeros(2)])
 
 
-def _loss(flat, h, weight, price):
+def _pair_loss(flat, h, weight, price):
     """Half the squared error and the price of activity, and the slopes of their sum."""
     angle, encoder, bias, center = _parts(flat)
     V, turned = np.c_[np.cos(angle), np.sin(angle)], np.c_[-np.sin(angle), np.cos(angle)]

@@ -11,8 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from superposition import features
-from superposition.rug.moments import moment, ramp_moment
+from superposition import features, ranges
+from superposition.checked import checked
+from superposition.decoders.ranges import price
+from superposition.moments import moment, ramp_moment
 
 LOWEST, HIGHEST = 1e-3, 0.3  # prices between which the border is searched for
 
@@ -25,8 +27,26 @@ class Priced(NamedTuple):
     b: float
 
 
+@checked(
+    a=ranges.number(1e-6, 1e6), b=ranges.number(-1e6, 1e6), price=price, p=ranges.one_probability,
+    r=ranges.number(1e-6, 1),
+)  # fmt: skip
 def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
-    """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b)."""
+    """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b).
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Source: ours; per feature, for large rugs. Use `least_priced_loss` instead for the best a and b.
+
+    Examples
+    --------
+    >>> round(truth_loss(1.0, -0.1, 0.05, 0.05, 0.375), 5)
+    0.00344
+    """
     # z_i is the interference less its mean, Gaussian of variance V (1/r - 1). With errors e_i = x_i - f_i the squared
     # error is sum_ij G_ij cov(e_i, e_j), G = D^T D; the covariance is k G_ij for i != j, and sum_j G_ij^2 = 1/r - 1.
     V = float(features.variance(p))
@@ -38,9 +58,27 @@ def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     return float((error + (1 / r - 1) * k) / 2 + price * mean)
 
 
+@checked(
+    a=ranges.number(1e-6, 1e6), b=ranges.number(-1e6, 1e6), price=price, p=ranges.one_probability,
+    r=ranges.number(1e-6, 0.5),
+)  # fmt: skip
 def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
-    """Loss of directions that know nothing of the features: an antipodal rug, two latents a line, r up to 1/2."""
-    # Along a line h is Gaussian of variance V / r: many features, none of which stands out. Of a line f - f' is odd.
+    """Loss of directions independent of the features: an antipodal rug, two latents on each line, r up to 1/2.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Source: ours; per feature, for large rugs. Use `least_priced_loss` instead for the best a and b.
+
+    Examples
+    --------
+    >>> round(pairs_loss(1.0, -0.1, 0.05, 0.05, 0.375), 5)
+    0.00271
+    """
+    # Along a line h is Gaussian of variance V / r, by many features of equal size. Of a line f - f' is odd.
     v = float(features.variance(p)) / r
     s = a * np.sqrt(v)
     on, mean, square = (2 * moment(k, b, s) for k in range(3))
@@ -48,8 +86,29 @@ def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     return float(r * v + lines) / 2
 
 
-def least(loss, price: float, p: float, r: float) -> Priced:
-    """The least of `truth_loss` or `pairs_loss` over gain and bias."""
+@checked(loss=ranges.function, price=price, p=ranges.one_probability, r=ranges.number(1e-6, 1))
+def least_priced_loss(loss, price: float, p: float, r: float) -> Priced:
+    """The least of `truth_loss` or `pairs_loss` over gain and bias.
+
+    Parameters
+    ----------
+    loss : callable
+        `truth_loss` or `pairs_loss`.
+
+    Returns
+    -------
+    Priced
+        ``loss``, ``a`` and ``b``, with a in [0.01, 4] and b in [-2, 2].
+
+    Notes
+    -----
+    Source: ours; the least of six descents.
+
+    Examples
+    --------
+    >>> round(least_priced_loss(truth_loss, 0.05, 0.05, 0.375).loss, 5)
+    0.00197
+    """
     from scipy.optimize import minimize
 
     # a bias above zero keeps a latent on for noise, one below makes it wait for its feature: a valley each
@@ -62,12 +121,38 @@ def least(loss, price: float, p: float, r: float) -> Priced:
     return Priced(float(best.fun), *map(float, best.x))
 
 
-def border(p: float, r: float) -> float:
-    """The price lambda_1 at which true directions of a large rug cost as much as pairs that know nothing of them."""
+@checked(p=ranges.one_probability, r=ranges.number(1e-6, 0.5))
+def border_price(p: float, r: float) -> float:
+    """The price lambda_1 at which true directions of a large rug have the loss of pairs independent of them.
+
+    Returns
+    -------
+    float
+        From 0.001 to 0.3.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or there is no such price.
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> round(border_price(0.05, 0.375), 4)
+    0.0246
+    """
     from scipy.optimize import brentq
 
     def ahead(log_price):
         price = float(np.exp(log_price))
-        return np.log(least(truth_loss, price, p, r).loss / least(pairs_loss, price, p, r).loss)
+        truth, pairs = (least_priced_loss(loss.unchecked, price, p, r).loss for loss in (truth_loss, pairs_loss))
+        return np.log(truth / pairs)
 
-    return float(np.exp(brentq(ahead, np.log(LOWEST), np.log(HIGHEST), xtol=1e-6)))
+    try:
+        return float(np.exp(brentq(ahead, np.log(LOWEST), np.log(HIGHEST), xtol=1e-6)))
+    except ValueError:  # one sign at both ends
+        between = f"a border from {LOWEST:g} to {HIGHEST:g}"
+        raise ValueError(f"p, r = {p:g}, {r:g} have no border; allowed: {between}") from None

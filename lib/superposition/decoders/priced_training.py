@@ -1,22 +1,55 @@
-"""Sparse autoencoders descended from given starts at given prices, all on the same activations. Needs torch.
+"""Sparse autoencoders descended from given starts at given prices, all on the same activations; needs torch.
 
-The architecture and the loss are those of `superposition.decoders.dictionary_training` with ReLU. Here the start is
-the question, so it is an argument; and what starts are compared by is the loss on the same fresh activations. Gradients
-are written out, and what lies along a decoder column is taken from them: with it columns end beside the least loss.
+The architecture and the loss are those of `superposition.decoders.dictionary_training` with ReLU. Starts are compared
+by their loss on the same fresh activations. Gradients are written out, without their part along a decoder column, with
+which columns would not end at the least loss.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import optimise
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
 from superposition.decoders.dictionary_training import SparseAutoencoder, across
-from superposition.devices import torch
+from superposition.decoders.ranges import finite, price, shaped, truth
+
+if TYPE_CHECKING:
+    import torch
+
+
+def _starts(name, value):
+    """A list of autoencoders of one shape."""
+    if (
+        not isinstance(value, (list, tuple))
+        or not value
+        or not all(isinstance(one, SparseAutoencoder) for one in value)
+    ):
+        raise ValueError(f"{name} = {checks.shown(value)}; allowed: a list of SparseAutoencoder")
+    if len({one.W_dec.shape for one in value}) > 1:
+        raise ValueError(f"{name} have {len({one.W_dec.shape for one in value})} shapes; allowed: one shape for all")
+    return value
+
+
+def _descents(truth, starts, prices):
+    """Refuse autoencoders of other dimensions, and another number of prices."""
+    shaped("starts", starts[0].W_dec, len(truth.directions), "k")
+    shaped("prices", prices, len(starts))
+
+
+def _in_dimensions(directions, center):
+    """Refuse a center in another number of dimensions."""
+    shaped("center", center, len(directions))
+
+
+def _of_the_sae(sae, hidden):
+    """Refuse activations in another number of dimensions."""
+    shaped("hidden", hidden, "batch", len(sae.W_dec))
 
 
 class Weights(NamedTuple):
@@ -28,12 +61,27 @@ class Weights(NamedTuple):
     b_dec: torch.Tensor
 
 
-def along(directions: NDArray, gain: float, bias: float, center: NDArray) -> SparseAutoencoder:
-    """An autoencoder that reads directions (nd, k) along themselves, around a center (nd,) of the activations."""
+@checked(_in_dimensions, directions=finite("nd k"), gain=ranges.number(), bias=ranges.number(), center=finite("nd"))
+def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) -> SparseAutoencoder:
+    """An autoencoder that reads directions (nd, k) along themselves, around a center (nd,) of the activations.
+
+    Returns
+    -------
+    SparseAutoencoder
+
+    Examples
+    --------
+    >>> sae_along([[1.0, -1.0]], 1.0, -0.25, [0.5]).encode([[2.0]])
+    array([[1.25, 0.  ]])
+    """
     return SparseAutoencoder(gain * directions.T, np.full(directions.shape[1], bias), directions, center)
 
 
-def descend(
+@checked(
+    _descents, truth=truth, starts=_starts, prices=ranges.array("n", 0, 1e6), steps=ranges.steps, lr=ranges.rate,
+    batch=ranges.whole(1, 10**6), seed=ranges.seed,
+)  # fmt: skip
+def descend_saes(
     truth: Dictionary,
     starts: Sequence[SparseAutoencoder],
     prices: ArrayLike,
@@ -43,7 +91,35 @@ def descend(
     batch: int = 256,
     seed: int = 0,
 ) -> list[SparseAutoencoder]:
-    """Train each start at its price by Adam with a cosine to zero; directions keep length one."""
+    """Train each start at its price by Adam with a cosine to zero; directions keep length one.
+
+    Parameters
+    ----------
+    starts : list of SparseAutoencoder
+        n autoencoders of one shape.
+    prices : array_like, shape (n,)
+        Their prices, from 0 to 1e6.
+
+    Returns
+    -------
+    list of SparseAutoencoder
+
+    Notes
+    -----
+    Source: ours; in single precision, needs torch. Use `train_saes` instead from random starts.
+
+    Examples
+    --------
+    >>> from superposition.decoders import dictionary
+    >>> truth = dictionary(8, 4, p=0.1)
+    >>> start = sae_along(truth.directions, 1.0, 0.0, truth.directions @ truth.p / 2)
+    >>> [sae] = descend_saes(truth, [start], [0.1], steps=10, lr=0.01)
+    >>> sae.W_dec.shape
+    (4, 8)
+    """
+    from superposition import optimise
+    from superposition.devices import torch
+
     weights, rng = _stacked(starts), np.random.default_rng(seed)
     price = torch.tensor(np.asarray(prices, float), dtype=torch.float32)[:, None, None]
 
@@ -58,19 +134,35 @@ def descend(
     return [SparseAutoencoder(*one) for one in rows]
 
 
-def losses(sae: SparseAutoencoder, price: float, hidden: NDArray) -> NDArray[np.float64]:
-    """The loss of each activation, (batch,)."""
+@checked(_of_the_sae, sae=ranges.instance(SparseAutoencoder), price=price, hidden=finite("batch nd"))
+def sae_losses(sae: SparseAutoencoder, price: float, hidden: NDArray) -> NDArray[np.float64]:
+    """Half the squared error plus the price of activity, for each activation.
+
+    Returns
+    -------
+    numpy.ndarray, shape (batch,)
+
+    Examples
+    --------
+    >>> sae_losses(sae_along([[1.0, -1.0]], 1.0, -0.25, [0.5]), 0.1, [[2.0]])
+    array([0.15625])
+    """
     f = sae.encode(hidden)
     return ((hidden - f @ sae.W_dec.T - sae.b_dec) ** 2).sum(axis=1) / 2 + price * f.sum(axis=1)
 
 
 def _stacked(starts):
+    """Weights of all starts along the first axis, in single precision."""
+    from superposition.devices import torch
+
     rows = [(one.W_enc.T, one.b_enc[None], one.W_dec, one.b_dec[None]) for one in starts]
     return Weights(*(torch.tensor(np.array(part), dtype=torch.float32) for part in zip(*rows, strict=True)))
 
 
 def _gradient(weights, h, price):
     """Leave the gradients of the mean loss in ``weight.grad``; the sum of the losses of all autoencoders."""
+    from superposition.devices import torch
+
     W_enc, b_enc, W_dec, b_dec = weights
     centered = h - b_dec
     f = torch.baddbmm(b_enc, centered, W_enc).relu_()

@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
-from superposition.codes import partners
-from superposition.codes.exact_losses import code_loss
+from superposition.codes import LARGEST_PARTNER, code_loss, partner_loss
 from superposition.diagnosis import (
     ablations,
     behaviour,
@@ -32,10 +31,10 @@ from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussia
 from superposition.diagnosis.measures import HEARD, Rows, Simulated
 from superposition.diagnosis.reading import Weights, read
 from superposition.features import Estimate
+from superposition.ranges import LARGEST
 from superposition.rug import meanfield
 from superposition.rug.meanfield import Optimum
 from superposition.rug.model import RowStatistics
-from superposition.rug.ranges import LARGEST
 
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation
@@ -253,7 +252,7 @@ def diagnose(
     reading : {"product", "tied", "toy", "sae"}, optional
         What a square W is, the product if left out; or what a model is, by its shapes if left out.
     samples : int, optional
-        Feature vectors of the simulation, at least 2; as many as take a few seconds if left out, or all that were given.
+        Feature vectors of the simulation, at least 2; if left out, as take a few seconds, or all that were given.
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
@@ -461,8 +460,8 @@ def _with_partner(found, population):
         return None
     rows, p, strongest = found.rows, population.p, found.strongest
     s, a = np.sqrt(found.noise), rows.diagonal
-    has = (a >= 1 / LARGEST) & (strongest > a / partners.WEIGHTS) & (strongest < a * partners.WEIGHTS)
+    has = (a >= 1 / LARGEST) & (strongest > a / LARGEST_PARTNER) & (strongest < a * LARGEST_PARTNER)
     losses = gaussian_loss(a, rows.b_eff, s, population.nodes())
     a, c, b = a[has], strongest[has] / a[has], rows.b_eff[has]
-    losses[has] = partners.loss(a, b + a * c * p / 2, s[has] / a, c, p)
+    losses[has] = partner_loss.unchecked(a, b + a * c * p / 2, s[has] / a, c, p)
     return float(losses.mean())

@@ -1,10 +1,10 @@
 """A model as its own forward pass: any object or pair of functions, and the ReLU(W_out W_in x + b) that reproduces it.
 
 Source: ours. Of a toy model the features go in and come out, decode(encode(x)); of a sparse autoencoder its latents are
-the features, encode(decode(z)). One of the two steps is affine; the responses to single features give it exactly. The
-other is a row of A times what it gets, scaled, shifted and gated; A is among the object's arrays or is fitted, scale and
-shift follow from two responses of each output. What does not reproduce the forward pass is not used: the
-responses to pairs of features then take the place of the product.
+the features, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a
+row of A times what it gets, scaled, shifted and gated; A is among the object's arrays or is fitted, scale and shift
+follow from responses. What does not reproduce the forward pass is not used: the responses to pairs of features then
+take the place of the product.
 """
 
 from __future__ import annotations
@@ -81,7 +81,7 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
-    """A toy model or a sparse autoencoder: by what was said, by the numbers of latents that packages keep, by shape."""
+    """A toy model or a sparse autoencoder: by what was said, by the number of latents that packages keep, by shape."""
     into = _batched(lambda x: _dense(call(encode, x), _latents(thing, ns)))
     back = _batched(lambda z: _decoded(thing, decode, call, z))
     told = []

@@ -46,8 +46,8 @@ class Company:
         overlap = "" if np.isnan(self.overlap) else f"; features that fire together overlap by {self.overlap:+.2g}"
         return (
             f"on your {self.vectors} vectors {self.interference:.3g} times the interference of independent features, "
-            f"{self.carried:+.2g} standard deviations of it while the own feature is on{overlap}; independent, it would "
-            f"lose {self.apart.mean:.4g} ± {self.apart.se:.2g}"
+            f"{self.carried:+.2g} standard deviations of it while the own feature is on{overlap}; of independent "
+            f"features the loss would be {self.apart.mean:.4g} ± {self.apart.se:.2g}"
         )
 
 
@@ -60,12 +60,10 @@ def vectors(name: str, given: Any) -> NDArray[np.floating]:
     found = np.asarray(files.plain(given)) if hasattr(given, "shape") else np.asarray(given)
     if found.dtype.kind not in "fiub" or found.ndim != 2 or len(found) < FEWEST:
         raise ValueError(
-            f"{name} has shape {found.shape}; allowed: numbers (vectors, features), at least {FEWEST} vectors"
+            f"{name} has shape {found.shape}; allowed: numbers (vectors, width), at least {FEWEST} vectors"
         )
     if not np.all(np.isfinite(found)):
-        raise ValueError(
-            f"{name} has {np.sum(~np.isfinite(found))} numbers that are not finite; allowed: finite numbers"
-        )
+        raise ValueError(f"{name} = {found[~np.isfinite(found)][0]} is out of range; allowed: finite numbers")
     return found if found.dtype in (np.float32, np.float64) else found.astype(float)
 
 
@@ -76,8 +74,8 @@ def _joined(name, given):
         part = np.atleast_2d(np.asarray(files.plain(part) if hasattr(part, "shape") else part))
         total += part.size
         if total > MOST_NUMBERS or (parts and part.shape[1:] != parts[0].shape[1:]):
-            raise ValueError(f"{name} has batches of shape {part.shape}, {total} numbers in all; allowed: batches of one "
-                             f"width, up to {MOST_NUMBERS} numbers")  # fmt: skip
+            allowed = f"one width, up to {MOST_NUMBERS} numbers in all"
+            raise ValueError(f"{name} has batches of shape {part.shape}, {total} numbers by now; allowed: {allowed}")
         parts.append(part)
     if not parts:
         raise ValueError(f"{name} is empty; allowed: at least {FEWEST} vectors")

@@ -13,10 +13,9 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks, features, minima
-from superposition.rug import ranges
+from superposition import checks, features, minima, ranges
+from superposition.moments import gauss_legendre, moment
 from superposition.rug.meanfield import THRESHOLDS, Optimum
-from superposition.rug.moments import gauss_legendre, moment
 
 DRAWN = 200_000  # values that stand for a law that is known by its sampler
 ENOUGH, MOST_DRAWS = 8000, 40  # values that are on, for which it is drawn so often at most

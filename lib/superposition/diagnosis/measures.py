@@ -17,8 +17,8 @@ from superposition.diagnosis.ablations import STRONG
 from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.reading import Weights
 from superposition.features import Estimate
+from superposition.ranges import LARGEST
 from superposition.rug.model import RowStatistics
-from superposition.rug.ranges import LARGEST
 
 HEARD = 0.1  # of the largest gain: with less of its own feature, an output counts as dropped. Our choice.
 BLOCK = 2**21  # numbers of a block

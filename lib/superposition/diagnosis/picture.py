@@ -9,11 +9,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
-from superposition.codes import mixtures, swept
-from superposition.codes.best_map import LARGEST_FAN
-from superposition.codes.fans import fan_loss
-from superposition.codes.rare_features import counting_bound
+from superposition import checks, codes
 from superposition.diagnosis.autoencoder import Diagnosis
 from superposition.rug import meanfield
 
@@ -43,7 +39,7 @@ def draw(found: Diagnosis, title: str = "") -> Figure:
         raise ValueError(f"found = {checks.shown(found)} has no place on the map; allowed: a diagnosis at a p")
     fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
     probabilities = np.geomspace(min(1e-3, found.p), max(0.5, found.p), ROWS)
-    hulls = [_with_fans(hull) for hull in mixtures.hulls([*probabilities, found.p], points=10)]
+    hulls = [_with_fans(hull) for hull in codes.hulls([*probabilities, found.p], points=10)]
     _map(axes[0], found, probabilities, hulls[:-1])
     _losses(axes[1], found, hulls[-1])
     _features(axes[2], found)
@@ -53,13 +49,13 @@ def draw(found: Diagnosis, title: str = "") -> Figure:
 
 def _with_fans(hull):
     """The best mixtures at one p, fans among them: a hull of hulls is a hull."""
-    sizes = np.arange(4, LARGEST_FAN + 1)
+    sizes = np.arange(4, codes.LARGEST_FAN + 1)
     points = list(zip(hull.phase, hull.r, hull.loss, strict=True))
     for B in sizes.tolist():
-        in_pairs = 4 < B <= swept.LARGEST
-        loss = swept.swept_loss(hull.p, B) if in_pairs else fan_loss(hull.p, B)
+        in_pairs = 4 < B <= codes.LARGEST_SWEPT
+        loss = codes.swept_loss(hull.p, B) if in_pairs else codes.fan_loss(hull.p, B)
         points.append(("swept" if in_pairs else "fan", 2 / B, float(loss)))
-    return mixtures.lower_hull(sorted(points, key=lambda point: point[1:]))
+    return codes.lower_hull(sorted(points, key=lambda point: point[1:]))
 
 
 def _map(ax: Axes, found, probabilities, hulls):
@@ -96,7 +92,7 @@ def _losses(ax: Axes, found, hull):
     ax.plot([found.r], [found.loss], "*", color="#D55E00", markersize=14, markeredgecolor="white", label="this model")
     top = 1.5 * max(float(meanfield.linear_loss(found.p, r[0])), found.loss)
     least = min(found.loss, float(np.interp(found.r, corners, losses))) or top / 1e4
-    lower = np.array([counting_bound(found.p, x) for x in r[::4]])
+    lower = np.array([codes.counting_bound(found.p, x) for x in r[::4]])
     if lower.max() > least:  # where it can be seen
         ax.plot(r[::4], lower, "--", color="0.6", label="no code is below")
     ax.set(

@@ -12,8 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
-from superposition.codes.best_map import best_known
-from superposition.codes.exact_losses import LARGEST, LOUDEST, code_loss, simulated_code_loss
+from superposition.codes import LARGEST_INHIBITION, LARGEST_WEIGHT, best_known, code_loss, simulated_code_loss
 
 EXACT = 12  # features up to which the loss is exact
 
@@ -110,8 +109,8 @@ def measured(
     seed: int = 0,
 ) -> tuple[int, int, float, float]:
     """Features, dimensions, loss and its standard error (0: exact) of a code, by the arguments of `check_record`."""
-    W = checks.real("W", checks.array("W", W, "ns ns"), -LARGEST, LOUDEST)
-    b = checks.real("b", checks.array("b", b, W.shape[:1]), -LOUDEST, LOUDEST)
+    W = checks.real("W", checks.array("W", W, "ns ns"), -LARGEST_INHIBITION, LARGEST_WEIGHT)
+    b = checks.real("b", checks.array("b", b, W.shape[:1]), -LARGEST_WEIGHT, LARGEST_WEIGHT)
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)
     rank = min(rank_of(W), checks.whole("nd", ns if nd is None else nd, 1, ns))
     checks.whole("samples", samples, 2), checks.generator("seed", seed)

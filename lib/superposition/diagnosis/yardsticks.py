@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition import checks, frequencies
-from superposition.codes.best_map import best_known
+from superposition import checks, codes, frequencies
 from superposition.diagnosis import company
 from superposition.diagnosis.feature_laws import Population
 from superposition.ranges import LARGEST
@@ -61,7 +60,7 @@ def best(population: Population, worth: NDArray[np.float64] | None, nd: int) -> 
         return None
     ns = len(population.each)
     if worth is None:
-        found = best_known(population.p, nd / ns)
+        found = codes.best_known(population.p, nd / ns)
         return Known(found.loss, found.phase)
     [found] = frequencies.allocate(population.each, [nd], importance=np.maximum(worth, 1 / LARGEST))
     phases, counts = np.unique(found.phase, return_counts=True)

@@ -43,12 +43,12 @@ def trained_autoencoder(
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder by the recipe or by the text's protocol, and describe it and its rows."""
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    lr = checks.number("rate", rate, 0, open_low=True) * protocols.protocol(protocol, ns, nd, p).lr
-    model = training.train(ns, nd, p, steps=steps, protocol=protocol, lr=lr, seed=seed, device=device)
+    lr = checks.number("rate", rate, 0, open_low=True) * training_protocol(protocol, ns, nd, p).lr
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol=protocol, lr=lr, seed=seed, device=device)
     return {
         "nd": nd,
         "done": len(model.loss_history),
@@ -63,13 +63,19 @@ def stopped_autoencoder(
     *, ns: Features, p: Probability, r: Ratio, steps: StoppedSteps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the text's protocol and say where it stopped."""
-    from superposition.rug import meanfield, training
-    from superposition.rug.stopping import first_below, first_pause
+    from superposition.rug import (
+        MOST_TRAINABLE,
+        STOPPING_WINDOW,
+        first_pause,
+        first_step_below,
+        optimum,
+        train_autoencoder,
+    )
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
-    near = 1.01 * float(meanfield.optimum(p, nd / ns).loss)  # a level to be reached, and so part of the measurement
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol="text", seed=seed, device=device)
+    near = 1.01 * float(optimum(p, nd / ns).loss)  # a level to be reached, and so part of the measurement
     pause = first_pause(model.loss_history)
     rows = model.rows
     return {
@@ -79,8 +85,8 @@ def stopped_autoencoder(
         "loss": model.loss,
         "loss_se": model.loss_se,
         "pause": pause,
-        "pause_loss": float(model.loss_history[max(0, pause - training.WINDOW) : pause].mean()),
-        "crossing": first_below(model.loss_history, near),
+        "pause_loss": float(model.loss_history[max(0, pause - STOPPING_WINDOW) : pause].mean()),
+        "crossing": first_step_below(model.loss_history, near),
         **mean_and_spread("diagonal", rows.diagonal),
         **mean_and_spread("bias", rows.b),
         **mean_and_spread("bias_effective", rows.b_eff),

@@ -34,10 +34,9 @@ def searched_tile(
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Search for the best code of B features in m dimensions."""
-    from superposition import weights
-    from superposition.codes import tile_search
+    from superposition import codes, weights
 
-    found = tile_search.search(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
+    found = codes.search_tile(m, B, p, starts=starts, kept=kept, steps=steps, seed=seed)
     screened, quarter = found["screened"], starts // 4
     kinds = {"fan": screened[:quarter], "unequal": screened[quarter : starts // 2], "random": screened[starts // 2 :]}
     return {
@@ -54,12 +53,12 @@ def sized_tile(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train some networks of one size from random weights, side by side on the same feature vectors."""
-    from superposition.codes import dense_training, tile_search
+    from superposition.codes import measured_code_loss, random_tiles
     from superposition.devices import torch
 
     generator = torch.Generator().manual_seed(checks.whole("seed", seed, 0))
-    codes = dense_training.random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
-    found = [tile_search.measured_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
+    codes = random_tiles(m, B, p, checks.whole("copies", copies, 2), steps=steps, generator=generator)
+    found = [measured_code_loss(*code, p, samples=2_000_000 // B, seed=seed + 1) for code in codes]
     losses, errors = np.transpose(found)
     return {
         "loss_best": float(losses.min()),

@@ -53,10 +53,10 @@ def priced_code(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Loss of one kind of code under one budget, at the ratio of loudness that suits it."""
-    from superposition.codes import budgets
+    from superposition import codes
 
-    offered = (_searched(p),) if kind == "searched" else budgets.candidates(kind, p)
-    found = budgets.under_budget(budget, strength, offered, p, samples=samples, seed=seed)
+    offered = (_searched(p),) if kind == "searched" else codes.candidate_codes(kind, p)
+    found = codes.under_budget(budget, strength, offered, p, samples=samples, seed=seed)
     nd, ns = offered[0].code.W_in.shape
     return {
         "r": nd / ns,
@@ -69,13 +69,11 @@ def priced_code(
 
 def _searched(p):
     """The tile at r = 1/4 that descent found at this p, from its file."""
-    from superposition.codes import budgets
-    from superposition.codes.exact_losses import code_loss
-    from superposition.codes.fans import Code
+    from superposition import codes
 
     found = _weights(f"tile-2-8-p{p:g}")
-    code = Code(found["W_in"], found["W_out"], found["b"])
-    return budgets.candidate(1.0, code, code_loss(code.W, code.b, p, rtol=1e-3))
+    code = codes.Code(found["W_in"], found["W_out"], found["b"])
+    return codes.candidate_code(1.0, code, codes.code_loss(code.W, code.b, p, rtol=1e-3))
 
 
 def _weights(name):
@@ -96,7 +94,7 @@ def recorded_code(*, name: Name, p: RecordProbability, device: str = "cpu") -> d
 
 def beside_best(columns: Columns) -> Columns:
     """The loss of each code over the best known, and whether it is a record."""
-    from superposition.codes.best_map import best_known
+    from superposition.codes import best_known
     from superposition.diagnosis.record_verifier import Record
 
     ns, nd, p, loss, se = (columns[name].tolist() for name in ("ns", "nd", "p", "loss", "loss_se"))

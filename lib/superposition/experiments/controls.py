@@ -36,13 +36,12 @@ def gaussian_autoencoder(
     *, ns: Ns, p: Probability, r: Ratio, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by the earlier protocol with Gaussian interference by decree."""
-    from superposition.rug import training
-    from superposition.rug.gaussian_training import continue_training, train_on_samples
+    from superposition.rug import MOST_TRAINABLE, continue_training, train_meanfield_on_samples, training_settings
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    settings = training.checked_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
-    model = train_on_samples(settings)
+    settings = training_settings(ns, nd, p, steps, 1024, None, None, "earlier", seed, device)
+    model = train_meanfield_on_samples(settings)
     real = continue_training(model, steps=0, lr=1.0, seed=seed)
     return {
         "nd": nd,
@@ -61,10 +60,10 @@ def descended_rug(
 ) -> dict[str, float | int | str]:
     """Run one descent and describe where it ended."""
     from superposition import devices
-    from superposition.rug.walsh_descent import descend
+    from superposition.rug import descend_on_eigenvalues
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    found = descend(ns, nd, p, steps=steps, seed=seed, device=device)
+    found = descend_on_eigenvalues(ns, nd, p, steps=steps, seed=seed, device=device)
     kept = found.eigenvalues[found.eigenvalues != 0]
     return {
         "nd": nd,
@@ -78,12 +77,12 @@ def descended_rug(
 
 def beside_antipodal(columns: Columns) -> Columns:
     """The loss of the antipodal rug over the rug's, 0 where there is none."""
-    from superposition.codes import partners
+    from superposition import codes
 
     r = columns["nd"] / columns["ns"]
     there = r <= 0.5
     found = np.zeros(len(r))
-    found[there] = partners.antipodal_optimum(columns["p"][there], r[there]).loss
+    found[there] = codes.antipodal_optimum(columns["p"][there], r[there]).loss
     return {"antipodal": found / columns["theory"]}
 
 

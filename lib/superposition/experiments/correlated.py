@@ -53,10 +53,10 @@ def trained_groups(
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
     """Train one autoencoder on features that come in groups, and say what partners are to each other."""
-    from superposition.correlated.training import train_grouped
+    from superposition import correlated
     from superposition.devices import resolve_device
 
-    model = train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    model = correlated.train_grouped(groups, G, nd, p, s, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
     W = model.W_out.astype(float) @ model.W_in
     gain = np.diag(W)
     live = gain > _LIVE
@@ -80,14 +80,16 @@ def kept_company(
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, n, m, seed=seed), *company.rates(before, n), lambda_)
-    first = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, n, m, seed=seed), *incidental.company_rates(before, n), lambda_
+    )
+    first = incidental.count_polysemantic_each(W)
     rng = np.random.default_rng([seed, 1])
     W = W + np.float32(kick) * rng.standard_normal(W.shape, dtype=W.dtype)
-    W = company.flow(W, *company.rates(after, n), lambda_)
-    second = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(W, *incidental.company_rates(after, n), lambda_)
+    second = incidental.count_polysemantic_each(W)
     return {
         "settled": float(first.mean()),
         "settled_se": float(first.std() / networks**0.5),
@@ -98,10 +100,10 @@ def kept_company(
 
 def over_the_rug(columns: Columns) -> Columns:
     """A prediction: the loss over that of the rug on independent features."""
-    from superposition.rug import meanfield
+    from superposition.rug import optimum
 
     r = columns["nd"] / (columns["groups"] * columns["G"])
-    return {"over_rug": columns["loss"] / meanfield.optimum(columns["p"], r).loss}
+    return {"over_rug": columns["loss"] / optimum(columns["p"], r).loss}
 
 
 def two_in_company(
@@ -109,10 +111,12 @@ def two_in_company(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Two features out of n that meet nobody else: how often they come to share a neuron."""
-    from superposition.incidental import company, many_networks
+    from superposition import incidental
 
-    W = company.flow(many_networks.start(networks, 2, m, seed=seed), *company.two_of(q, n), lambda_)
-    shared = many_networks.count_polysemantic(W)
+    W = incidental.company_flow(
+        incidental.random_networks(networks, 2, m, seed=seed), *incidental.pair_company_rates(q, n), lambda_
+    )
+    shared = incidental.count_polysemantic_each(W)
     return {"shared": float(shared.mean()), "shared_se": float(shared.std() / networks**0.5)}
 
 

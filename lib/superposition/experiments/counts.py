@@ -42,14 +42,14 @@ def by_flow(
     *, n: FewFeatures, m: FewNeurons, lambda_: L1, step: Step, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Count polysemantic neurons at the end of the gradient flow, from weights of variance 1/m."""
+    from superposition import incidental
     from superposition.devices import resolve_device
-    from superposition.incidental import collisions, many_features
 
     lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
-    w0 = many_features.start(n, m, seed=seed).astype(np.float32)
+    w0 = incidental.random_encodings(n, m, seed=seed).astype(np.float32)
     times = np.array([*LOOKS, END]) / lambda_
-    weights = many_features.flow(w0, lambda_, times, step=step, device=device)
-    pairs = {f"pairs_{at:g}": collisions.opposite_tops(W) for at, W in zip(LOOKS, weights, strict=False)}
+    weights = incidental.gradient_flow(w0, lambda_, times, step=step, device=device)
+    pairs = {f"pairs_{at:g}": incidental.opposite_tops(W) for at, W in zip(LOOKS, weights, strict=False)}
     end = weights[-1]
     return {**describe(end), "first_wins": _first_wins(w0, end), **pairs, "device": str(resolve_device(device))}
 
@@ -59,25 +59,25 @@ def by_descent(
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Count polysemantic neurons after training, from weights of variance 1/m."""
+    from superposition import incidental
     from superposition.devices import resolve_device
-    from superposition.incidental import many_features
 
-    w0 = many_features.start(n, m, seed=seed)
-    end = many_features.descend(w0, lambda_, method=method, steps=steps, lr=lr, device=device)
+    w0 = incidental.random_encodings(n, m, seed=seed)
+    end = incidental.descend_encodings(w0, lambda_, method=method, steps=steps, lr=lr, device=device)
     return {**describe(end), "first_wins": _first_wins(w0, end), "device": str(resolve_device(device))}
 
 
 def describe(W: np.ndarray) -> dict[str, int]:
     """Count what the weights of a trained network look like."""
-    from superposition.incidental import collisions
+    from superposition import incidental
 
     size = np.abs(checks.array("W", W, "n m"))
     return {
-        "polysemantic": collisions.count_polysemantic(W, 0.5),
-        "at_low": collisions.count_polysemantic(W, 0.2),
-        "at_high": collisions.count_polysemantic(W, 0.8),
+        "polysemantic": incidental.count_polysemantic(W, 0.5),
+        "at_low": incidental.count_polysemantic(W, 0.2),
+        "at_high": incidental.count_polysemantic(W, 0.8),
         "crowded": int(((size >= 0.5).sum(0) >= 3).sum()),
-        "same_sign": collisions.same_sign_pairs(W, 0.5),
+        "same_sign": incidental.same_sign_pairs(W, 0.5),
         "unfinished": int(((size > 0.1).sum(1) > 1).sum()),
         "dead": int((size.max(1) < 0.5).sum()),
     }
@@ -91,31 +91,31 @@ def measured(
     *, n: ManyFeatures, m: ManyNeurons, networks: Networks, lambda_: L1, step: Step, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Count shared neurons of many networks, and pairs of opposite tops along the way."""
-    from superposition.incidental import collision_constant, many_networks
+    from superposition import incidental
 
     n, networks = checks.whole("n", n, 2), checks.whole("networks", networks, 2)
     lambda_ = checks.number("lambda_", lambda_, 0, open_low=True, open_high=True)
     step = checks.number("step", step, 1e-6, 0.5)
-    w0 = many_networks.start(networks, n, m, seed=seed)
+    w0 = incidental.random_networks(networks, n, m, seed=seed)
     settled, end = _flow(w0, 0.0, FAST, step), _flow(w0, lambda_, END / lambda_, step)
     unit = n * (n - 1) / m
-    start, fast = (many_networks.opposite_tops(W) / unit for W in (w0, settled))
-    plain = many_networks.count_polysemantic(end) / unit
+    start, fast = (incidental.opposite_tops_each(W) / unit for W in (w0, settled))
+    plain = incidental.count_polysemantic_each(end) / unit
     values = {"plain": plain, "constant": plain - start + 0.25, "fast": fast - start + 0.25, "slow": plain - fast}
-    values["isotropic"] = collision_constant.isotropic(settled) / 4
+    values["isotropic"] = incidental.isotropic_pairs(settled) / 4
     found = {}
     for name, value in values.items():
         found |= {name: float(value.mean()), f"{name}_se": float(value.std(ddof=1) / np.sqrt(networks))}
     several = ((np.abs(end) > 0.1).sum(axis=2) > 1).sum(axis=1)
-    return {**found, "overlap": collision_constant.mean_overlap(settled), "unfinished": float(several.mean())}
+    return {**found, "overlap": incidental.mean_overlap(settled), "unfinished": float(several.mean())}
 
 
 def _flow(w0, lambda_, t, step):
     """The flow with shorter steps while lengths and overlaps settle."""
-    from superposition.incidental import many_networks
+    from superposition import incidental
 
-    early = many_networks.flow(w0, lambda_, min(EARLY, t), step=step / FINER)
-    return many_networks.flow(early, lambda_, max(t - EARLY, 0.0), step=step)
+    early = incidental.gradient_flow_each(w0, lambda_, min(EARLY, t), step=step / FINER)
+    return incidental.gradient_flow_each(early, lambda_, max(t - EARLY, 0.0), step=step)
 
 
 _COUNTS = {

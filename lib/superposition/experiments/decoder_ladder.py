@@ -24,12 +24,11 @@ def ladder(
     *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Loss of every decoder of the ladder on one rug and the same feature vectors."""
-    from superposition.decoders.ladder import decode_rug
-    from superposition.rug import meanfield
-    from superposition.rug.jumprelu import jumprelu_optimum
+    from superposition.decoders import decode_rug
+    from superposition.rug import jumprelu_optimum, optimum
 
     rug = _rug(ns, r, seed, antipodal=False)
-    relu, jump = meanfield.optimum(p, rug.nd / ns), jumprelu_optimum(p, rug.nd / ns)
+    relu, jump = optimum(p, rug.nd / ns), jumprelu_optimum(p, rug.nd / ns)
     centre, ratio = float(features.mean(p)), rug.nd / ns
     shift = centre * (rug.apply(np.ones(ns)) - 1)  # mean of the interference
 
@@ -48,12 +47,11 @@ def antipodal_ladder(
     *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
-    from superposition.codes import partners
-    from superposition.decoders.ladder import decode_rug
-    from superposition.decoders.shared_directions import decode_antipodal
+    from superposition import codes
+    from superposition.decoders import decode_antipodal, decode_rug
 
     rug = _rug(ns, r, seed, antipodal=True)
-    relu = partners.antipodal_optimum(p, rug.nd / ns)
+    relu = codes.antipodal_optimum(p, rug.nd / ns)
     others = float(features.mean(p)) * (rug.apply(np.ones(ns)))  # of all but the partner, whose mean cancels its own
 
     def decoders(readout):
@@ -65,7 +63,7 @@ def antipodal_ladder(
 
 
 def _rug(ns, r, seed, antipodal):
-    from superposition.rug.rugs import Rug
+    from superposition.rug import Rug
 
     r = checks.number("r", r, 0, 1, open_low=True, open_high=True)
     return Rug(ns, max(1, round(r * ns)), seed=checks.whole("seed", seed, 0), antipodal=antipodal)

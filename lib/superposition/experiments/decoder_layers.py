@@ -45,21 +45,20 @@ def reading(
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train a decoder, with or without its code, and say what the code is and what others read of it."""
-    from superposition import features
-    from superposition.decoders import ladder, layer_training
+    from superposition import decoders, features
 
-    first = layer_training.first_code(start, ns, nd, seed)
+    first = decoders.first_code(start, ns, nd, seed)
     training = {"steps": steps, "lr": lr, "seed": seed}
-    W_in, loss = layer_training.train(first, p, layers, frozen=code == "kept", **training)
-    again = layer_training.train(W_in, p, later, frozen=True, **training).loss if later else loss
+    W_in, loss = decoders.train_layers(first, p, layers, frozen=code == "kept", **training)
+    again = decoders.train_layers(W_in, p, later, frozen=True, **training).loss if later else loss
     x = features.sample(ns, p, LOOKED_AT, seed=np.random.default_rng([seed, 3]))
-    many = features.Estimate.of(np.mean((ladder.decode(x @ W_in.T, W_in, p, iterations=LOOKS) - x) ** 2, axis=1))
+    many = features.Estimate.of(np.mean((decoders.decode(x @ W_in.T, W_in, p, iterations=LOOKS) - x) ** 2, axis=1))
     return {
         "loss": loss.mean,
         "loss_se": loss.se,
         "later_loss": again.mean,
         "many_loss": many.mean,
-        **layer_training.shape(W_in),
+        **decoders.code_shape(W_in),
     }
 
 

@@ -41,9 +41,9 @@ def baseline(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train one autoencoder on a rug of known directions, and score it on fresh activations."""
-    from superposition.decoders import dictionaries
+    from superposition import decoders
 
-    truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
+    truth = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
     return _scored(truth, max(1, round(price * p * ns)) if kind == "topk" else price, kind, steps, seed)
 
 
@@ -52,19 +52,19 @@ def over_directions(
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train one autoencoder of ReLUs on directions of any kind, and score it on fresh activations."""
-    from superposition.decoders import dictionaries
+    from superposition import decoders
 
-    truth = dictionaries.dictionary(ns, nd, directions, p=p, exponent=exponent, seed=seed)
+    truth = decoders.dictionary(ns, nd, directions, p=p, exponent=exponent, seed=seed)
     return _scored(truth, price, "relu", steps, seed)
 
 
 def _scored(truth, price, kind, steps, seed):
     """Scores of one autoencoder that is trained on a truth."""
-    from superposition.decoders import dictionaries, dictionary_training
+    from superposition import decoders
 
-    [sae] = dictionary_training.train_saes(truth, [price], kind=kind, steps=steps, seed=seed + SHIFT)
+    [sae] = decoders.train_saes(truth, [price], kind=kind, steps=steps, seed=seed + SHIFT)
     x, h = truth.activations(BATCH, seed=seed + 2 * SHIFT)
-    found = dictionaries.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
+    found = decoders.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
     return {name: float(getattr(found, name)) for name in (*SCORES, "loss")}
 
 

@@ -44,20 +44,19 @@ def timed(
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder at a constant rate, and say when its loss first was at each of some levels."""
-    from superposition.rug import meanfield, training
-    from superposition.rug.stopping import first_below
+    from superposition.rug import MOST_TRAINABLE, first_step_below, optimum, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     lr = checks.number("relative_rate", relative_rate, 0, open_low=True) / ns**0.5
     how = {"batch": batch, "lr": lr, "schedule": "constant", "seed": seed, "device": device}
-    model = training.train(ns, nd, p, steps=steps, **how)
-    unit = float(meanfield.optimum(p, nd / ns).loss)  # levels to be reached, and so part of the measurement
+    model = train_autoencoder(ns, nd, p, steps=steps, **how)
+    unit = float(optimum(p, nd / ns).loss)  # levels to be reached, and so part of the measurement
     return {
         "nd": nd,
         "loss": model.loss,
         "loss_se": model.loss_se,
-        **{_named(level): first_below(model.loss_history, level * unit, WINDOW) for level in LEVELS},
+        **{_named(level): first_step_below(model.loss_history, level * unit, WINDOW) for level in LEVELS},
         **described(model.rows),
         "device": model.settings.device.partition(":")[0],
     }

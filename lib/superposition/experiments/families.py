@@ -32,16 +32,16 @@ def latents_of_families(
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train one ReLU autoencoder with a price of activity, and say how its latents lean."""
-    from superposition.decoders import dictionaries, dictionary_training, families
+    from superposition import decoders
 
-    made = families.families(ns, nd, p=parent * (1 + children) / 2, children=children, seed=seed)
-    made = made if truth == "families" else families.unrelated(made)
+    made = decoders.dictionary_of_families(ns, nd, p=parent * (1 + children) / 2, children=children, seed=seed)
+    made = made if truth == "families" else decoders.unrelated_dictionary(made)
     training = {"latents": latents, "steps": steps, "tangent": True, "seed": seed + SHIFT}
-    [sae] = dictionary_training.train_saes(made, [price], **training)
+    [sae] = decoders.train_saes(made, [price], **training)
     x, h = made.activations(BATCH, seed=seed + 2 * SHIFT)
     codes = sae.encode(h)
-    found = dictionaries.scores(made, x, codes, sae.W_dec, offset=sae.b_dec)
-    lean = families.leaning(made, x, codes, sae.W_dec)
+    found = decoders.scores(made, x, codes, sae.W_dec, offset=sae.b_dec)
+    lean = decoders.leaning(made, x, codes, sae.W_dec)
     return {
         **_summary("to_child", lean.to_child),
         **_summary("to_parent", lean.to_parent),

@@ -28,7 +28,7 @@ Method = Annotated[
     Literal["plain", "softplus", "sparse encoder", "unequal", "fans", "blocks", "growing", "pruned", "cones", "tiles"],
     Meaning(
         "plain, softplus, sparse encoder, unequal, fans, blocks, growing, pruned, cones, tiles",
-        "how training was led: the start or penalty of superposition.codes.dense_training, or ten blocks imposed",
+        "how training was led: the start or penalty of superposition.codes.train_dense, or ten blocks imposed",
     ),
 ]
 LedRatio = Annotated[
@@ -48,10 +48,10 @@ def ablated_autoencoder(
 ) -> dict[str, float | int]:
     """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece."""
     from superposition.diagnosis.ablations import ablations, structure
-    from superposition.rug import training
+    from superposition.rug import train_autoencoder
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    model = training.train(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
+    model = train_autoencoder(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
     losses = ablations(W, p, samples=samples, seed=seed)
     return {
@@ -67,12 +67,12 @@ def led_network(
     *, method: Method, ratio: LedRatio, ns: Ns, nd: Nd, p: Probability, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Try to lead the training of a whole network to a loud and quiet code."""
-    from superposition.codes import dense_training
+    from superposition import codes
 
     if method == "blocks":
-        return dense_training.train_blocks(ns, nd, p, steps=steps, seed=seed)
+        return codes.train_blocks(ns, nd, p, steps=steps, seed=seed)
     lr = 3e-4 if method in ("fans", "cones") else 3e-3
-    return dense_training.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
+    return codes.train_dense(ns, nd, p, method, steps=steps, lr=lr, ratio=ratio, seed=seed)
 
 
 _ASYMMETRY = {"asymmetry": Meaning("0 to 2", "|W - W^T| / |W|, Frobenius norms")}

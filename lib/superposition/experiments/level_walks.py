@@ -28,9 +28,9 @@ def walked_levels(
     *, m: LevelDimensions, n: LevelFeatures, start: Start, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
     """Walk over directions, orders, pairs and triples; all runs on the CPU."""
-    from superposition.codes import conflict_search
+    from superposition import codes
 
-    known, found = conflict_search.annealed_levels(m, n, start, steps=steps, seed=seed)
+    known, found = codes.annealed_levels(m, n, start, steps=steps, seed=seed)
     return {"known": known, "found": found}
 
 

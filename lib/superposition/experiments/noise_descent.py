@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
-    from superposition.incidental.noise_laws import Law
+    from superposition.incidental import Law
 
 RECORDS = 200  # looks at the weights, evenly spaced over the time
 SETTLING, CAREFUL = 10.0, 4  # until this eta t lengths settle, and descent takes steps so many times smaller
@@ -46,9 +46,9 @@ def descended_and_trained(
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """Time to a mean fourth norm, by descent on the expected loss and by training from the same weights."""
-    from superposition.incidental import noisy_training
+    from superposition import incidental
 
-    start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise = noisy_networks.law(law_name, sigma)
     until = checks.number("until", until, SETTLING + RECORDS * max(eta, descent_eta), open_high=True)
     times = np.linspace(SETTLING, until, RECORDS)
@@ -59,7 +59,7 @@ def descended_and_trained(
             progress(done, len(start))
     record = [0, *(round(t / eta) for t in times)]
     settings = dict(eta=eta, steps=record[-1], record=record, seed=seed + 1, device=device)
-    noisy = noisy_training.train(start, noise, **settings).f.mean(axis=2)
+    noisy = incidental.train_with_noise(start, noise, **settings).f.mean(axis=2)
     return compared(np.array([0, *times]), np.transpose(quiet), noisy, level)
 
 
@@ -69,13 +69,15 @@ def step_border(
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """The learning rate at which the noise of the steps takes what the slope of the expected loss gives."""
-    from superposition.incidental import noisy_training, step_noise
+    from superposition import incidental
 
-    start = noisy_training.initial(n, m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)
     noise, parts = noisy_networks.law(law_name, sigma), []
     for done, W in enumerate(start, 1):
         parts.append(
-            step_noise.balance(step_noise.risen(W, noise, level, eta=eta), noise, draws=draws, seed=seed + done)
+            incidental.slope_and_drift(
+                incidental.descend_to_level(W, noise, level, eta=eta), noise, draws=draws, seed=seed + done
+            )
         )
         if progress is not None:
             progress(done, len(start))
@@ -110,12 +112,12 @@ def _means(curves):
 
 def _descent(W: np.ndarray, noise: Law, rate: float, times: np.ndarray) -> np.ndarray:
     """Mean f at the start and at the times, along descent on the expected loss."""
-    from superposition.incidental import noise_loss
+    from superposition import incidental
 
     settled = round(CAREFUL * SETTLING / rate)
-    first = noise_loss.descend(W, noise, eta=rate / CAREFUL, steps=settled, record=[settled])[0]
+    first = incidental.descend_expected_loss(W, noise, eta=rate / CAREFUL, steps=settled, record=[settled])[0]
     later = [round((t - SETTLING) / rate) for t in times[1:]]
-    path = noise_loss.descend(first, noise, eta=rate, steps=later[-1], record=later)
+    path = incidental.descend_expected_loss(first, noise, eta=rate, steps=later[-1], record=later)
     return np.mean(np.sum(np.concatenate([[W, first], path]) ** 4, axis=2), axis=1)
 
 

@@ -12,7 +12,7 @@ from superposition.runs.point import Meaning
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
-    from superposition.incidental.noisy_training import Trajectory
+    from superposition.incidental import NoisyTrajectory
 
 RECORDS, KEPT_EVERY = 200, 5  # 200 looks at the weights after the start; every fifth goes into the table
 
@@ -65,12 +65,12 @@ COLUMNS = {
 }
 
 
-def description(found: Trajectory, sigma: float) -> dict[str, float | int | str]:
+def description(found: NoisyTrajectory, sigma: float) -> dict[str, float | int | str]:
     """Numbers and texts for one row of a table, from the trajectory of a batch."""
-    from superposition.incidental import noisy_training
+    from superposition import incidental
 
     alive = np.isfinite(found.W[-1]).all(axis=(1, 2))
-    found = noisy_training.Trajectory(found.steps, found.W[:, alive])
+    found = incidental.NoisyTrajectory(found.steps, found.W[:, alive])
     if alive.sum() < 2:
         return {name: 0.0 for name in _NUMBERS} | {name: "" for name in _TEXTS} | {"diverged": int((~alive).sum())}
     W, f, S, direction = found.W[-1], found.f, found.S[-1], found.direction[-1]
@@ -100,7 +100,7 @@ def description(found: Trajectory, sigma: float) -> dict[str, float | int | str]
     }
 
 
-def example(found: Trajectory) -> int:
+def example(found: NoisyTrajectory) -> int:
     """The instance to show: the first with exactly one row whose f / S^2 ends below 0.2, or the first of all."""
     return int(np.argmax((found.direction[-1] < 0.2).sum(axis=1) == 1))
 

@@ -19,7 +19,7 @@ from superposition.runs.point import Meaning, Run
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from superposition.incidental.noise_laws import Law
+    from superposition.incidental import Law
 
 __all__ = ["RUNS", "crossing", "law", "trained_under_noise"]
 
@@ -57,20 +57,20 @@ Relu = Annotated[bool, Meaning("True, False", "whether the output has its ReLU")
 
 def law(name: str, sigma: float) -> Law:
     """A noise law by its name in a table."""
-    from superposition.incidental import noise_laws
+    from superposition import incidental
 
     if not isinstance(name, str):
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
     kind, *numbers = name.split(":")
     if (kind, len(numbers)) == ("discrete", 1) and numbers[0]:
-        return noise_laws.discrete(sigma, float(*numbers))
+        return incidental.discrete(sigma, float(*numbers))
     if (kind, len(numbers)) == ("four", 2) and all(numbers):
-        return noise_laws.four_point(*map(float, numbers), sigma)  # pyrefly: ignore  # two, as asked above
+        return incidental.four_point(*map(float, numbers), sigma)  # pyrefly: ignore  # two, as asked above
     makers = {
-        "bipolar": noise_laws.bipolar,
-        "uniform": noise_laws.uniform,
-        "normal": noise_laws.normal,
-        "laplace": noise_laws.laplace,
+        "bipolar": incidental.bipolar,
+        "uniform": incidental.uniform,
+        "normal": incidental.normal,
+        "laplace": incidental.laplace,
     }
     if name not in makers:
         raise ValueError(f"law = {checks.shown(name)} is unknown; allowed: {', '.join(LAWS)}")
@@ -83,13 +83,12 @@ def trained_under_noise(
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train some instances and describe how sparse they became."""
-    from superposition import devices
-    from superposition.incidental import noisy_training
+    from superposition import devices, incidental
 
     steps = checks.whole("steps", steps, RECORDS)
-    start = noisy_training.initial(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
+    start = incidental.initial_instances(checks.whole("n", n, 2), m, checks.whole("instances", instances, 2), seed=seed)
     record = [round(i * steps / RECORDS) for i in range(RECORDS + 1)]
-    found = noisy_training.train(
+    found = incidental.train_with_noise(
         start, law(law_name, sigma), eta=eta, steps=steps, record=record, lambda_=lambda_, noise=noise, draws=draws,
         relu=relu, seed=seed + 1, device=device, progress=progress,
     )  # fmt: skip

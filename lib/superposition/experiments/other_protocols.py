@@ -43,15 +43,15 @@ def trained_by(
     *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by one of three protocols and describe it beside the theory."""
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     checks.one_of("protocol", protocol, ("recipe", "text", "unstopped"))
     how: dict[str, Any] = {"protocol": "text" if protocol == "text" else "earlier"}
     if protocol == "unstopped":
-        how |= {"lr": protocols.protocol("text", ns, nd, p).lr, "schedule": "constant"}
-    model = training.train(ns, nd, p, steps=steps, seed=seed, device=device, **how)
+        how |= {"lr": training_protocol("text", ns, nd, p).lr, "schedule": "constant"}
+    model = train_autoencoder(ns, nd, p, steps=steps, seed=seed, device=device, **how)
     rows = model.rows
     return {
         "nd": nd,

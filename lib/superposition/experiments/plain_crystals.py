@@ -16,7 +16,7 @@ Start = Annotated[
     Meaning(
         "fans, swept, plain, levels, sparse, rare first, shaken",
         "where plain descent starts: tiles of ten features in a plane, or a dense start of "
-        "superposition.codes.plain_training",
+        "superposition.codes.train_plain",
     ),
 ]
 Ratio = Annotated[
@@ -34,9 +34,9 @@ def crystal(
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train a whole network by plain Adam on balanced weights, all of them free."""
-    from superposition.codes import plain_training
+    from superposition import codes
 
-    return plain_training.train_plain(ns, p, start, ratio=ratio, noise=noise, lr=lr, steps=steps, seed=seed)
+    return codes.train_plain(ns, p, start, ratio=ratio, noise=noise, lr=lr, steps=steps, seed=seed)
 
 
 def one_fifth(columns: Columns) -> Columns:

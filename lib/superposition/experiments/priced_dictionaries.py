@@ -25,31 +25,30 @@ def least_loss(
     """Descend from the truth, from pairs that know nothing of it, and from random directions; compare the losses."""
     import numpy as np
 
-    from superposition.decoders import dictionaries, priced_dictionaries, priced_training
+    from superposition import decoders
     from superposition.features import Estimate
-    from superposition.rug.tight_frames import unit_vectors
+    from superposition.rug import unit_vectors
 
-    truth = dictionaries.dictionary(ns, nd, "rug", p=p, seed=seed)
+    truth = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
     pairs_seed, random_seed, data_seed, fresh_seed = (int(s) for s in np.random.SeedSequence(seed).generate_state(4))
-    pairs = dictionaries.dictionary(ns, nd, "antipodal", p=p, seed=pairs_seed).directions
+    pairs = decoders.dictionary(ns, nd, "antipodal", p=p, seed=pairs_seed).directions
     own, other = (
-        priced_dictionaries.least(loss, price, p, nd / ns)
-        for loss in (priced_dictionaries.truth_loss, priced_dictionaries.pairs_loss)
+        decoders.least_priced_loss(loss, price, p, nd / ns) for loss in (decoders.truth_loss, decoders.pairs_loss)
     )
     center = truth.directions @ truth.p / 2
-    first = priced_training.along(truth.directions, own.a, own.b, center)
+    first = decoders.sae_along(truth.directions, own.a, own.b, center)
     others = [
-        priced_training.along(pairs, other.a, other.b, center),
-        priced_training.along(unit_vectors(ns, nd, seed=random_seed).T, 1.0, 0.0, center),
+        decoders.sae_along(pairs, other.a, other.b, center),
+        decoders.sae_along(unit_vectors(ns, nd, seed=random_seed).T, 1.0, 0.0, center),
     ]
-    stayed = priced_training.descend(truth, [first], [price], steps=-(-steps // 3), lr=GENTLY, seed=data_seed)
-    found = priced_training.descend(truth, others, [price] * 2, steps=steps, lr=RATE, seed=data_seed)
+    stayed = decoders.descend_saes(truth, [first], [price], steps=-(-steps // 3), lr=GENTLY, seed=data_seed)
+    found = decoders.descend_saes(truth, others, [price] * 2, steps=steps, lr=RATE, seed=data_seed)
     x, h = truth.activations(MEASURED, seed=fresh_seed)
     row, losses = {}, {}
     for name, sae in zip(("truth", "pairs", "random"), stayed + found, strict=True):
-        losses[name] = priced_training.losses(sae, price, h)
+        losses[name] = decoders.sae_losses(sae, price, h)
         codes = sae.encode(h[:SCORED])
-        scores = dictionaries.scores(truth, x[:SCORED], codes, sae.W_dec, offset=sae.b_dec)
+        scores = decoders.scores(truth, x[:SCORED], codes, sae.W_dec, offset=sae.b_dec)
         row |= {f"{name}_loss": float(losses[name].mean()), f"{name}_recovered": scores.recovered}
     behind = {name: losses[name] - losses["truth"] for name in ("pairs", "random")}
     return row | {f"{name}_se": Estimate.of(one).se for name, one in behind.items()}

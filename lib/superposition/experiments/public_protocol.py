@@ -24,9 +24,9 @@ def by_both_rules(
     *, ns: Features, nd: Dimensions, p: Probability, epochs: Epochs, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train one autoencoder and describe it where either rule stops."""
-    from superposition.rug import public_protocol
+    from superposition.rug import train_as_published
 
-    both = public_protocol.train_as_published(ns, nd, p, epochs=epochs, seed=seed, device=device)
+    both = train_as_published(ns, nd, p, epochs=epochs, seed=seed, device=device)
     return {
         **_described("text", both.text),
         **_described("code", both.code),

@@ -26,13 +26,13 @@ def caused_loss(
     batch: Batch, lr: Lr, seed: Seed, device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one tied autoencoder on features whose frequency falls as a power of their rank, and count lost rows."""
-    from superposition import devices
-    from superposition.frequencies import sharing
-    from superposition.frequencies.unequal_training import train_unequal
+    from superposition import devices, frequencies
 
-    p, unit = sharing.power_law(ns, exponent), largest**2
+    p, unit = frequencies.power_law(ns, exponent), largest**2
     changed = {"pull": pull, "bias_spread": bias_spread, "largest": largest}
-    model = train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed)
+    model = frequencies.train_unequal(
+        p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device, **changed
+    )
     squares = np.sum(model.W_in**2, axis=0)
     dead = squares * largest + model.bias <= 0
     return {

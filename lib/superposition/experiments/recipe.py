@@ -46,13 +46,13 @@ def tried_protocol(
 ) -> dict[str, float | int | str]:
     """Train one autoencoder by a protocol, and say whether it collapsed and which features it lost."""
     from superposition import devices
-    from superposition.rug import training
+    from superposition.rug import MOST_TRAINABLE, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     found = {"collapsed": 1, "loss": float(features.second_moment(p)), "loss_se": 0.0, "dropped": ns}
     try:
-        model = training.train(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
+        model = train_autoencoder(ns, nd, p, steps=steps, protocol=protocol, seed=seed, device=device)
     except FloatingPointError:
         pass
     else:
@@ -66,14 +66,14 @@ def tried_rate(
 ) -> dict[str, float | int | str]:
     """Take a few steps at a constant rate from the start of the recipe, and say whether the outputs go to zero."""
     from superposition import devices
-    from superposition.rug import protocols, training
+    from superposition.rug import MOST_TRAINABLE, rate_at_shift, train_autoencoder
 
-    ns = checks.whole("ns", ns, 3, training.LIMIT)
+    ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
-    lr, over_zero = protocols.rate_at_shift(shift, ns, nd, p), 1.0
+    lr, over_zero = rate_at_shift(shift, ns, nd, p), 1.0
     how = {"lr": lr, "schedule": "constant", "seed": seed, "device": device, "eval_samples": FRESH}
     try:
-        over_zero = training.train(ns, nd, p, steps=steps, **how).loss / float(features.second_moment(p))
+        over_zero = train_autoencoder(ns, nd, p, steps=steps, **how).loss / float(features.second_moment(p))
     except FloatingPointError:
         pass
     collapsed = int(over_zero >= 1)

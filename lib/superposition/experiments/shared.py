@@ -13,7 +13,7 @@ from superposition.inputs import Count, Real
 from superposition.runs.point import Columns, Meaning
 
 if TYPE_CHECKING:
-    from superposition.rug.model import RowStatistics
+    from superposition.rug import RowStatistics
 
 Seed = Annotated[Count, Field(ge=0), Meaning("whole, 0 or more", "seed of everything random at this point")]
 Steps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps")]
@@ -47,12 +47,12 @@ OVER_RUG = {"over_rug": Meaning("no unit", "loss over the rug's loss at the same
 
 def rug_loss(columns: Columns) -> np.ndarray:
     """The rug's loss at p and at the ratio of each row: nd / ns, m / B of a tile, or r of a code."""
-    from superposition.rug import meanfield
+    from superposition.rug import optimum
 
     parts = next(pair for pair in (("nd", "ns"), ("m", "B"), ("r",)) if pair[0] in columns)
     r = columns[parts[0]] / columns[parts[1]] if len(parts) > 1 else columns["r"]
     pairs, at = np.unique([columns["p"], r], axis=1, return_inverse=True)  # each is searched for once
-    return meanfield.optimum(*pairs).loss[at.ravel()]
+    return optimum(*pairs).loss[at.ravel()]
 
 
 def theory(columns: Columns) -> Columns:

@@ -42,21 +42,21 @@ def phase_cell(
     *, p: PhaseProbability, relative: Relative, instances: Instances, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | str]:
     """Two features, one dimension: what becomes of the second one, in theory and in training."""
-    from superposition.toy import geometry, optima, training
+    from superposition import toy
 
     p = checks.number("p", p, 0, 1, open_low=True)
     importance = np.array([1.0, checks.number("relative", relative, 0, open_low=True, open_high=True)])
     structured = [np.array([pair]) for pair in ((1.0, 0.0), (0.0, 1.0), (1.0, -1.0), (-1.0, 1.0))]
-    minima = [optima.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
-    minima.append(optima.minimise(2, 1, importance, p, starts=4, seed=seed))
+    minima = [toy.minimise(2, 1, importance, p, starts=0, first=[W]) for W in structured]
+    minima.append(toy.minimise(2, 1, importance, p, starts=4, seed=seed))
     best = min(minima, key=lambda minimum: minimum.loss)
     lowest = best.loss
-    predicted = sorted({geometry.phase(minimum.W, 1) for minimum in minima if minimum.loss <= lowest * (1 + TIE)})
-    done = training.train(
+    predicted = sorted({toy.phase(minimum.W, 1) for minimum in minima if minimum.loss <= lowest * (1 + TIE)})
+    done = toy.train_models(
         2, 1, sparsity=1 - p, importance=importance, instances=instances, steps=steps, batch=1024, seed=seed,
         device=device,
     )  # fmt: skip
-    phases = [geometry.phase(W, 1) for W in done.W[0]]
+    phases = [toy.phase(W, 1) for W in done.W[0]]
     return {
         "theory": lowest,
         "trained": float(done.best_loss[0]),
@@ -75,12 +75,12 @@ def dimensionalities(
     *, n: ModelFeatures, m: Hidden, inverse_density: InverseDensity, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | str]:
     """Train one model with features of equal importance and list the dimensionality of each feature."""
-    from superposition.toy import geometry, training
+    from superposition import toy
 
     inverse_density = checks.number("inverse_density", inverse_density, 1, open_high=True)
-    done = training.train(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
+    done = toy.train_models(n, m, sparsity=1 - 1 / inverse_density, instances=1, steps=steps, seed=seed, device=device)
     W = done.best_W[0]
-    D, norms = geometry.feature_dimensionality(W), (W**2).sum(axis=0)
+    D, norms = toy.feature_dimensionality(W), (W**2).sum(axis=0)
     order = D.argsort()
     return {
         "loss": float(done.loss[0, 0]),

@@ -36,16 +36,13 @@ def unequal_autoencoder(
     device: str = "auto",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train one autoencoder on features whose frequency falls as a power of their rank, and say how they share."""
-    from superposition import devices
-    from superposition.frequencies import sharing
-    from superposition.frequencies.unequal_training import train_unequal
-    from superposition.rug import training
+    from superposition import devices, frequencies, rug
 
-    p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
+    p = frequencies.power_law(checks.whole("ns", ns, 2, rug.MOST_TRAINABLE), exponent)
     tied = checks.one_of("decoder", decoder, ("tied", "free")) == "tied"
     how = {"tied": tied, "steps": steps, "batch": batch, "lr": lr, "seed": seed, "device": device}
-    model = train_unequal(p, nd, **how)
-    share = sharing.shares(model.W_in, p)
+    model = frequencies.train_unequal(p, nd, **how)
+    share = frequencies.shares(model.W_in, p)
     octaves = np.log2(np.arange(1, ns + 1)).astype(int)
     count, on = np.bincount(octaves), np.bincount(octaves, features.second_moment(p))
     rows = _rows(model, p)
@@ -64,17 +61,15 @@ def shuffled_signs(
     *, ns: Ns, nd: Nd, exponent: Exponent, steps: Steps, batch: Batch, lr: Lr, seed: Seed, device: str = "auto"
 ) -> dict[str, float]:
     """Train a tied autoencoder on unequal features, and draw the signs of its interference anew."""
-    from superposition.frequencies import few_active_features, sharing
-    from superposition.frequencies.unequal_training import train_unequal
-    from superposition.rug import training
+    from superposition import frequencies, rug
 
-    p = sharing.power_law(checks.whole("ns", ns, 2, training.LIMIT), exponent)
-    model = train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
+    p = frequencies.power_law(checks.whole("ns", ns, 2, rug.MOST_TRAINABLE), exponent)
+    model = frequencies.train_unequal(p, nd, tied=True, steps=steps, batch=batch, lr=lr, seed=seed, device=device)
     coins, own, mixed = np.random.default_rng([seed, 1]).spawn(3)
     W = model.W_out.astype(float) @ model.W_in
     signs = np.where(np.eye(ns, dtype=bool), 1, coins.choice((-1.0, 1.0), W.shape))
-    tuned, tuned_se = few_active_features.tuned_losses(W, p, samples=VECTORS, seed=own)
-    shuffled, shuffled_se = few_active_features.tuned_losses(W * signs, p, samples=VECTORS, seed=mixed)
+    tuned, tuned_se = frequencies.tuned_losses(W, p, samples=VECTORS, seed=own)
+    shuffled, shuffled_se = frequencies.tuned_losses(W * signs, p, samples=VECTORS, seed=mixed)
     return {
         "loss": model.loss,
         "loss_se": model.loss_se,
@@ -87,14 +82,15 @@ def shuffled_signs(
 
 def _rows(model, p):
     """The loss if the interference were Gaussian, the part of the dimensions in use, the part below zero."""
-    from superposition.rug import meanfield, ranges
+    from superposition import ranges
+    from superposition.rug import loss
 
     W = model.W_out.astype(float) @ model.W_in
     gain, V = np.maximum(np.diag(W), 1 / ranges.LARGEST), features.variance(p)
     off = W - np.diag(np.diag(W))
     powers = off**2 * V
     variance = powers.sum(axis=1) / gain**2
-    gaussian = meanfield.loss(gain, model.bias + off @ features.mean(p), np.sqrt(variance), p)
+    gaussian = loss.unchecked(gain, model.bias + off @ features.mean(p), np.sqrt(variance), p)
     negative = (powers * (off < 0)).sum(axis=1) / powers.sum(axis=1)
     return {
         "gaussian": float(gaussian.sum()),

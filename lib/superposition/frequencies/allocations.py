@@ -13,9 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import features
-from superposition.codes import partners
-from superposition.codes.fans import fan_loss
+from superposition import features, ranges
+from superposition.checked import checked
+from superposition.codes import best_digon, fan_loss
+from superposition.frequencies.ranges import all_of_features, importances, phases, probabilities, weighted
 from superposition.rug import meanfield
 
 KNOTS = 12  # probabilities at which the theory is solved; between them it is interpolated
@@ -27,7 +28,7 @@ FANS = np.unique(np.r_[np.arange(4, 40), np.geomspace(40, 20_000, 32).astype(int
 class Allocation(NamedTuple):
     """For each feature its ``phase``, its ``share`` of the dimensions and its ``losses`` (without importance).
 
-    ``price`` is what one more dimension is worth: the fall of the weighted loss.
+    ``price`` is the value of one more dimension: the fall of the weighted loss.
     """
 
     phase: NDArray[np.str_]
@@ -36,12 +37,39 @@ class Allocation(NamedTuple):
     price: float
 
 
+@checked(all_of_features, weighted, p=probabilities, nds=ranges.wholes(1), importance=importances, phases=phases)
 def allocate(
     p: ArrayLike, nds: Sequence[int], *, importance: ArrayLike = 1.0, phases: Sequence[str] = ("rug", "fan", "digon")
 ) -> list[Allocation]:
-    """The best allocations of several numbers of dimensions to features of any frequency and importance (ours)."""
-    # the rug counts with Gaussian interference; blocks count as if their features were equally frequent, as neighbours
-    # in rank nearly are
+    """The best allocations of several numbers of dimensions to features of any frequency and importance.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on, in (0, 1].
+    nds : sequence of int
+        Dimensions, each 1 to ns.
+    importance : array_like, shape (ns,) or scalar
+        Weight of each feature's squared error, 1e-30 to 1e30.
+    phases : sequence of str
+        Phases beside dropped features and own dimensions, of "rug", "fan" and "digon".
+
+    Returns
+    -------
+    list of Allocation
+        One for each number. The shares add up to it, or fall short of it by less than one feature's share.
+
+    Notes
+    -----
+    Source: ours. The rug counts with Gaussian interference; blocks count as if their features were equally frequent,
+    as neighbours in rank nearly are. Use `tied_shares` or `even_shares` instead for a rule in one line.
+
+    Examples
+    --------
+    >>> [best] = allocate([0.5, 0.01, 0.01, 0.01, 0.01], [3])
+    >>> best.phase[:2].tolist(), float(best.share.sum())
+    (['own', 'digon'], 3.0)
+    """
     p = np.asarray(p, float)
     weight = np.broadcast_to(np.asarray(importance, float), p.shape)
     names, share, loss = _choices(p, phases)
@@ -51,7 +79,8 @@ def allocate(
 def _allocated(names, share, loss, weight, worth, nd):
     """Halve the interval of the price until the dimensions are just used up."""
     weighted = weight[:, None] * loss
-    low, high = np.log(1e-15 * worth.max()), np.log(10 * worth.max())
+    # A dimension of its own in place of a fan or a digon is worth about weight p^2 / 3 to a feature.
+    low, high = np.log(min(1e-15 * worth.max(), 0.1 * (worth**2 / weight).min())), np.log(10 * worth.max())
     for _ in range(50):
         middle = (low + high) / 2
         fits = _taken(share, _chosen(share, weighted, middle)).sum() <= nd * (1 + 1e-12)
@@ -98,7 +127,7 @@ def _digon_curve():
     """Loss of the best digon over p^2."""
     from scipy.interpolate import PchipInterpolator
 
-    return PchipInterpolator(np.log(DIGONS), partners.best_digon(DIGONS)[1] / DIGONS**2)
+    return PchipInterpolator(np.log(DIGONS), best_digon(DIGONS)[1] / DIGONS**2)
 
 
 PHASES: dict[str, Callable] = {"rug": _rug, "fan": _fan, "digon": _digon}

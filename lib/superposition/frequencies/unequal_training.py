@@ -1,8 +1,4 @@
-"""Autoencoders trained on features that are not equally frequent, or not equally important.
-
-Few features are on at once here, so vectors without any are common. All of them have the same output: it is
-computed once, and counted as often as it occurs. The model is ReLU(W_out W_in x + b), or ReLU(W^T W x + b) if tied.
-"""
+"""Autoencoders trained on features that are not equally frequent, or not equally important. Needs torch."""
 
 from __future__ import annotations
 
@@ -12,15 +8,13 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from superposition import features, optimise
-from superposition.devices import resolve_device, torch
-
-AT_ONCE = 64  # batches drawn at once
-EVALUATED = 64  # batches of the evaluation, from whose spread the standard error comes
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.frequencies.ranges import fits_in_memory, gentle, of_features, probabilities, weighted
 
 
 class UnequalModel(NamedTuple):
-    """A trained autoencoder: weights in float32, what it costs on fresh vectors, and the losses of its training.
+    """A trained autoencoder: weights in float32, losses on fresh vectors and in training.
 
     ``W_in`` (nd, ns), ``W_out`` (ns, nd) and ``bias`` (ns,); ``losses`` (ns,), the mean squared error of each
     feature; ``loss``, their sum weighted by importance, and its standard error ``loss_se``; ``history``, a loss a step.
@@ -35,6 +29,25 @@ class UnequalModel(NamedTuple):
     history: np.ndarray
 
 
+@checked(
+    of_features,
+    weighted,
+    gentle,
+    fits_in_memory,
+    p=probabilities,
+    nd=ranges.whole(1, checks.MOST_FEATURES),
+    importance=ranges.real(1e-10, 1e10),
+    tied=ranges.flag,
+    steps=ranges.steps,
+    batch=ranges.whole(1),
+    lr=ranges.number(0, 10, open_low=True),
+    bias_spread=ranges.number(0, 1000),
+    largest=ranges.number(0, 1000, open_low=True),
+    pull=ranges.number(0, 1000),
+    seed=ranges.whole(0),
+    eval_samples=ranges.whole(1, 2**30),
+    progress=ranges.function,
+)
 def train_unequal(
     p: ArrayLike,
     nd: int,
@@ -52,115 +65,70 @@ def train_unequal(
     eval_samples: int = 2**18,
     progress: Callable[[int, int], None] | None = None,
 ) -> UnequalModel:
-    """Train one autoencoder on features with probabilities p (ns,) and importances (1 or ns) of their own."""
-    # Encoder and decoder start equal, as normal vectors of length about 1; the bias starts at zero, or as normal
-    # numbers of deviation ``bias_spread``. A feature that is on is uniform from 0 to ``largest``. Adam, with a cosine
-    # to zero; ``pull`` draws each row of the encoder to length one. Liu, Liu and Gore (arXiv 2505.10465) train the tied
-    # model with bias_spread = 1, largest = 2 and a pull: their negative weight decay, its sign turned.
+    """Train ReLU(W_out W_in x + b), or ReLU(W^T W x + b) if tied, on features of unequal frequency or importance.
+
+    Adam, with a cosine to zero. Encoder and decoder start equal, as normal vectors of length about 1. Needs torch.
+
+    Parameters
+    ----------
+    p : array_like, shape (ns,)
+        Probability that each feature is on.
+    nd : int
+        Dimensions.
+    importance : array_like, shape (ns,) or scalar
+        Factors of the squared errors, from 1e-10 to 1e10.
+    bias_spread : float
+        Standard deviation of the biases at the start.
+    largest : float
+        A feature that is on is uniform from 0 to this.
+    pull : float
+        Each step shortens each row w of the encoder by pull times the rate times |w| - 1; pull times lr is 1 at most.
+    device : str
+        "auto" (CUDA when present), "cpu", "cuda" or "cuda:N".
+    eval_samples : int
+        Fresh feature vectors of the evaluation.
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every step.
+
+    Returns
+    -------
+    UnequalModel
+
+    Notes
+    -----
+    Source: ours. Liu, Liu and Gore (arXiv 2505.10465) train the tied model with bias_spread = 1, largest = 2 and a
+    pull: their negative weight decay, its sign turned.
+
+    Examples
+    --------
+    >>> model = train_unequal([0.5, 0.1, 0.1], 2, steps=10, batch=16, eval_samples=640, device="cpu")
+    >>> model.W_in.shape, model.losses.shape
+    ((2, 3), (3,))
+    """
+    from superposition import optimise
+    from superposition.devices import resolve_device, torch
+    from superposition.frequencies import sparse_batches
+
     p, on = np.asarray(p, float), resolve_device(device)
     weight = np.broadcast_to(np.asarray(importance, float), p.shape)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-    weights = _start(len(p), nd, tied, init_rng, on, bias_spread)
-    gradient, history = _gradient(weights, p, weight, batch, data_rng, largest), torch.zeros(steps)
+    weights = sparse_batches.first_weights(len(p), nd, tied, init_rng, on, bias_spread)
+    gradient, history = sparse_batches.batch_gradient(weights, p, weight, batch, data_rng, largest), torch.zeros(steps)
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
         if pull:
-            _pull(weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2)  # at the rate of this step
+            # at the rate of this step
+            sparse_batches.pull_to_length_one(weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2)
         if progress is not None:
             progress(done, steps)
-    encoder, decoder, bias = (w.detach() for w in _three(weights))
-    each = -(-eval_samples // EVALUATED)
-    losses, totals = _evaluated((encoder, decoder, bias), p, weight, each, eval_rng, largest)
+    encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
+    each = -(-eval_samples // sparse_batches.EVALUATED)
+    losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
-    return UnequalModel(*arrays, losses, float(totals.mean()), float(totals.std() / EVALUATED**0.5), history.numpy())  # pyrefly: ignore[bad-argument-count]: three
-
-
-def _start(ns, nd, tied, rng, on, bias_spread):
-    """The encoder (ns, nd), the decoder unless tied, and the bias."""
-    encoder = rng.standard_normal((ns, nd)) / np.sqrt(nd)
-    bias = rng.normal(0, bias_spread, ns)
-    arrays = (encoder, bias) if tied else (encoder, encoder, bias)
-    return [torch.tensor(w, dtype=torch.float32, device=on, requires_grad=True) for w in arrays]
-
-
-def _three(weights):
-    return weights if len(weights) == 3 else (weights[0], *weights)
-
-
-@torch.no_grad()
-def _pull(encoder, strength):
-    """Shorten each row w of the encoder by strength (|w| - 1)."""
-    encoder.sub_(strength * (encoder - torch.nn.functional.normalize(encoder)))
-
-
-class _Batch(NamedTuple):
-    """What is on: the vectors that have a feature on, numbered; its column; its value; and how many have none."""
-
-    rows: torch.Tensor
-    columns: torch.Tensor
-    values: torch.Tensor
-    filled: int
-    empty: int
-
-
-def _drawn(p, batch, rng, on, largest):
-    """One batch after the other, many drawn at once."""
-    while True:
-        flat, values = features.nonzeros_each(p, batch * AT_ONCE, seed=rng)
-        vectors, columns = np.divmod(flat, len(p))
-        first = np.append(True, np.diff(vectors) > 0)  # the first that is on in each vector
-        ends = np.searchsorted(vectors, batch * np.arange(AT_ONCE + 1))
-        numbers = np.append(0, first.cumsum())
-        for start, end in zip(ends[:-1], ends[1:], strict=True):
-            rows = numbers[start + 1 : end + 1] - numbers[start] - 1
-            arrays = rows, columns[start:end], (largest * values[start:end]).astype(np.float32)
-            filled = int(numbers[end] - numbers[start])
-            yield _Batch(*(torch.from_numpy(array).to(on) for array in arrays), filled, batch - filled)  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
-
-
-def _passed(weights, x, buffer):
-    """Hidden layer; error that reaches the pre-activations; and what outputs that stay at zero have missed."""
-    encoder, decoder, bias = weights
-    hidden = torch.zeros(x.filled, encoder.shape[1], device=encoder.device)
-    hidden.index_add_(0, x.rows, encoder[x.columns] * x.values[:, None])
-    error = torch.mm(hidden, decoder.T, out=buffer[0, : x.filled]).add_(bias).relu_()
-    at = x.rows * len(bias) + x.columns
-    seen = error.view(-1)[at]
-    error.view(-1)[at] = torch.where(seen > 0, seen - x.values, 0)
-    return hidden, error, torch.where(seen > 0, 0, x.values)
-
-
-def _gradient(weights, p, importance, batch, rng, largest=1.0):
-    """As `superposition.optimise.adam` wants them; of the mean over features, which the learning rate is used to."""
-    on, tied = weights[0].device, len(weights) == 2
-    importance = torch.tensor(importance, dtype=torch.float32, device=on)
-    batches, buffer = _drawn(p, batch, rng, on, largest), torch.empty(2, batch, len(p), device=on)
-
-    @torch.no_grad()
-    def gradient():
-        x, (encoder, decoder, bias) = next(batches), _three(weights)
-        hidden, error, missed = _passed((encoder, decoder, bias), x, buffer)
-        weighted = torch.mul(error, importance, out=buffer[1, : x.filled])
-        silent = x.empty * torch.relu(bias) * importance
-        back = (weighted @ decoder)[x.rows] * x.values[:, None]
-        on_encoder = torch.zeros_like(encoder).index_add_(0, x.columns, back)
-        on_decoder = weighted.T @ hidden
-        grads = [on_encoder + on_decoder] if tied else [on_encoder, on_decoder]
-        for place, grad in zip(weights, [*grads, weighted.sum(0) + silent], strict=True):
-            place.grad = grad.mul_(2 / (batch * len(p)))
-        unheard = torch.dot(missed.square(), importance[x.columns]) + torch.dot(silent, torch.relu(bias))
-        return (torch.dot(error.view(-1), weighted.view(-1)) + unheard) / batch
-
-    return gradient
-
-
-@torch.no_grad()
-def _evaluated(weights, p, importance, batch, rng, largest):
-    """Loss of each feature on fresh vectors, and the weighted sums of batches."""
-    on, bias = weights[0].device, weights[2]
-    losses, buffer = [], torch.empty(1, batch, len(p), device=on)
-    for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on, largest), strict=False):
-        _, error, missed = _passed(weights, x, buffer)
-        total = error.square_().sum(0) + x.empty * torch.relu(bias).square()
-        losses.append(total.index_add_(0, x.columns, missed.square()).double().cpu().numpy() / batch)
-    return np.mean(losses, axis=0), np.array(losses) @ importance
+    return UnequalModel(
+        *arrays,
+        losses,  # pyrefly: ignore[bad-argument-count]: after three arrays
+        float(totals.mean()),
+        float(totals.std() / sparse_batches.EVALUATED**0.5),
+        history.numpy(),
+    )

@@ -11,32 +11,91 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
+
 if TYPE_CHECKING:
     from jaxtyping import Float
     from numpy.typing import ArrayLike
 
 EARLY = 20.0  # until then the weights move fast, and the step is half as long
 STEP = 0.2
-AT_REST = 1e-6  # speed of the fastest weight; what is exactly 0 stays so
+AT_REST = 1e-6  # speed of the fastest weight; a weight that is exactly 0 stays 0
+
+_rate = ranges.number(0, 1000)
 
 
-def rates(q: float, n: int) -> tuple[float, float]:
-    """How often a given feature comes alone, and how often a given pair meets, per feature."""
+def company_settles(W: np.ndarray, alone: float, both: float) -> None:
+    """Refuse networks whose weights would not settle at the first steps of the flow, of STEP / 2."""
+    overlaps = np.maximum(np.asarray(W, float) @ np.asarray(W, float).swapaxes(1, 2), 0)
+    rate = (alone + both * (W.shape[1] - 1)) * float(overlaps.sum(axis=2).max())
+    if rate > 4 / STEP:
+        raise ValueError(f"W has weights that move at rates up to {rate:g}; allowed: up to {4 / STEP:g}")
+
+
+def company_ends(lambda_: float, t: float | None) -> None:
+    """Refuse a flow without end."""
+    least = 80 / own.LONGEST
+    if t is None and lambda_ < least:
+        raise ValueError(
+            f"lambda_ = {lambda_:g} is too small for a time of 8 / lambda; allowed: from {least:g} on, or t"
+        )
+
+
+@checked(q=ranges.number(0, 1), n=own.several)
+def company_rates(q: float, n: int) -> tuple[float, float]:
+    """How often a given feature comes alone, and how often a given pair meets, per feature. Source: ours.
+
+    Examples
+    --------
+    >>> company_rates(0.2, 5)
+    (0.8, 0.1)
+    """
     return 1 - q, 2 * q / (n - 1)
 
 
-def two_of(q: float, n: int) -> tuple[float, float]:
-    """The rates of two features out of n that share no neuron with others: with these, each is as if alone."""
+@checked(q=ranges.number(0, 1), n=own.several)
+def pair_company_rates(q: float, n: int) -> tuple[float, float]:
+    """The rates of two features out of n that share no neuron with others: with these, each is as if alone.
+
+    Source: ours. Use `company_rates` for all n features.
+
+    Examples
+    --------
+    >>> [round(rate, 4) for rate in pair_company_rates(0.2, 5)]
+    [1.1, 0.1]
+    """
     return 1 - q + 2 * q * (n - 2) / (n - 1), 2 * q / (n - 1)
 
 
-def flow(W: ArrayLike, alone: float, both: float, lambda_: float, t: float | None = None) -> Float[np.ndarray, "b n m"]:
-    """Gradient flow of many networks (b, n, m) for a time t, by default 8 / lambda, in their own precision."""
+@checked(
+    company_settles,
+    company_ends,
+    W=own.kept("b n m"),
+    alone=_rate,
+    both=_rate,
+    lambda_=own.strength,
+    t=ranges.number(0, own.LONGEST / 10),
+)
+def company_flow(
+    W: ArrayLike, alone: float, both: float, lambda_: float, t: float | None = None
+) -> Float[np.ndarray, "b n m"]:
+    """Gradient flow of many networks (b, n, m) for a time t, by default 8 / lambda, in their own precision.
+
+    Source: ours, for section 2. Use `gradient_flow_each` without company: its steps are longer.
+
+    Examples
+    --------
+    >>> company_flow([[[0.9, 0.1], [-0.9, 0.0]]], 1.0, 0.2, 0.02, 5.0).round(3)
+    array([[[ 1.036,  0.06 ],
+            [-0.938,  0.   ]]])
+    """
     W, left = np.array(W), 8 / lambda_ if t is None else t
     start = left
     while left > 1e-9:
         h, before = min(STEP / 2 if start - left < EARLY else STEP, left), W
-        W = W - np.asarray(h, W.dtype) * gradient(W, alone, both)
+        W = W - np.asarray(h, W.dtype) * _gradient(W, alone, both)
         W = W - np.clip(W, -h * lambda_, h * lambda_).astype(W.dtype)
         left -= h
         if np.abs(W - before).max() < AT_REST * h:
@@ -44,14 +103,23 @@ def flow(W: ArrayLike, alone: float, both: float, lambda_: float, t: float | Non
     return W
 
 
-def loss(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, " b"]:
-    """What the flow goes down, without the l1 term: sum of squared errors over single features and pairs."""
+@checked(W=own.kept("b n m"), alone=_rate, both=_rate)
+def company_loss(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, " b"]:
+    """Loss of networks (b, n, m) that `company_flow` descends, without the l1 term.
+
+    It is a sum of squared errors over single features and pairs. Source: ours, for section 2.
+
+    Examples
+    --------
+    >>> company_loss([[[1.0, 0.0], [-1.0, 0.0]]], 1.0, 0.2)  # a shared neuron is free until the two meet
+    array([0.4])
+    """
     single, pairs = _errors(np.asarray(W, float), both)
     return alone * (single**2).sum(axis=(1, 2)) + both / 2 * (pairs**2).sum(axis=(1, 2, 3))
 
 
-def gradient(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, "b n m"]:
-    """A quarter of the gradient of `loss`."""
+def _gradient(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, "b n m"]:
+    """A quarter of the gradient of `company_loss` at networks (b, n, m)."""
     # With delta the error of the outputs that are above 0, an input x adds (delta x' + x delta') W / 2.
     W = np.asarray(W)
     single, pairs = _errors(W, both, heard=True)
@@ -63,7 +131,7 @@ def gradient(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, "b n 
 
 
 def _errors(W, both, heard=False):
-    """ReLU(W W' x) - x for every feature (b, n, n) and ordered pair (b, n, n, n); where heard, 0 for shut outputs."""
+    """ReLU(W W' x) - x for every feature (b, n, n) and ordered pair (b, n, n, n); with `heard`, 0 for shut outputs."""
     gram = W @ W.swapaxes(1, 2)
     own = np.eye(W.shape[1], dtype=W.dtype)
     single = np.maximum(gram, 0) - own
@@ -78,8 +146,22 @@ def _errors(W, both, heard=False):
     return single, pairs * (1 - own)[:, :, None]
 
 
+@checked(alone=_rate, both=_rate, lambda_=own.strength)
 def settled_pair(alone: float, both: float, lambda_: float) -> tuple[float, float]:
-    """The two weights, opposite in sign, of a pair that shares a neuron and has settled: sizes, the larger first."""
+    """The two weights, opposite in sign, of a pair that shares a neuron and has settled: sizes, the larger first.
+
+    Source: ours. Use `resting_weight` without company.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the pair does not settle.
+
+    Examples
+    --------
+    >>> [round(size, 4) for size in settled_pair(1.0, 0.05, 0.02)]
+    [1.0025, 0.977]
+    """
     from scipy.optimize import root
 
     def push(z):
@@ -90,10 +172,23 @@ def settled_pair(alone: float, both: float, lambda_: float) -> tuple[float, floa
             alone * y * (1 - y**2) - lambda_ - missed * x,
         ]
 
-    x, y = root(push, [1.0, 0.97], tol=1e-13).x
+    found = root(push, [1.0, 0.97], tol=1e-13)
+    x, y = found.x
+    if not found.success and max(map(abs, push(found.x))) > 1e-9:
+        given = f"alone, both, lambda_ = {alone:g}, {both:g}, {lambda_:g}"
+        raise ValueError(f"{given} have no settled pair; allowed: smaller both or lambda_")
     return float(x), float(y)
 
 
+@checked(both=_rate, lambda_=own.positive_strength)
 def curing_weight(both: float, lambda_: float) -> float:
-    """How large a weight on a free neuron must be to part a settled pair, 1 / (1 + B / 2 lambda), for one weight."""
+    """How large a weight on a free neuron must be to part a settled pair, 1 / (1 + B / 2 lambda), for one weight.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> curing_weight(0.08, 0.01)
+    0.2
+    """
     return 1 / (1 + both / (2 * lambda_))

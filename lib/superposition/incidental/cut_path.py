@@ -54,8 +54,8 @@ def solve(
     t: float = 0.0,
 ) -> Path:
     """The path from the cut d > 0 and scale u > 0 of `begin`, at time `t`, to the smallest of the edges."""
-    # ``squares(d)`` is Q, the sum of squares of what the cut leaves, for an array of cuts. The edges (k,) are where Q
-    # is not smooth, in any order.
+    # ``squares(d)`` is Q, the sum of squares of the weights after the cut, for an array of cuts. The edges (k,) are
+    # where Q is not smooth, in any order.
     start, width = _panels(squares, lambda_, begin, edges)
     Q = squares(_nodes(start, width))
     below = u = _below(Q, width, lambda_, begin[1])

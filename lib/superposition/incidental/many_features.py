@@ -1,7 +1,7 @@
 """Many encodings with interference: gradient flow without a step-size artefact, AdamW and SGD.
 
 W has shape (n, m): row i is the encoding of feature i, column k a hidden neuron. The flow is
-that of the text's simplified convention (see `superposition.incidental.l1_loss.conventions`),
+that of the text's simplified convention (see `superposition.incidental.conventions`),
 
     dW_i/dt = (1 - |W_i|^2) W_i - sum_{j != i} ReLU(W_i . W_j) W_j - lambda sign(W_i).
 
@@ -15,7 +15,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition.devices import resolve_device, torch
+from superposition import ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,17 +26,28 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-LOOK = 20  # steps between looks for what is settled
+LOOK = 20  # steps between two searches for settled rows
 SETTLED = 1e-4  # remaining speed of the weight of a settled row
 
 
-def start(n: int, m: int, *, seed: int, scale: float = 1.0) -> Float[np.ndarray, "n m"]:
-    """Random encodings (n, m) with weights N(0, scale^2 / m): 1 in the text's public code, 0.9 in its Figure 2."""
-    warn_if_crowded(n, m)
+@checked(own.fits, n=own.features, m=own.neurons, seed=ranges.seed, scale=own.deviation)
+def random_encodings(n: int, m: int, *, seed: int, scale: float = 1.0) -> Float[np.ndarray, "n m"]:
+    """Random encodings (n, m) with weights N(0, scale^2 / m): 1 in the text's public code, 0.9 in its Figure 2.
+
+    Fewer neurons than features give a warning. Use `random_networks` for many networks in float32, `initial_instances`
+    for training under noise.
+
+    Examples
+    --------
+    >>> random_encodings(2, 3, seed=0).round(3)
+    array([[ 0.073, -0.076,  0.37 ],
+           [ 0.061, -0.309,  0.209]])
+    """
+    _warn_if_crowded(n, m)
     return scale / np.sqrt(m) * np.random.default_rng(seed).standard_normal((n, m))
 
 
-def warn_if_crowded(n: int, m: int) -> None:
+def _warn_if_crowded(n: int, m: int) -> None:
     """Warn where the text's assumption m >= n fails."""
     if m < n:
         warnings.warn(
@@ -43,7 +56,16 @@ def warn_if_crowded(n: int, m: int) -> None:
         )
 
 
-def flow(
+@checked(
+    own.step_settles,
+    w0=own.kept("n m"),
+    lambda_=own.strength,
+    times=own.times,
+    step=own.time_step,
+    device=own.device,
+    progress=ranges.function,
+)
+def gradient_flow(
     w0: ArrayLike,
     lambda_: float,
     times: ArrayLike,
@@ -52,12 +74,24 @@ def flow(
     device: str = "auto",
     progress: Callable[[float, float], object] | None = None,
 ) -> Float[np.ndarray, "k n m"]:
-    """Weights (k, n, m) of the gradient flow of all encodings at increasing times (k,), by proximal steps."""
+    """Weights (k, n, m) of the gradient flow of all encodings at increasing times (k,), by proximal steps.
+
+    Float32 is kept. Source: section 2, in the simplified convention. Use `trajectory` for one encoding, exactly, and
+    `gradient_flow_each` for many small networks.
+
+    Examples
+    --------
+    >>> gradient_flow([[0.6, 0.5], [-0.5, 0.4]], 0.01, [600.0]).round(2)
+    array([[[ 0.99,  0.  ],
+            [-0.99,  0.  ]]])
+    """
     # Float32 is kept. The l1 term is taken implicitly (soft thresholding), so a weight stops at zero exactly and stays
     # there unless interference outweighs lambda. Two things make it fast and change nothing: a column of zeros stays
     # one, and encodings that share no neuron with others ignore each other for good, so whatever has come to rest is
     # set aside. The step is `step` (up to 0.5) divided by the largest sum of positive inner products of one row, where
     # that exceeds 1: this sum bounds the fastest rate of the interference.
+    from superposition.devices import resolve_device, torch
+
     whole, times = (
         np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else float),
         np.asarray(times, float),
@@ -82,6 +116,8 @@ class _Active:
     """Rows and columns that still move, in ``W``; the rest waits in ``whole``."""
 
     def __init__(self, whole):
+        from superposition.devices import torch
+
         self.whole = whole.clone()
         self.rows = torch.arange(whole.shape[0], device=whole.device)
         self.columns = torch.arange(whole.shape[1], device=whole.device)
@@ -125,6 +161,8 @@ def _overlaps(gram):
 
 def _advance(state, lambda_, step, left):
     """One proximal step of at most the time left; returns its length."""
+    from superposition.devices import torch
+
     gram = state.W @ state.W.T
     benefit = 1 - gram.diagonal()
     overlaps = _overlaps(gram)
@@ -135,13 +173,39 @@ def _advance(state, lambda_, step, left):
     return h
 
 
-def descend(
+@checked(
+    w0=own.kept("n m"),
+    lambda_=own.strength,
+    method=ranges.one_of("adamw", "sgd"),
+    steps=ranges.steps,
+    lr=ranges.rate,
+    device=own.device,
+    progress=ranges.function,
+)
+def descend_encodings(
     w0: ArrayLike, lambda_: float, *, method: str, steps: int, lr: float, device: str = "auto", progress:
     Callable[[int, int], object] | None = None,
 ) -> Float[np.ndarray, "n m"]:  # fmt: skip
-    """Train in float32 as the text's public code does, in the loss convention, by "adamw" or full-batch "sgd"."""
+    """Train encodings (n, m) in float32 as the text's public code does, by "adamw" or full-batch "sgd".
+
+    Source: section 2 and Figure 3, in the loss convention; the public code has lr = 1e-3, lambda = 1e-3 (four times
+    that of `gradient_flow`), 7500 steps, and AdamW's default weight decay 0.01. Use `gradient_flow` for results without
+    step size.
+
+    Raises
+    ------
+    FloatingPointError
+        If training diverges.
+
+    Examples
+    --------
+    >>> descend_encodings([[0.6, 0.5]], 0.0, method="sgd", steps=200, lr=0.01).round(3)
+    array([[0.768, 0.64 ]], dtype=float32)
+    """
     # Source: section 2 and Figure 3; the public code has lr = 1e-3, lambda = 1e-3 (four times that of `flow`), 7500
     # steps, and AdamW's default weight decay 0.01.
+    from superposition.devices import resolve_device, torch
+
     W = torch.from_numpy(np.array(w0, dtype=np.float32)).to(resolve_device(device)).requires_grad_()
     kinds = {"adamw": lambda: torch.optim.AdamW([W], lr=lr, fused=True), "sgd": lambda: torch.optim.SGD([W], lr=lr)}
     optimiser = kinds[method]()
@@ -156,7 +220,9 @@ def descend(
 
 
 def _gradient(W, lambda_):
-    """Gradient of the loss: see `superposition.incidental.l1_loss.gradient`."""
+    """Gradient of the loss: see `superposition.incidental.gradient`."""
+    from superposition.devices import torch
+
     gram = W @ W.T
     pull = _overlaps(gram)
     pull.diagonal().copy_(gram.diagonal() - 1)

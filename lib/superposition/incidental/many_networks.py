@@ -1,8 +1,8 @@
 """Gradient flow of thousands of small networks at once, to count how many neurons they come to share.
 
 W has shape (b, n, m): b networks, n features, m neurons; the flow is that of
-`superposition.incidental.many_features.flow`, by the same proximal steps. Each network has its own step and goes
-its own way: what becomes of it does not depend, to the last bit, on which others are in the batch.
+`superposition.incidental.gradient_flow`, by the same proximal steps. Each network has its own step, and its
+result does not depend, to the last bit, on the others in the batch.
 Source: Incidental Polysemanticity, sections 2 and 2.1.
 """
 
@@ -12,6 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -19,33 +23,45 @@ if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
-LOOK = 20  # steps between looks for columns of zeros and for networks at rest
+LOOK = 20  # steps between two searches for columns of zeros and for networks at rest
 SETTLED = 1e-4  # remaining speed of the weights of a network at rest
 CHUNK = 2**20  # weights that are moved at once: they stay in the cache
 
 
-def start(networks: int, n: int, m: int, *, seed: int) -> Float[np.ndarray, "networks n m"]:
-    """Random float32 weights (networks, n, m) of variance 1/m, as in the text's public code."""
+@checked(own.fits, networks=ranges.whole(1), n=own.features, m=own.neurons, seed=ranges.seed)
+def random_networks(networks: int, n: int, m: int, *, seed: int) -> Float[np.ndarray, "networks n m"]:
+    """Random float32 weights (networks, n, m) of variance 1/m, as in the text's public code.
+
+    Examples
+    --------
+    >>> random_networks(3, 2, 4, seed=0).shape
+    (3, 2, 4)
+    """
     rng = np.random.default_rng(seed)
     return rng.standard_normal((networks, n, m), dtype=np.float32) / np.sqrt(np.float32(m))
 
 
-def flow(
+@checked(
+    own.step_settles,
+    w0=own.kept("b n m"),
+    lambda_=own.strength,
+    t=own.time,
+    step=own.time_step,
+    progress=ranges.function,
+)
+def gradient_flow_each(
     w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4, progress: Callable[[int, int], object] | None = None
 ) -> Float[np.ndarray, "b n m"]:
     """Gradient flow (b, n, m) of many networks for a time t, each as if it were alone; float32 is kept.
 
-    Networks at rest (one weight a row, no overlap) are left as they are.
-
-    Returns
-    -------
-    numpy.ndarray, shape (b, n, m)
+    Networks at rest (one weight a row, no overlap) are left as they are. Source: section 2, in the simplified
+    convention. Use `gradient_flow` for one large network.
 
     Examples
     --------
-    >>> w = flow([[[0.6, 0.5], [-0.5, 0.4]]], 0.01, 600.0)
-    >>> w.round(2).tolist()
-    [[[0.99, 0.0], [-0.99, 0.0]]]
+    >>> gradient_flow_each([[[0.6, 0.5], [-0.5, 0.4]]], 0.01, 600.0).round(2)
+    array([[[ 0.99,  0.  ],
+            [-0.99,  0.  ]]])
     """
     W = np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else np.float64)
     size = max(1, CHUNK // W[0].size)
@@ -56,13 +72,27 @@ def flow(
     return W
 
 
-def count_polysemantic(W: ArrayLike, threshold: float = 0.5) -> Int[np.ndarray, " b"]:
-    """Neurons that at least two features use with weights from the threshold upwards, in each network (b, n, m)."""
+@checked(W=ranges.array("b n m"), threshold=own.share)
+def count_polysemantic_each(W: ArrayLike, threshold: float = 0.5) -> Int[np.ndarray, " b"]:
+    """Count neurons that at least two features use, in each network (b, n, m). Source: section 1.
+
+    Examples
+    --------
+    >>> count_polysemantic_each([[[1.0, 0.0], [-0.9, 0.1]], [[1.0, 0.0], [0.0, 1.0]]])
+    array([1, 0])
+    """
     return ((np.abs(np.asarray(W, float)) >= threshold).sum(axis=1) >= 2).sum(axis=1)
 
 
-def opposite_tops(W: ArrayLike) -> Int[np.ndarray, " b"]:
-    """Pairs of features whose largest weights share a neuron with opposite signs, in each network (b, n, m)."""
+@checked(W=ranges.array("b n m"))
+def opposite_tops_each(W: ArrayLike) -> Int[np.ndarray, " b"]:
+    """Count pairs of features whose largest weights are at one neuron with opposite signs, in each network (b, n, m).
+
+    Examples
+    --------
+    >>> opposite_tops_each([[[1.0, 0.0], [-0.9, 0.1]], [[1.0, 0.0], [0.0, 1.0]]])
+    array([1, 0])
+    """
     W = np.asarray(W, float)
     top = np.abs(W).argmax(axis=2)
     positive = np.take_along_axis(W, top[:, :, None], axis=2)[:, :, 0] > 0

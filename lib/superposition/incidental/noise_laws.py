@@ -1,4 +1,4 @@
-"""Symmetric noise laws with exact moments: small frozen objects, which the face of the wing hands out as they are.
+"""Symmetric noise laws with exact moments: small frozen objects.
 
 Source: Incidental Polysemanticity, section 3: every hidden neuron gets independent noise from a
 law that is symmetric about 0, with variance sigma^2 and fourth moment mu4.
@@ -8,16 +8,31 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
 
 
+def symmetric_law(name: str, points: tuple, probabilities: tuple) -> None:
+    """Refuse distributions without a formula, and points that are not symmetric or have no probabilities."""
+    if not points:
+        checks.one_of("name", name, tuple(_MOMENTS))
+        return
+    places, chances = ranges.array("k")("points", points), ranges.array("k")("probabilities", probabilities)
+    if places.shape != chances.shape or np.any(places != -places[::-1]) or np.any(chances != chances[::-1]):
+        raise ValueError(f"points = {checks.shown(points)} are not symmetric; allowed: +-x, equally probable")
+    if np.any(chances < 0) or abs(chances.sum() - 1) > 1e-9:
+        raise ValueError(f"probabilities = {checks.shown(chances)} are not; allowed: 0 or more, 1 in all")
+
+
+@checked(symmetric_law, sigma=own.deviation, points=ranges.instance(tuple), probabilities=ranges.instance(tuple))
 @dataclass(frozen=True)
 class Law:
     """The law of the noise xi on one neuron: `bipolar`, `uniform`, `normal`, `laplace`, `discrete` or `four_point`.
@@ -36,6 +51,7 @@ class Law:
     points: tuple = ()
     probabilities: tuple = ()
 
+    @checked(order=ranges.whole(0, 10))
     def moment(self, order: int) -> float:
         """E xi^order, exact, for an order of 0 or more; odd ones vanish."""
         if order % 2:
@@ -69,6 +85,7 @@ class Law:
         unit = self._discrete_moment(6) if self.points else _MOMENTS[self.name](6)
         return unit - 15 * self.excess_kurtosis - 15.0
 
+    @checked(t=ranges.real())
     def characteristic(self, t: ArrayLike) -> np.ndarray:
         """E exp(i t xi), real because the law is symmetric."""
         x = self.sigma * np.asarray(t, float)
@@ -92,26 +109,19 @@ class Law:
         return np.array(self.points)[np.searchsorted(thresholds, rng.random(shape), side="right")]
 
 
+def one_law(name: str, value: Any) -> Law:
+    """Law of the noise on each neuron, as `superposition.incidental.bipolar` and the functions beside it make it."""
+    return ranges.instance(Law)(name, value)
+
+
+def some_laws(name: str, value: Any) -> Law | list[Law]:
+    """Law of the noise, or a list of laws, one per network."""
+    return [one_law(name, one) for one in value] if isinstance(value, (list, tuple)) else one_law(name, value)
+
+
+@checked(sigma=own.deviation)
 def bipolar(sigma: float) -> Law:
-    """Noise +sigma or -sigma, each with probability 1/2: excess kurtosis -2, the smallest there is.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative or not finite.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 3.2.
+    """Noise +sigma or -sigma, each with probability 1/2: excess kurtosis -2, the smallest possible (section 3.2).
 
     Examples
     --------
@@ -121,26 +131,9 @@ def bipolar(sigma: float) -> Law:
     return Law("bipolar", _sigma(sigma), (-1.0, 1.0), (0.5, 0.5))
 
 
+@checked(sigma=own.deviation)
 def uniform(sigma: float) -> Law:
-    """Noise uniform on [-sqrt(3) sigma, sqrt(3) sigma]: excess kurtosis -6/5.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative or not finite.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 3.1.
+    """Noise uniform on [-sqrt(3) sigma, sqrt(3) sigma]: excess kurtosis -6/5 (section 3.1).
 
     Examples
     --------
@@ -150,26 +143,9 @@ def uniform(sigma: float) -> Law:
     return Law("uniform", _sigma(sigma))
 
 
+@checked(sigma=own.deviation)
 def normal(sigma: float) -> Law:
-    """Gaussian noise: excess kurtosis 0.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative or not finite.
-
-    Notes
-    -----
-    Source: Incidental Polysemanticity, section 3.1.
+    """Gaussian noise: excess kurtosis 0 (section 3.1).
 
     Examples
     --------
@@ -179,26 +155,9 @@ def normal(sigma: float) -> Law:
     return Law("normal", _sigma(sigma))
 
 
+@checked(sigma=own.deviation)
 def laplace(sigma: float) -> Law:
-    """Two-sided exponential noise: excess kurtosis 3.
-
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative or not finite.
-
-    Notes
-    -----
-    Source: ours, a law with heavy tails beside those of Incidental Polysemanticity, section 3.
+    """Two-sided exponential noise, a distribution with heavy tails: excess kurtosis 3. Ours.
 
     Examples
     --------
@@ -208,28 +167,12 @@ def laplace(sigma: float) -> Law:
     return Law("laplace", _sigma(sigma))
 
 
+@checked(sigma=own.deviation, kurtosis=ranges.number(-2, 1e49))
 def discrete(sigma: float, kurtosis: float) -> Law:
-    """Noise on three points, 0 and +-sigma sqrt(kurtosis + 3), with any excess kurtosis there can be.
+    """Noise on three points, 0 and +-sigma sqrt(kurtosis + 3), with any possible excess kurtosis.
 
-    Parameters
-    ----------
-    sigma : float
-        Standard deviation, 0 or more.
-    kurtosis : float
-        Excess kurtosis, -2 or more; at -2 the law is bipolar.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `sigma` is negative, or `kurtosis` below -2: no law has that, because E xi^4 >= (E xi^2)^2.
-
-    Notes
-    -----
-    Source: ours, for Incidental Polysemanticity, section 3.
+    At -2 the law is bipolar; no law has less, because E xi^4 >= (E xi^2)^2. Source: ours, for section 3. Use
+    `four_point` to choose the sixth cumulant as well.
 
     Examples
     --------
@@ -245,8 +188,9 @@ def discrete(sigma: float, kurtosis: float) -> Law:
     return Law("discrete", _sigma(sigma), (-outer, 0.0, outer), (tail, 1 - 2 * tail, tail))
 
 
+@checked(kurtosis=ranges.number(-2, 1e49, open_low=True), kappa6=ranges.number(-26.25, 1e100), sigma=own.deviation)
 def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
-    """Noise on four points, +-a and +-b, with any excess kurtosis and sixth cumulant there can be.
+    """Noise on four points, +-a and +-b, with any possible excess kurtosis and sixth cumulant.
 
     Parameters
     ----------
@@ -255,17 +199,6 @@ def four_point(kurtosis: float, kappa6: float, sigma: float) -> Law:
     kappa6 : float
         Sixth cumulant in units of sigma^6, from k^2 - 9 k - 6 to 1e100; at the lower end the inner
         two points meet at 0 and the law is `discrete`.
-    sigma : float
-        Standard deviation, 0 or more.
-
-    Returns
-    -------
-    Law
-
-    Raises
-    ------
-    ValueError
-        If `kurtosis` or `kappa6` belong to no symmetric law, or `sigma` is negative.
 
     Notes
     -----

@@ -2,7 +2,7 @@
 
 Row u, of length 1, writes an output that should stay at 0: its input is -b sigma + u . xi, with
 overlap -b sigma and noise xi of standard deviation sigma on each neuron. Its expected loss is
-E ReLU(-b sigma + u . xi)^2. Descent turns u at fixed overlaps; here is what that does to the
+E ReLU(-b sigma + u . xi)^2. Descent turns u at fixed overlaps; this module has the effect on the
 fourth norm f = sum u_k^4. With s_q = sum |u_k|^q, kappa_2r the cumulants of xi and p the density
 of u . xi,
 
@@ -19,6 +19,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import one_law
 from superposition.incidental.tail_moments import along
 
 if TYPE_CHECKING:
@@ -28,11 +32,24 @@ if TYPE_CHECKING:
     from superposition.incidental.noise_laws import Law
 
 
-def push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
-    """Rate df/d(eta t) at which one shut output changes the fourth norm of its row u (m,), exactly. Ours.
+_variances = ranges.array("k", ranges.SMALLEST, ranges.LARGEST)
+_sixth = ranges.real(-ranges.LARGEST, ranges.LARGEST)
+
+
+def mixture_exists(u: np.ndarray, variances: np.ndarray, shares: np.ndarray) -> None:
+    """Refuse shares that do not belong to the variances, and more combinations than fit into memory."""
+    if shares.shape != variances.shape or abs(shares.sum() - 1) > 1e-9:
+        raise ValueError(f"shares = {shares} do not fit; allowed: one for each variance, 1 in all")
+    if len(shares) ** len(u) > 2**20:
+        raise ValueError(f"u has {len(u)} weights, {len(shares) ** len(u)} combinations; allowed: up to {2**20}")
+
+
+@checked(u=own.rows("m"), b=ranges.real(), law=one_law)
+def row_push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
+    """Rate df/d(eta t) at which one shut output changes the fourth norm of its row u (m,), exactly.
 
     The length of u does not matter; `b` are depths -W_i . u / (sigma |u|) of the output below zero. Positive: sparser.
-    Rates of several outputs add.
+    Rates of several outputs add. Source: ours, for section 3. Use `mixture_row_push` for scale mixtures of Gaussians.
 
     Returns
     -------
@@ -40,17 +57,27 @@ def push(u: ArrayLike, b: ArrayLike, law: Law) -> np.ndarray:
 
     Examples
     --------
-    >>> from superposition import incidental
+    >>> from superposition.incidental import bipolar, laplace
     >>> u = [0.8, 0.4, 0.3, 0.2]
-    >>> [bool(push(u, 1.5, law) > 0) for law in (incidental.bipolar(0.1), incidental.laplace(0.1))]
+    >>> [bool(row_push(u, 1.5, law) > 0) for law in (bipolar(0.1), laplace(0.1))]
     [True, False]
     """
     u, b = _unit(u), np.asarray(b, float)
     return -8 * along(-law.sigma * b.ravel(), u, u**3 - np.sum(u**4) * u, law).reshape(b.shape)
 
 
-def push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "3 ..."]:
-    """The first three terms (3, ...) of `push` for a dense row, of orders k, kappa6 / m and k^2 / m over m^2. Ours."""
+@checked(u=own.rows("m"), b=ranges.real(), law=one_law)
+def row_push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "3 ..."]:
+    """The first three terms (3, ...) of `row_push` for a dense row, of orders k, kappa6 / m and k^2 / m over m^2.
+
+    Source: ours, for section 3. Use `row_push` for sparse rows.
+
+    Examples
+    --------
+    >>> from superposition.incidental import bipolar
+    >>> row_push_series([0.8, 0.4, 0.3, 0.2], 1.5, bipolar(0.1)).round(6)
+    array([3.49e-04, 8.50e-05, 3.60e-05])
+    """
     # With k and kappa6 in units of sigma, and phi the normal density: -(4/3) k sigma^2 b phi(b) (s6 - f^2), -(1/15)
     # kappa6 sigma^2 b (b^2 - 3) phi(b) (s8 - f s6), and -(1/18) k^2 sigma^2 b (b^4 - 10 b^2 + 15) phi(b) f (s6 - f^2).
     # The loss behind the first two is sigma^2 k b phi(b) f / 12 and sigma^2 kappa6 b (b^2 - 3) phi(b) s6 / 360.
@@ -65,15 +92,36 @@ def push_series(u: ArrayLike, b: ArrayLike, law: Law) -> Float[np.ndarray, "3 ..
     ])  # fmt: skip
 
 
-def mean_push(m: int, b: ArrayLike, law: Law, *, rows: int = 32, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Mean of `push` over random directions, where rows start, and its standard error."""
+@checked(own.fits, m=own.features, b=ranges.real(), law=one_law, rows=ranges.whole(2), seed=ranges.seed)
+def mean_row_push(m: int, b: ArrayLike, law: Law, *, rows: int = 32, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    """Mean of `row_push` over random directions, where rows start, and its standard error.
+
+    Source: ours, for section 3.
+
+    Examples
+    --------
+    >>> from superposition.incidental import bipolar
+    >>> mean, se = mean_row_push(8, [1.0, 2.0], bipolar(0.1))
+    >>> mean.round(5), se.round(5)
+    (array([2.7e-04, 3.0e-05]), array([4.e-05, 0.e+00]))
+    """
     directions = np.random.default_rng(seed).standard_normal((rows, m))
-    found = np.array([push(u, b, law) for u in directions])
+    found = np.array([row_push(u, b, law) for u in directions])
     return found.mean(axis=0), found.std(axis=0, ddof=1) / np.sqrt(rows)
 
 
-def mixture_push(u: ArrayLike, b: ArrayLike, variances: ArrayLike, shares: ArrayLike) -> np.ndarray:
-    """`push` in units of sigma^2 where each noise is Gaussian with a variance (k,) drawn with shares (k,). Ours."""
+@checked(mixture_exists, u=own.rows("m"), b=ranges.real(), variances=_variances, shares=ranges.array("k", 0, 1))
+def mixture_row_push(u: ArrayLike, b: ArrayLike, variances: ArrayLike, shares: ArrayLike) -> np.ndarray:
+    """`row_push` in units of sigma^2 where each noise is Gaussian with a variance (k,) drawn with shares (k,).
+
+    Every law whose density is a mixture of Gaussians about 0 is one, as far as wanted: Laplace, Student, two scales.
+    Source: ours, for section 3. The cost is k^m: use `row_push` for many neurons.
+
+    Examples
+    --------
+    >>> round(float(mixture_row_push([0.8, 0.6], 1.0, [0.5, 2.0], [0.5, 0.5])), 5)
+    -0.00634
+    """
     # Every law whose density is a mixture of Gaussians about 0 is one, as far as wanted: Laplace, Student, two scales.
     # Given the variances V, E[xi_k ReLU] = V_k u_k P(u . xi > b sigma).
     from scipy.special import ndtr
@@ -87,11 +135,20 @@ def mixture_push(u: ArrayLike, b: ArrayLike, variances: ArrayLike, shares: Array
     return (-8 * mixed @ (u**3 - np.sum(u**4) * u)).reshape(b.shape)
 
 
+@checked(m=own.neurons, kurtosis=ranges.real(-2), kappa6=_sixth)
 def turning_depth(m: int, kurtosis: ArrayLike, kappa6: ArrayLike) -> np.ndarray:
-    """Depth b at which the first two orders of the mean push over random directions vanish: a guide. Ours."""
+    """Depth b at which the first two orders of the mean push over random directions vanish: a guide.
+
+    Nan where the first term wins everywhere. Source: ours, for section 3. Use `mean_row_push` for the exact push.
+
+    Examples
+    --------
+    >>> round(float(turning_depth(8, -1, 28)), 4)
+    2.0354
+    """
     # Nan where the first term wins everywhere: the square root of 3 - 2 (m + 8) k / kappa6, where the mean of the first
-    # two terms of `push_series` over the sphere vanishes: the means of s6 - f^2 and s8 - f s6 have the ratio (m + 8) /
-    # 10. Below it the noise pushes to the axes if kappa6 > 0, above it if kappa6 < 0.
+    # two terms of `row_push_series` over the sphere vanishes: the means of s6 - f^2 and s8 - f s6 have the ratio (m +
+    # 8) / 10. Below it the noise pushes to the axes if kappa6 > 0, above it if kappa6 < 0.
     square = 3 - 2 * (m + 8) * np.asarray(kurtosis, float) / np.asarray(kappa6, float)
     return np.sqrt(np.where(square >= 0, square, np.nan))
 

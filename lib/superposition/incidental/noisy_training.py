@@ -14,8 +14,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import ranges
+from superposition.checked import checked
 from superposition.devices import resolve_device, torch
-from superposition.incidental.noise_laws import Law
+from superposition.incidental import ranges as own
+from superposition.incidental.noise_laws import Law, some_laws
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -27,9 +30,20 @@ if TYPE_CHECKING:
 BLOCK = 2**18  # noise values drawn at once
 DIVERGED = 1e6  # weights of this size are on their way to infinity
 
+_rates = ranges.real(0, 1, open_high=True)
+
+
+def instances_fit(W: np.ndarray, eta: np.ndarray, lambda_: np.ndarray, draws: int) -> None:
+    """Refuse rates and strengths that are not one per instance, and noise that is larger than memory."""
+    for name, value in (("eta", eta), ("lambda_", lambda_)):
+        if np.shape(value) not in ((), (1,), (len(W),)):
+            raise ValueError(f"{name} has shape {np.shape(value)}; allowed: one number, or {len(W)}, one per instance")
+    if W.size * W.shape[1] * draws > own.MOST:
+        raise ValueError(f"draws = {draws} for W of shape {W.shape} are too many; allowed: {own.MOST} numbers")
+
 
 @dataclass(frozen=True)
-class Trajectory:
+class NoisyTrajectory:
     """What training recorded: ``W``, shape (records, instances, n, m), after ``steps`` steps each.
 
     An instance that diverged holds nan.
@@ -54,18 +68,62 @@ class Trajectory:
         return np.divide(self.f, self.S**2, out=np.full_like(self.f, np.nan), where=self.S > 0)
 
 
-def initial(n: int, m: int, instances: int, *, seed: int) -> Float[np.ndarray, "instances n m"]:
-    """Random weights (instances, n, m), independent and normal of variance 1 / m, as in the text and its code."""
+@checked(own.fits, n=own.features, m=own.neurons, instances=ranges.whole(1), seed=ranges.seed)
+def initial_instances(n: int, m: int, instances: int, *, seed: int) -> Float[np.ndarray, "instances n m"]:
+    """Random weights (instances, n, m), independent and normal of variance 1 / m, as in the text and its code.
+
+    Examples
+    --------
+    >>> initial_instances(8, 16, 24, seed=0).shape
+    (24, 8, 16)
+    """
     return np.random.default_rng(seed).standard_normal((instances, n, m)) / np.sqrt(m)
 
 
+@checked(
+    instances_fit,
+    own.recorded,
+    W=ranges.array("instances n m"),
+    laws=some_laws,
+    eta=_rates,
+    steps=ranges.whole(0, 10**7),
+    record=ranges.wholes(0),
+    lambda_=own.strengths,
+    relu=ranges.flag,
+    noise=ranges.one_of("shared", "independent"),
+    draws=ranges.whole(1),
+    seed=ranges.whole(0),
+    device=own.device,
+    progress=ranges.function,
+)
 @torch.no_grad()
-def train(
+def train_with_noise(
     W: ArrayLike, laws: Law | Sequence[Law], *, eta: ArrayLike, steps: int, record: Sequence[int], lambda_: ArrayLike =
     0.0, relu: bool = True, noise: str = "shared", draws: int = 1, seed: int = 0, device: str = "auto", progress:
     Callable[[int, int], object] | None = None,
-) -> Trajectory:  # fmt: skip
-    """Train autoencoders (instances, n, m) under noise by gradient descent in float64, and record some of the steps."""
+) -> NoisyTrajectory:  # fmt: skip
+    """Train autoencoders (instances, n, m) under noise by gradient descent in float64, and record some of the steps.
+
+    `laws`, `eta` and `lambda_` are one for all or one per instance. The noise is one vector for the n inputs of an
+    instance ("shared"), as in the public code, or one each ("independent"), as in the text. A step averages the
+    gradients of `draws` of them. `progress(done, total)` is called now and then.
+
+    Returns
+    -------
+    NoisyTrajectory
+        With nan for an instance that diverged.
+
+    Notes
+    -----
+    Source: section 3.1 and Figures 4 to 6. Use `descend_expected_loss` for its mean over the noise.
+
+    Examples
+    --------
+    >>> from superposition.incidental import bipolar
+    >>> W = initial_instances(2, 4, 3, seed=0)
+    >>> train_with_noise(W, bipolar(0.1), eta=0.02, steps=100, record=[0, 100]).f.shape
+    (2, 3, 2)
+    """
     # `laws`, `eta` and `lambda_` are one for all or one per instance. The noise is one vector for the n inputs of an
     # instance ("shared"), as in the public code, or one each ("independent"), as in the text; instances never share. A
     # step averages the gradients of `draws` of them. `progress(done, total)` is called now and then. Source: section
@@ -87,7 +145,7 @@ def train(
             if progress is not None and done % 1000 == 0:
                 progress(done, steps)
         kept.append(_finite(step.W.cpu().numpy()))
-    return Trajectory(np.array(record), np.array(kept[: len(record)]))
+    return NoisyTrajectory(np.array(record), np.array(kept[: len(record)]))
 
 
 class _Step:

@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.incidental import ranges as own
 from superposition.incidental.l1_loss import DEATH_LINE
 
 if TYPE_CHECKING:
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
 
 BLOCK = 32  # weights between two stored sums
 IN_BLOCK = np.arange(BLOCK)
+
+_strength = ranges.number(0, 1e6, open_low=True)
 
 
 @dataclass(frozen=True)
@@ -61,8 +65,27 @@ class Trajectory:
         return _weights(self._w0, *self._path.at(t))
 
 
+@checked(w0=ranges.array("m"), lambda_=_strength, times=own.any_times)
 def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
-    """Exact evolution of one encoding w0 (m,) without interference, at times (k,) in any order (Appendix B)."""
+    """Exact evolution of one encoding w0 (m,) without interference.
+
+    The strength is that of the simplified convention. Above 2 / (3 sqrt 3) even a single weight dies, which gives a
+    warning.
+
+    Notes
+    -----
+    Costs O(m log m), and two arrays of length m besides the input. Relative errors are some 1e-9, and 1e-11 in
+    ``single``. Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver. Use `gradient_flow`
+    where features interfere.
+
+    Examples
+    --------
+    >>> path = trajectory([0.6, -0.5, 0.1], 0.05, [0.0, 2.0, 40.0])
+    >>> path.survivors
+    array([3, 3, 1])
+    >>> path.weights(2.0).round(4)
+    array([ 0.7422, -0.5994,  0.028 ])
+    """
     # All surviving |W_k| move by one affine map, |W_k(t)| = (|W_k(0)| - c)_+ / u. With d = max |W(0)| - c, the distance
     # of the cut below the largest weight, two numbers are left: d' = -lambda u and u' = Q(d) / u - u, where Q(d) =
     # sum_k (d - g_k)_+^2 over the gaps g_k = max |W(0)| - |W_k(0)|. Sorted gaps and their prefix sums give Q in O(log
@@ -93,7 +116,7 @@ class _Gaps:
         self.tied = int(self.sorted.searchsorted(0.0, side="right"))
 
     def sums(self, d: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Number, sum and sum of squares of what is left of the weights when the cut is d below the largest."""
+        """Number, sum and sum of squares of the remaining weights when the cut is d below the largest."""
         p = self.sorted.searchsorted(d)
         block, rest = np.divmod(p, BLOCK)
         place = np.minimum((p - rest)[..., None] + IN_BLOCK, len(self.sorted) - 1)

@@ -1,4 +1,4 @@
-"""Tail moments of a weighted sum of independent noises, exactly: what the expected loss is made of.
+"""Tail moments of a weighted sum of independent noises, exactly: the terms of the expected loss.
 
 For u = sum_k w_k xi_k and a threshold c the moments are T_q = E[(c + u)^q 1{c + u > 0}], q = 0, 1,
 2, and the mixed ones E[xi_k (c + u)^q 1{c + u > 0}], q = 0, 1. Gaussian noise has a closed form. A
@@ -16,6 +16,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from scipy.special import erfc
+
+from superposition import ranges
+from superposition.checked import checked
+from superposition.incidental.noise_laws import one_law
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -57,7 +61,7 @@ def along(c: ArrayLike, w: ArrayLike, v: ArrayLike, law: Law) -> Float[np.ndarra
     if law.sigma == 0 or not 0 < len(law.points) ** (len(w) - middle) <= LARGEST_HALF:
         return tails(c, w, law).mixed[1] @ v
     # one half sorted and summed up from its end, the other in falling order, for which it is quick to look up
-    (first, p_first), (second, p_second) = (sums(law, len(part)) for part in (w[:middle], w[middle:]))
+    (first, p_first), (second, p_second) = (noise_sums.unchecked(law, len(part)) for part in (w[:middle], w[middle:]))
     u, x = law.sigma * first @ w[:middle], law.sigma * second @ w[middle:]
     falling, rising = np.argsort(-u), np.argsort(x)
     u, x = u[falling], x[rising]
@@ -69,17 +73,22 @@ def along(c: ArrayLike, w: ArrayLike, v: ArrayLike, law: Law) -> Float[np.ndarra
     return (own * (at * P0 + P1) + at * Q0 + Q1) @ p_first[falling]
 
 
-def moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresholds"]:
-    """Only ``T`` of `tails`, without the mixed moments that cost m times as much.
+@checked(c=ranges.array("thresholds"), w=ranges.array("m"), law=one_law)
+def relu_moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresholds"]:
+    """Moments E[(c + w·xi)^q 1{c + w·xi > 0}], q = 0, 1, 2, at thresholds c, for weights w (m,) of independent noises.
 
     Returns
     -------
     numpy.ndarray, shape (3, thresholds)
 
+    Notes
+    -----
+    Exact for discrete laws and the normal law, else to about 1e-9. Source: ours, for section 3.1.
+
     Examples
     --------
-    >>> from superposition.incidental.noise_laws import normal
-    >>> moments([0.0], [1.0], normal(1.0)).round(4).T  # of half a normal
+    >>> from superposition.incidental import normal
+    >>> relu_moments([0.0], [1.0], normal(1.0)).round(4).T  # of half a normal
     array([[0.5   , 0.3989, 0.5   ]])
     """
     c, w = np.asarray(c, float), np.asarray(w, float)
@@ -92,8 +101,26 @@ def moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresh
     return gaussian_moments(c, s) + h / np.pi * change
 
 
-def sums(law: Law, m: int) -> tuple[Float[np.ndarray, "count m"], Float[np.ndarray, " count"]]:
-    """All values (count, m) of m independent noises of a discrete law in units of sigma, with their probabilities."""
+@checked(law=one_law, m=ranges.whole(1, 64))
+def noise_sums(law: Law, m: int) -> tuple[Float[np.ndarray, "count m"], Float[np.ndarray, " count"]]:
+    """All values (count, m) of m independent noises of a discrete law in units of sigma, with their probabilities.
+
+    Source: section 3.2. Use `relu_moments` where 2^20 values do not suffice.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, the law is not discrete, or there are more than 2^20 values.
+
+    Examples
+    --------
+    >>> from superposition.incidental import bipolar
+    >>> noise_sums(bipolar(0.1), 2)
+    (array([[-1., -1.],
+           [-1.,  1.],
+           [ 1., -1.],
+           [ 1.,  1.]]), array([0.25, 0.25, 0.25, 0.25]))
+    """
     if not law.points:
         raise ValueError(f"law = {law.name} cannot be enumerated; allowed: discrete laws")
     count = len(law.points) ** m

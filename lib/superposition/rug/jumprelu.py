@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import features, minima
+from superposition import features, minima, ranges
+from superposition.checked import checked
+from superposition.moments import floats, moment, ramp_moment
 from superposition.rug.meanfield import loss, noise_std, optimum
-from superposition.rug.moments import floats, moment, ramp_moment
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -36,8 +37,36 @@ class JumpOptimum:
     loss: np.ndarray
 
 
+@checked(ranges.together("p", "r"), p=ranges.probability, r=ranges.ratio)
 def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
-    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference."""
+    """Gain, bias and threshold that minimise the loss of a JumpReLU at the smallest interference.
+
+    The output is the pre-activation ``y = a (x + nu) + b`` where it exceeds ``theta``, and 0 elsewhere;
+    ``theta = 0`` is the ReLU.
+
+    Parameters
+    ----------
+    p : array_like
+        Probability that a feature is on, in (0, 1]; tested for 1e-12 <= p <= 1, refused below 1e-30.
+    r : array_like
+        Compression ratio nd / ns, in (0, 1]; r = 1 is sigma = 0, solved exactly.
+
+    Returns
+    -------
+    JumpOptimum
+        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump
+        helps, it is the ReLU of `optimum`, with ``theta`` 0.
+
+    Notes
+    -----
+    Source: our answer to The Persian Rug, abstract and section 5.2.1 ("gating"), which rule out a gain.
+
+    Examples
+    --------
+    >>> best = jumprelu_optimum(p=0.001, r=0.2)
+    >>> round(float(best.a), 3), round(float(best.theta), 4), round(float(best.loss * 1e5), 4)
+    (1.0, 0.1538, 0.2844)
+    """
     # at a fixed place of the jump gain and height are a linear regression, so the search runs along one line
     p, r = floats(p, r)
     sigma = noise_std(p, r)
@@ -60,25 +89,31 @@ def _jump_profile(z, sigma, p):
     place, one = z * sigma, np.ones_like(sigma)
 
     def ramp(j, k):
-        return ramp_moment(j, k, -place, one, sigma)
+        return ramp_moment.unchecked(j, k, -place, one, sigma)
 
-    passed = (1 - p) * moment(0, -place, sigma) + p * ramp(0, 0)
+    passed = (1 - p) * moment.unchecked(0, -place, sigma) + p * ramp(0, 0)
     alive = passed > 1e-290
     share = np.where(alive, passed, 1)
-    mean = ((1 - p) * moment(1, -place, sigma) + p * ramp(0, 1)) / share  # of what lies above the jump, once passed
-    power = ((1 - p) * moment(2, -place, sigma) + p * ramp(0, 2)) / share
+    mean = (
+        (1 - p) * moment.unchecked(1, -place, sigma) + p * ramp(0, 1)
+    ) / share  # of what lies above the jump, once passed
+    power = ((1 - p) * moment.unchecked(2, -place, sigma) + p * ramp(0, 2)) / share
     alive = alive & (power > mean**2)
     overlap = p * (ramp(1, 1) / share - ramp(1, 0) / share * mean)
     a = np.where(alive, overlap / np.where(alive, power - mean**2, 1), 1.0)
     alive = alive & (a > 0)
     a = np.where(alive, a, 1.0)
-    missing = p * _missing_at_the_jump(a, place, sigma) - a * (1 - p) * moment(1, -place, sigma)
-    value = loss(a, -a * place, sigma, p) - missing * (missing / share)
-    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment(p))
+    missing = p * _missing_at_the_jump(a, place, sigma) - a * (1 - p) * moment.unchecked(1, -place, sigma)
+    value = loss.unchecked(a, -a * place, sigma, p) - missing * (missing / share)
+    return a, np.where(alive, missing / share, 0), np.where(alive, value, features.second_moment.unchecked(p))
 
 
 def _missing_at_the_jump(a, place, sigma):
     """E[u - a ReLU(u + nu - place)] over those above the jump: how much higher the output should be."""
-    direct = ramp_moment(1, 0, -place, np.ones_like(a), sigma) - a * ramp_moment(0, 1, -place, np.ones_like(a), sigma)
-    below = ramp_moment(1, 0, place, -np.ones_like(a), sigma) + a * ramp_moment(0, 1, place, -np.ones_like(a), sigma)
+    direct = ramp_moment.unchecked(1, 0, -place, np.ones_like(a), sigma) - a * ramp_moment.unchecked(
+        0, 1, -place, np.ones_like(a), sigma
+    )
+    below = ramp_moment.unchecked(1, 0, place, -np.ones_like(a), sigma) + a * ramp_moment.unchecked(
+        0, 1, place, -np.ones_like(a), sigma
+    )
     return np.where(place < 0.5, (1 - a) / 2 + a * place - below, direct)

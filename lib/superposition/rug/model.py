@@ -10,16 +10,20 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features
-from superposition.rug import ranges
+from superposition import checks, features, ranges
+from superposition.checked import checked
+from superposition.rug.ranges import autoencoder, features_fit, vectors
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    import torch
     from numpy.typing import ArrayLike
 
 
 @dataclass(frozen=True)
 class RowStatistics:
-    """One value for each row of W: what the mean-field theory keeps, and how much it ignores.
+    """One value for each row of W: the statistics in the mean-field theory, and those that it ignores.
 
     ``diagonal``, ``b`` (the raw bias) and ``b_eff`` (raw plus the mean interference, the
     theory's b); ``off_mean``, ``off_variance`` and ``off_skewness`` of the off-diagonal
@@ -86,9 +90,31 @@ class TrainedModel:
         return row_statistics(self.W_out @ self.W_in, self.bias, self.settings.p)
 
 
+@checked(p=ranges.one_probability)
 def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
-    """Statistics of every row of W (ns, ns) that the mean-field theory uses or ignores (section 3.2 and eq. 3)."""
-    # refuses itself: what it is given is anybody's autoencoder
+    """Statistics of every row of W (ns, ns), ns at least 2, that the mean-field theory uses or ignores.
+
+    Parameters
+    ----------
+    W : array_like, shape (ns, ns)
+        Product of decoder and encoder, of numbers up to 1e30 in size.
+    b : array_like, shape (ns,)
+        Bias, of numbers up to 1e30 in size.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or `W` has a single row.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 3.2 and eq. 3.
+
+    Examples
+    --------
+    >>> row_statistics([[1, -0.5], [0.5, 1]], b=[0, 0], p=0.05).b_eff
+    array([-0.0125,  0.0125])
+    """
     W = checks.array("W", W, "ns ns")
     if len(W) < 2:
         raise ValueError(f"W has shape {W.shape}; allowed: (ns, ns) with ns of 2 or more")
@@ -115,6 +141,27 @@ def row_statistics(W: ArrayLike, b: ArrayLike, p: float) -> RowStatistics:
         lyapunov=_ratio_or_zero(cubes, square**1.5),
         dead=np.maximum(diagonal, 0) + b_eff + 4 * np.sqrt(features.variance(p) * square) <= 0,
     )
+
+
+@checked(features_fit, weights=autoencoder, x=vectors)
+def autoencoder_output(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
+    """Output ReLU(W_out W_in x + b) of an autoencoder, a tensor (batch, ns).
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 1.
+
+    Examples
+    --------
+    >>> import torch
+    >>> weights = torch.eye(2), torch.eye(2), torch.tensor([0.0, -0.5])
+    >>> autoencoder_output(weights, torch.ones(1, 2)).tolist()
+    [[1.0, 0.5]]
+    """
+    from superposition.devices import torch
+
+    W_in, W_out, bias = weights
+    return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
 
 
 def _ratio_or_zero(numerator, denominator):

@@ -12,6 +12,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks, ranges
+from superposition.checked import checked
+from superposition.rug.ranges import rank, squares, with_diagonal
 from superposition.rug.tight_frames import unit_vectors
 
 if TYPE_CHECKING:
@@ -34,40 +37,93 @@ class Chain:
 
     @property
     def losses(self) -> tuple[float, float, float]:
-        """What each inequality gives away (Schur, Cauchy-Schwarz, triangle)."""
+        """Differences of neighbouring links, one for each inequality (Schur, Cauchy-Schwarz, triangle)."""
         return (self.entries - self.schur, self.schur - self.cauchy_schwarz, self.cauchy_schwarz - self.trace)
 
 
 @dataclass(frozen=True)
-class Descent:
+class NoiseDescent:
     """``W``, where the descent ended, and ``history``, the mean noise before and after every step."""
 
     W: np.ndarray
     history: np.ndarray
 
 
+@checked(rank, ns=ranges.whole(1, checks.LARGEST_WHOLE), nd=ranges.whole(1, checks.LARGEST_WHOLE))
 def smallest_noise(ns: int, nd: int) -> float:
-    """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix of rank nd with unit diagonal (eq. 6, eq. 21)."""
+    """Least mean of sum_{j != i} W_ij^2 over the rows of a matrix (ns, ns) of rank nd with unit diagonal, ns / nd - 1.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 6 and eq. 21, in units of Var[x]. Use `noise_std` instead for the standard deviation.
+
+    Examples
+    --------
+    >>> smallest_noise(256, 64)
+    3.0
+    """
     return ns / nd - 1
 
 
-def normalised(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
-    """W (ns, ns) with every row divided by its diagonal entry; the rank stays (section 4.2.1)."""
+@checked(W=with_diagonal)
+def with_unit_diagonal(W: ArrayLike) -> Float[np.ndarray, "ns ns"]:
+    """W (ns, ns) with every row divided by its diagonal entry; the rank stays.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 4.2.1.
+
+    Examples
+    --------
+    >>> with_unit_diagonal([[2, 1], [1, 4]])
+    array([[1.  , 0.5 ],
+           [0.25, 1.  ]])
+    """
     W = np.asarray(W, float)
     diagonal = np.diag(W)
-    if np.any(diagonal == 0):
-        raise ValueError("W has a zero on its diagonal; allowed: no zero there")
     return W / diagonal[:, None]
 
 
+@checked(W=with_diagonal)
 def row_noise(W: ArrayLike) -> Float[np.ndarray, " ns"]:
-    """Noise of every row in units of Var[x]: sum_{j != i} (W_ij / W_ii)^2, shape (ns,) (The Persian Rug, eq. 19)."""
-    return (normalised(W) ** 2).sum(axis=1) - 1
+    """Noise of every row in units of Var[x], sum_{j != i} (W_ij / W_ii)^2, shape (ns,).
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 19; its mean is at least `smallest_noise`.
+
+    Examples
+    --------
+    >>> row_noise([[2, 1], [1, 4]])
+    array([0.25  , 0.0625])
+    """
+    return (with_unit_diagonal(W) ** 2).sum(axis=1) - 1
 
 
-def chain(W: ArrayLike, nd: int) -> Chain:
-    """Follow the proof of the bound for one matrix W of rank nd at most (The Persian Rug, eq. 18 and eq. 20)."""
-    W, ns = normalised(W), len(W)  # pyrefly: ignore[bad-argument-type]: a matrix
+@checked(lambda W, nd: rank(len(W), nd), W=with_diagonal, nd=ranges.whole(1))
+def noise_chain(W: ArrayLike, nd: int) -> Chain:
+    """Links of the proof that `smallest_noise` is a bound, for one matrix W (ns, ns) of rank nd at most.
+
+    Returns
+    -------
+    Chain
+        Fields ``entries``, ``schur``, ``cauchy_schwarz``, ``trace``, and the ``losses`` between them.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the rank of `W` is above `nd`.
+
+    Notes
+    -----
+    Source: The Persian Rug, eq. 18 and eq. 20; rows are divided by their diagonal entries first.
+
+    Examples
+    --------
+    >>> round(noise_chain([[2, 1], [1, 2]], nd=2).schur, 4)
+    1.25
+    """
+    W, ns = with_unit_diagonal(W), len(W)  # pyrefly: ignore[bad-argument-type]: a matrix
     singular = np.linalg.svd(W, compute_uv=False)
     rank = int(np.sum(singular > 1e-6 * singular[0]))  # float32 weights are of rank nd to 1e-7 only
     if rank > nd:
@@ -82,14 +138,38 @@ def chain(W: ArrayLike, nd: int) -> Chain:
     )
 
 
-def welch(ns: int, nd: int) -> float:
-    """Least coherence: some pair of ns unit vectors in nd dimensions has |cosine| at least this (Welch 1974)."""
+@checked(rank, ns=ranges.whole(2, checks.LARGEST_WHOLE), nd=ranges.whole(1, checks.LARGEST_WHOLE))
+def welch_bound(ns: int, nd: int) -> float:
+    """Least coherence: some pair of ns unit vectors in nd dimensions has abs(cosine) at least this.
+
+    Notes
+    -----
+    Source: Welch (1974), by The Persian Rug, eq. 6.
+
+    Examples
+    --------
+    >>> round(welch_bound(64, 28), 4)
+    0.1429
+    """
     # the largest entry of a row is at least the root mean square that eq. 6 leaves to it
     return float(np.sqrt(smallest_noise(ns, nd) / (ns - 1)))
 
 
-def symmetrised(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
-    """Nearest symmetric matrix of rank nd without negative eigenvalues, scaled to unit diagonal."""
+@checked(lambda W, nd: rank(len(W), nd), W=squares, nd=ranges.whole(1))
+def symmetrised_code(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
+    """Nearest symmetric matrix (ns, ns) of rank nd without negative eigenvalues, scaled to unit diagonal.
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or the matrix does not represent a feature at all.
+
+    Examples
+    --------
+    >>> symmetrised_code([[2, 1], [1, 2]], nd=1)
+    array([[1., 1.],
+           [1., 1.]])
+    """
     W = np.asarray(W, float)
     values, vectors = np.linalg.eigh((W + W.T) / 2)
     frame = vectors[:, -nd:] * np.sqrt(np.maximum(values[-nd:], 0))
@@ -100,8 +180,31 @@ def symmetrised(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
     return frame @ frame.T
 
 
-def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
-    """Minimise the mean noise over all W = W_out W_in by gradient descent (L-BFGS); the minimum is `smallest_noise`."""
+@checked(
+    rank,
+    ns=ranges.whole(2, 512),
+    nd=ranges.whole(1, 512),
+    seed=ranges.seed,
+    steps=ranges.whole(1, 10_000),
+)
+def descend_on_noise(ns: int, nd: int, *, seed: int, steps: int = 200) -> NoiseDescent:
+    """Minimise the mean noise over all W = W_out W_in of rank nd by gradient descent (L-BFGS).
+
+    Returns
+    -------
+    NoiseDescent
+        ``W`` (ns, ns) with unit diagonal, and ``history``, the mean noise before and after every step.
+
+    Notes
+    -----
+    Source: ours. The minimum is `smallest_noise`, which a `Rug` reaches without a search.
+
+    Examples
+    --------
+    >>> found = descend_on_noise(12, 4, seed=1)
+    >>> round(float(found.history[-1]), 6)
+    2.0
+    """
     from scipy.optimize import minimize
 
     rng = np.random.default_rng(seed)
@@ -119,7 +222,7 @@ def descend(ns: int, nd: int, *, seed: int, steps: int = 200) -> Descent:
         callback=lambda intermediate_result: history.append(intermediate_result.fun),
     )
     W_out, W_in = found.x.reshape(2, ns, nd)
-    return Descent(normalised(W_out @ W_in.T), np.array(history))
+    return NoiseDescent(with_unit_diagonal(W_out @ W_in.T), np.array(history))
 
 
 def _mean_noise(parameters, ns, nd):

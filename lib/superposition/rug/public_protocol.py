@@ -16,10 +16,9 @@ import numpy as np
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
-from superposition.devices import resolve_device, torch
 from superposition.rug import protocols
-from superposition.rug.model import Settings, TrainedModel
-from superposition.rug.training import evaluate, forward, initial_weights
+from superposition.rug.model import Settings, TrainedModel, autoencoder_output
+from superposition.rug.ranges import device, rank
 
 EPOCH = (*(1024,) * 29, 304)  # feature vectors of the batches of an epoch
 EPOCHS = 1500
@@ -38,18 +37,14 @@ class BothRules:
     code: TrainedModel
 
 
-def _rank(ns: int, nd: int) -> None:
-    if nd > ns:
-        raise ValueError(f"nd = {nd} is out of range; allowed: whole numbers from 1 to {ns}")
-
-
 @checked(
-    _rank,
+    rank,
     ns=ranges.whole(2, checks.MOST_FEATURES),
     nd=ranges.whole(1, checks.MOST_FEATURES),
     p=ranges.one_probability,
     epochs=ranges.whole(1, EPOCHS),
     seed=ranges.whole(0),
+    device=device,
     progress=ranges.function,
 )
 def train_as_published(
@@ -64,7 +59,7 @@ def train_as_published(
 ) -> BothRules:
     """Train one autoencoder by the public code's protocol, and read both stopping rules from one trajectory.
 
-    Use `train` for the recipe, which reaches lower losses in fewer steps.
+    Use `train_autoencoder` for the recipe, which reaches lower losses in fewer steps.
 
     Parameters
     ----------
@@ -87,9 +82,11 @@ def train_as_published(
     >>> len(both.text.loss_history) <= len(both.code.loss_history)
     True
     """
+    from superposition.devices import resolve_device, torch
+
     on = resolve_device(device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-    lr = protocols.protocol("text", ns, nd, p).lr
+    lr = protocols.training_protocol("text", ns, nd, p).lr
     settings = Settings(
         ns, nd, p, epochs * len(EPOCH), EPOCH[0], lr, "constant", "code", seed, str(on), start="independent"
     )
@@ -114,6 +111,9 @@ def train_as_published(
 
 def _start(settings, rng, on):
     """Weights and bias as PyTorch starts them, uniform within 1 / sqrt(fan-in)."""
+    from superposition.devices import torch
+    from superposition.rug.evaluation import initial_weights
+
     W_in, W_out, _ = initial_weights(settings, rng, on)
     bias = rng.uniform(-1, 1, settings.ns) / np.sqrt(settings.nd)
     return [W_in, W_out, torch.tensor(bias, dtype=torch.float32, device=on, requires_grad=True)]
@@ -121,6 +121,8 @@ def _start(settings, rng, on):
 
 def _draw(ns, p, batch, rng, on):
     """A batch of feature vectors (batch, ns) in float32."""
+    from superposition.devices import torch
+
     flat, values = features.nonzeros(ns, p, batch, seed=rng)
     x = torch.zeros(batch * ns, device=on)
     x[torch.from_numpy(flat).to(on)] = torch.from_numpy(values).float().to(on)
@@ -129,8 +131,10 @@ def _draw(ns, p, batch, rng, on):
 
 def _step(weights, optimiser, x):
     """One step of Adam, and the loss before it."""
+    from superposition.devices import torch
+
     optimiser.zero_grad()
-    loss = torch.mean((forward(weights, x) - x) ** 2)
+    loss = torch.mean((autoencoder_output(weights, x) - x) ** 2)
     loss.backward()
     optimiser.step()
     return loss.detach()
@@ -145,6 +149,8 @@ def _falls(losses, window):
 
 def _model(weights, settings, losses, rng, stopped):
     """The model as it is now, evaluated on fresh feature vectors."""
+    from superposition.rug.evaluation import evaluate
+
     loss, se = evaluate(weights, settings, rng, losses.device, None)
     W_in, W_out, bias = (weight.detach().cpu().numpy().copy() for weight in weights)
     return TrainedModel(settings, W_in, W_out, bias, losses.cpu().numpy().copy(), loss, se, stopped)

@@ -12,22 +12,47 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, features, optimise
+from superposition import checks, features, ranges
+from superposition.checked import checked
 from superposition.checks import MOST_FEATURES
-from superposition.devices import resolve_device, torch
-from superposition.rug import exact_gradients, protocols, ranges
-from superposition.rug.model import Settings, TrainedModel
+from superposition.rug import protocols
+from superposition.rug.model import Settings, TrainedModel, autoencoder_output
+from superposition.rug.ranges import device, numbers_of_a_batch, or_none, rank, ranks, ranks_within
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from numpy.typing import ArrayLike
+
 SCHEDULES = ("cosine", "constant")
-WINDOW = 100  # batches in a window of the text's stopping rule
+STOPPING_WINDOW = 100  # batches in a window of the text's stopping rule
+_SETTINGS = {
+    "ns": ranges.whole(2, MOST_FEATURES),
+    "nd": ranges.whole(1, MOST_FEATURES),
+    "p": ranges.one_probability,
+    "steps": or_none(ranges.steps),
+    "batch": or_none(ranges.whole(1, 2**20)),
+    "lr": or_none(ranges.rate),
+    "schedule": or_none(ranges.one_of(*SCHEDULES)),
+    "protocol": ranges.one_of(*protocols.PROTOCOLS),
+    "seed": ranges.whole(0),
+    "device": device,
+    "products": ranges.one_of("float32", "bfloat16"),
+    "start": or_none(ranges.one_of(*protocols.STARTS)),
+}
 COLLAPSED = 0.01  # mean output in units of the mean feature: 0.002 and less once collapsed, 0.2 and more in use
-LIMIT = MOST_FEATURES
+MOST_TRAINABLE = MOST_FEATURES
 
 
-def train(
+@checked(
+    rank,
+    numbers_of_a_batch,
+    **_SETTINGS,
+    eval_samples=ranges.whole(2, 10**8),
+    gradients=ranges.one_of("exact", "automatic"),
+    progress=ranges.function,
+)
+def train_autoencoder(
     ns: int,
     nd: int,
     p: float,
@@ -45,10 +70,10 @@ def train(
     gradients: str = "exact",
     progress: Callable[[int, int], None] | None = None,
 ) -> TrainedModel:
-    """Train one autoencoder on sparse features and evaluate it on fresh ones (section 2; the recipe is ours).
+    """Train one autoencoder ReLU(W_out W_in x + b) on sparse features and evaluate it on fresh ones.
 
-    Weights start uniform within 1 / sqrt(fan-in), the bias at zero. What is not given of steps, batch, lr,
-    schedule and start is that of `superposition.rug.protocols.protocol`.
+    Weights start uniform within 1 / sqrt(fan-in), the bias at zero. Defaults of steps, batch, lr,
+    schedule and start are those of `training_protocol`.
 
     Parameters
     ----------
@@ -64,15 +89,13 @@ def train(
         Whether the decoder starts as the encoder's transpose, scaled to its own range, or with numbers of its own.
     protocol : {"recipe", "earlier", "text"}
         "recipe" and "earlier" run all their steps. "text" stops when the mean loss of the last 100
-        batches is not below that of the 100 before, looking every 100 batches.
+        batches is not below that of the 100 before, tested every 100 batches.
     seed : int
-        Seed of the initial weights, the training data and the evaluation, in streams of its own each.
-    device : str
-        See `resolve_device`.
+        Seed of the initial weights, the training data and the evaluation, one stream each.
     eval_samples : int, optional
-        Fresh feature vectors for the evaluated loss; as many as give 2^24 numbers if not given.
+        Fresh feature vectors for the evaluated loss, at least 2; the default gives 2^24 numbers.
     products : {"float32", "bfloat16"}
-        What the large products of a step are rounded to; the text's protocol takes float32.
+        Precision of the large products of a step; the text's protocol takes float32.
     gradients : {"exact", "automatic"}
         Written down, which is faster, or by automatic differentiation, as stored
         tables have it; other last bits. The text's protocol is always automatic.
@@ -87,9 +110,22 @@ def train(
     ------
     FloatingPointError
         If the loss is no longer finite or the output collapses to zero; the message names step,
-        learning rate and what to try.
+        learning rate and a rate to try.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2; the recipe is ours. Use `train_meanfield` instead for Gaussian interference.
+
+    Examples
+    --------
+    >>> train_autoencoder(8, 3, 0.1, steps=20, seed=0, device="cpu", eval_samples=64).loss < 0.05
+    True
     """
-    settings = checked_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start)
+    from superposition import optimise
+    from superposition.devices import torch
+    from superposition.rug.evaluation import draw, evaluate, initial_weights, reconstruction, usual_form
+
+    settings = training_settings(ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start)
     on = torch.device(settings.device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
     weights = initial_weights(settings, init_rng, on)
@@ -104,17 +140,28 @@ def train(
         history[done - 1] = loss
         if progress is not None:
             progress(done, settings.steps)
-        if done % WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], _output(weights, probe, is_exact), settings)
+        if done % STOPPING_WINDOW == 0 or done == settings.steps:
+            _refuse_collapse(history[:done], reconstruction(weights, probe, is_exact), settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break
-    weights = _usual(weights, is_exact)
+    weights = usual_form(weights, is_exact)
     loss, loss_se = evaluate(weights, settings, eval_rng, on, eval_samples)
     W_in, W_out, bias = (w.detach().cpu().numpy() for w in weights)
     return TrainedModel(settings, W_in, W_out, bias, history[:done].cpu().numpy(), loss, loss_se, stopped)
 
 
+@checked(
+    ranks_within,
+    numbers_of_a_batch,
+    ns=_SETTINGS["ns"],
+    nds=ranks,
+    seconds=ranges.number(0, ranges.LARGEST, open_low=True),
+    steps=ranges.steps,
+    p=ranges.one_probability,
+    batch=ranges.whole(1, 2**20),
+    device=device,
+)
 def affordable_steps(
     ns: int,
     nds: Sequence[int],
@@ -125,27 +172,27 @@ def affordable_steps(
     batch: int = 1024,
     device: str = "auto",
 ) -> tuple[int, float]:
-    """Steps, the same for models of several ranks, that a budget of seconds allows; and what they will take."""
+    """Training steps that a budget of seconds allows, the same for models of several ranks.
+
+    Returns
+    -------
+    steps : int
+        From 1 to ``steps``.
+    seconds : float
+        Estimate of the time that they take, from a few steps of each.
+
+    Examples
+    --------
+    >>> affordable_steps(8, [3], seconds=60, steps=10, device="cpu")[0]
+    10
+    """
     cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost
 
 
-def draw(settings: Settings, rng: np.random.Generator, device: torch.device) -> torch.Tensor:
-    """A batch of feature vectors (batch, ns) in float32 on a device."""
-    flat, values = features.nonzeros(settings.ns, settings.p, settings.batch, seed=rng)
-    x = torch.zeros(settings.batch * settings.ns, device=device)
-    x[torch.from_numpy(flat).to(device)] = torch.from_numpy(values).float().to(device)
-    return x.view(settings.batch, settings.ns)
-
-
-def forward(weights: Sequence[torch.Tensor], x: torch.Tensor) -> torch.Tensor:
-    """Output ReLU(W_out W_in x + b) of the autoencoder (The Persian Rug, eq. 1), for x of shape (batch, ns)."""
-    W_in, W_out, bias = weights
-    return torch.relu(torch.addmm(bias, x @ W_in.T, W_out.T))
-
-
-def checked_settings(
+@checked(rank, numbers_of_a_batch, **_SETTINGS)
+def training_settings(
     ns: int,
     nd: int,
     p: float,
@@ -159,10 +206,33 @@ def checked_settings(
     products: str = "float32",
     start: str | None = None,
 ) -> Settings:
-    """Fill in what was not given to `train`, and refuse here, once, what no training takes."""
-    ns, p = checks.whole("ns", ns, 2, LIMIT), features.one_probability(p)
+    """Settings of a training, with those of its protocol where none are given (None).
+
+    Parameters
+    ----------
+    ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start
+        As in `train_autoencoder`.
+
+    Returns
+    -------
+    Settings
+
+    Raises
+    ------
+    ValueError
+        If an argument is outside of its range, or not one of the text's protocol.
+
+    Examples
+    --------
+    >>> training_settings(8, 3, 0.1, 100, None, None, None, "recipe", 0, "cpu").batch
+    1024
+    """
+    from superposition.devices import resolve_device
+    from superposition.rug import exact_gradients
+
+    ns, p = checks.whole("ns", ns, 2, MOST_TRAINABLE), features.one_probability(p)
     nd = checks.whole("nd", nd, 1, ns)
-    usual = protocols.protocol(checks.one_of("protocol", protocol, protocols.PROTOCOLS), ns, nd, p)
+    usual = protocols.training_protocol(checks.one_of("protocol", protocol, protocols.PROTOCOLS), ns, nd, p)
     schedule = checks.one_of("schedule", usual.schedule if schedule is None else schedule, SCHEDULES)
     is_text = protocol == "text"
     if is_text and schedule != "constant":
@@ -173,7 +243,7 @@ def checked_settings(
         p=p,
         steps=checks.whole("steps", usual.steps if steps is None else steps, 1),
         batch=checks.whole("batch", usual.batch if batch is None else batch, 1),
-        lr=usual.lr if lr is None else ranges.rate(lr),
+        lr=usual.lr if lr is None else _rate(lr),
         schedule=schedule,  # pyrefly: ignore[bad-argument-type]: the usual one where it was None
         protocol=protocol,
         seed=checks.whole("seed", seed, 0),
@@ -183,44 +253,31 @@ def checked_settings(
     )
 
 
-def initial_weights(
-    settings: Settings, rng: np.random.Generator, device: torch.device
-) -> tuple[torch.Tensor, torch.Tensor, torch.Tensor]:
-    """W_in, W_out and bias at the start: uniform within 1 / sqrt(fan-in), the bias zero."""
-    ns, nd = settings.ns, settings.nd
-    # half of the W_ii of an independent start are negative
-    W_in = rng.uniform(-1, 1, (nd, ns)) / np.sqrt(ns)
-    if settings.start == "tied":
-        W_out = np.ascontiguousarray(W_in.T) * np.sqrt(ns / nd)
-    else:
-        W_out = rng.uniform(-1, 1, (ns, nd)) / np.sqrt(nd)
-    return tuple(  # pyrefly: ignore[bad-return]: three
-        torch.tensor(w, dtype=torch.float32, device=device, requires_grad=True) for w in (W_in, W_out, np.zeros(ns))
-    )
+def _rate(lr: float) -> float:
+    """Return a learning rate as a float, or refuse it."""
+    return checks.number("lr", lr, 0, ranges.LARGEST, open_low=True)
 
 
 def _prepared(weights, settings, rng, on, is_exact):
-    """What is trained, and its gradient: written down, or automatic."""
+    """Weights to be trained, and their gradient: written down, or automatic."""
+    from superposition import optimise
+    from superposition.devices import torch
+    from superposition.rug import exact_gradients
+    from superposition.rug.evaluation import draw
+
     if is_exact:
         return exact_gradients.prepared(weights, settings, rng, products=settings.products)
 
     def loss():
         x = draw(settings, rng, on)
-        return torch.mean((forward(weights, x) - x) ** 2)
+        return torch.mean((autoencoder_output(weights, x) - x) ** 2)
 
     return weights, optimise.by_autograd(weights, loss)
 
 
-def _usual(weights, is_exact):
-    return (weights[0].T, *weights[1:]) if is_exact else weights
-
-
-@torch.no_grad()
-def _output(weights, x, is_exact):
-    return forward(_usual(weights, is_exact), x)
-
-
 def _refuse_collapse(history, output, settings):
+    from superposition.devices import torch
+
     what = None
     if not bool(torch.isfinite(history).all()):
         what = "the loss is not finite"
@@ -234,32 +291,14 @@ def _refuse_collapse(history, output, settings):
 
 
 def _no_longer_falls(history):
-    if len(history) < 2 * WINDOW:
+    if len(history) < 2 * STOPPING_WINDOW:
         return False
-    return bool(history[-WINDOW:].mean() >= history[-2 * WINDOW : -WINDOW].mean())
-
-
-@torch.no_grad()
-def evaluate(
-    weights: Sequence[torch.Tensor],
-    settings: Settings,
-    rng: np.random.Generator,
-    device: torch.device,
-    samples: int | None,
-) -> tuple[float, float]:
-    """Loss on fresh feature vectors, and its standard error."""
-    samples = max(4096, 2**24 // settings.ns) if samples is None else samples
-    errors = [
-        torch.mean((forward(weights, x) - x) ** 2, dim=1)
-        for x in (draw(settings, rng, device) for _ in range(-(-samples // settings.batch)))
-    ]
-    errors = torch.cat(errors)[:samples].double()
-    return float(errors.mean()), float(errors.std() / samples**0.5)
+    return bool(history[-STOPPING_WINDOW:].mean() >= history[-2 * STOPPING_WINDOW : -STOPPING_WINDOW].mean())
 
 
 def _step_seconds(ns, nd, p, batch, device, steps=4):
     ticks = []
-    train(
+    train_autoencoder(
         ns,
         nd,
         p,
@@ -271,3 +310,46 @@ def _step_seconds(ns, nd, p, batch, device, steps=4):
         progress=lambda done, total: ticks.append(time.perf_counter()),
     )
     return (ticks[-1] - ticks[1]) / steps
+
+
+@checked(history=ranges.array("steps"), window=ranges.whole(1))
+def first_pause(history: ArrayLike, window: int = STOPPING_WINDOW) -> int:
+    """Step at which the text's stopping rule fires when applied after every batch; ``len(history)`` if it never does.
+
+    Parameters
+    ----------
+    history : array_like, shape (steps,)
+        Loss of each batch.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2: "training continues as long as the average loss over the past 100 batches is
+    lower than the average loss over the 100 batches prior to that one". `train_autoencoder`
+    applies it every 100 batches.
+
+    Examples
+    --------
+    >>> first_pause([3, 2, 1, 1, 1], window=2)
+    5
+    """
+    means = _window_means(history, window)
+    fired = np.flatnonzero(means[window:] >= means[:-window])
+    return int(fired[0]) + 2 * window if len(fired) else len(history)  # pyrefly: ignore[bad-argument-type]: it is a vector
+
+
+@checked(history=ranges.array("steps"), level=ranges.number(), window=ranges.whole(1))
+def first_step_below(history: ArrayLike, level: float, window: int = STOPPING_WINDOW) -> int:
+    """Step at which the mean of the last batches is first at or below a level; 0 if it never is.
+
+    Examples
+    --------
+    >>> first_step_below([3, 2, 1, 1, 1], level=1.5, window=2)
+    3
+    """
+    below = np.flatnonzero(_window_means(history, window) <= level)
+    return int(below[0]) + window if len(below) else 0
+
+
+def _window_means(history, window):
+    total = np.cumsum(np.concatenate([[0.0], np.asarray(history, float)]))
+    return (total[window:] - total[:-window]) / window if len(total) > window else np.empty(0)

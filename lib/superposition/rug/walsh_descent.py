@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import devices, features, optimise
-from superposition.devices import torch
+from superposition import features, ranges
+from superposition.checked import checked
 from superposition.rug import rugs
+from superposition.rug.ranges import MOST, device, numbers_of_a_batch, numbers_of_a_sample, power_of_two, rank
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Descent:
+class WalshDescent:
     """Where a descent ended: ``eigenvalues`` (ns,), nd of them not 0, ``bias``, and the loss with its standard error.
 
     ``ranks`` and ``partners`` have, after each step, the number of eigenvalues left and the
@@ -39,7 +40,7 @@ class Descent:
     partners: np.ndarray
 
 
-def partner_share(indices: ArrayLike, ns: int) -> float:
+def _partner_share(indices: ArrayLike, ns: int) -> float:
     """Largest share of an index set in one odd coset {k: k AND e has an odd number of ones}; 1 if antipodal."""
     kept = np.zeros(ns)
     kept[np.asarray(indices)] = 1
@@ -47,16 +48,55 @@ def partner_share(indices: ArrayLike, ns: int) -> float:
     return float(1 - rugs.walsh_hadamard(kept)[1:].min() / kept.sum()) / 2
 
 
+@checked(
+    rank,
+    ns=ranges.whole(1, MOST),
+    nd=ranges.whole(1, MOST),
+    bits=ranges.whole(0, 24),
+    seed=ranges.seed,
+)
 def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarray, " nd"]:
-    """An index set (nd,) in layers: numbers with many ones among their lowest bits first, ties at random."""
+    """Index set (nd,) in layers: numbers with many ones among their lowest bits first, ties at random.
+
+    Notes
+    -----
+    Source: ours. With one bit and nd up to ns / 2 the rug of the set is antipodal.
+
+    Examples
+    --------
+    >>> layered_indices(8, 3, bits=2)
+    array([2, 3, 7])
+    """
     # with one bit and nd up to ns / 2 the rug of the set is antipodal
     weight = np.bitwise_count(np.arange(ns) & (2**bits - 1)).astype(float)
     tie = np.random.default_rng(seed).random(ns)
     return np.sort(np.lexsort((tie, -weight))[:nd])
 
 
-def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
-    """Loss per feature of a rug with the gain and bias that suit it best, chosen on draws of their own."""
+@checked(
+    numbers_of_a_sample,
+    rug=ranges.instance(rugs.Rug),
+    p=ranges.one_probability,
+    samples=ranges.whole(2),
+    seed=ranges.seed,
+)
+def decoded_rug_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
+    """Loss per feature of a rug with the gain and bias that suit it best, chosen on draws of their own.
+
+    Returns
+    -------
+    superposition.features.Estimate
+        Mean and standard error over ``samples`` feature vectors.
+
+    Notes
+    -----
+    Source: ours. Use `simulated_loss` instead at a given gain and bias.
+
+    Examples
+    --------
+    >>> decoded_rug_loss(rugs.Rug(8, 3), 0.1, samples=200, seed=0).mean < 0.05
+    True
+    """
     rng = np.random.default_rng(seed)
     x = features.sample(rug.ns, p, samples, seed=rng)
     y = rug.apply(x)  # dense, not sparse
@@ -75,7 +115,20 @@ def decoded_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> feature
     return features.Estimate.of(error)
 
 
-def descend(
+@checked(
+    rank,
+    numbers_of_a_batch,
+    ns=power_of_two,
+    nd=ranges.whole(1),
+    p=ranges.one_probability,
+    steps=ranges.steps,
+    lr=ranges.number(0, 100, open_low=True),
+    batch=ranges.whole(1, 2**20),
+    seed=ranges.seed,
+    device=device,
+    progress=ranges.function,
+)
+def descend_on_eigenvalues(
     ns: int,
     nd: int,
     p: float,
@@ -86,10 +139,29 @@ def descend(
     seed: int = 0,
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> Descent:
-    """Gradient descent on the eigenvalues, their number annealed from ns, a power of two, to nd."""
+) -> WalshDescent:
+    """Gradient descent on the eigenvalues of H diag(eigenvalues) H / ns, their number annealed from ns to nd.
+
+    Returns
+    -------
+    WalshDescent
+
+    Notes
+    -----
+    Source: ours. Use `Rug` instead for a random index set with equal eigenvalues.
+
+    Examples
+    --------
+    >>> found = descend_on_eigenvalues(8, 3, 0.1, steps=20, batch=64, device="cpu")
+    >>> int((found.eigenvalues != 0).sum())
+    3
+    """
     # They start near 1, so that W is nearly the identity. At each of the first 70 % of the steps the smallest in
     # absolute value are set to zero, and stay there.
+    from superposition import devices, optimise
+    from superposition.devices import torch
+    from superposition.rug.evaluation import fresh_walsh_loss, walsh_output
+
     on = devices.resolve_device(device)
     H = torch.from_numpy(rugs.walsh_hadamard(np.eye(ns))).float().to(on)
     rng = np.random.default_rng(seed)
@@ -100,19 +172,19 @@ def descend(
 
     def loss():
         x = torch.from_numpy(features.sample(ns, p, batch, seed=rng)).float().to(on)
-        return torch.mean((_output(x, eigenvalues * mask, bias, H) - x) ** 2)
+        return torch.mean((walsh_output(x, eigenvalues * mask, bias, H) - x) ** 2)
 
     mask = _largest(eigenvalues.detach() * mask, ranks[0])
     weights = [eigenvalues, bias]
     for done, _ in optimise.adam(weights, optimise.by_autograd(weights, loss), steps=steps, lr=lr, fused=False):
-        partners[done - 1] = partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
+        partners[done - 1] = _partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
         if done < steps:
             mask = _largest(eigenvalues.detach() * mask, ranks[done])
         if progress is not None:
             progress(done, steps)
     kept = (eigenvalues * mask).detach()
-    mean, se = _fresh_loss(kept, bias.detach(), H, p, rng)
-    return Descent(kept.cpu().numpy().astype(float), bias.item(), mean, se, np.array(ranks), partners)
+    mean, se = fresh_walsh_loss(kept, bias.detach(), H, p, rng)
+    return WalshDescent(kept.cpu().numpy().astype(float), bias.item(), mean, se, np.array(ranks), partners)
 
 
 def _annealed(ns, nd, steps):
@@ -120,24 +192,12 @@ def _annealed(ns, nd, steps):
     return [round(nd * (ns / nd) ** max(0.0, 1 - (step + 1) / (0.7 * steps))) for step in range(steps)]
 
 
-def _output(x, eigenvalues, bias, H):
-    return torch.relu(((x @ H) * eigenvalues) @ H / len(H) + bias)
-
-
 def _largest(eigenvalues, count):
+    from superposition.devices import torch
+
     mask = torch.zeros_like(eigenvalues)
     mask[torch.topk(eigenvalues.abs(), int(count)).indices] = 1
     return mask
-
-
-@torch.no_grad()
-def _fresh_loss(eigenvalues, bias, H, p, rng, batches=32):
-    errors = []
-    for _ in range(batches):
-        x = torch.from_numpy(features.sample(len(H), p, 1024, seed=rng)).float().to(H.device)
-        errors.append(torch.mean((_output(x, eigenvalues, bias, H) - x) ** 2, dim=1))
-    errors = torch.cat(errors).double()
-    return float(errors.mean()), float(errors.std() / len(errors) ** 0.5)
 
 
 def _gain_and_overlap(x, y, shift):

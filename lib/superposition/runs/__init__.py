@@ -1,10 +1,10 @@
 """The engine of the named runs behind the figures: what is computed, on which grid, and what is there already.
 
 `registry` finds the runs that the modules of `superposition.experiments` declare. `sweep` computes their points on
-`executors`, `store` keeps them on disk, and `tables` makes the tables in ``book/data``. `fingerprint` says
-which code a result belongs to, and `provenance` what it was made with. `certify` replays points of
-stored tables, as `cover` chooses and `agreement` judges them, with starts `moved` where they must be;
-`spot` does it with one point of each table that is loaded. `account` tells people what there is of a run.
+`executors`, `store` keeps them on disk, and `tables` makes the tables in ``book/data``. The package `defprint` gives
+the fingerprint of the code that a result belongs to, and `provenance` has the versions and the machine. `certify`
+replays points of stored tables, as `cover` chooses and `agreement` judges them, with starts `moved` where they must be.
+`account` describes a run for people.
 """
 
 from superposition.runs import registry

@@ -1,4 +1,4 @@
-"""What there is of a run, in lines for people: its stored table, and its results on disk."""
+"""A description of a run in lines for people: its stored table, and its results on disk."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from superposition.runs.point import Run
 
 
 def of_table(run: Run) -> list[str]:
-    """Whether a run has a table, whether it is current, and what it was made with that differs from today."""
+    """Whether a run has a table, whether it is current, and the versions that differ from today's."""
     try:
         table = tables.read(run)
     except FileNotFoundError:

@@ -1,12 +1,13 @@
-"""Whether values computed again are those of a stored table: by their bits, else by how far they lie from them.
+"""The agreement of values computed again with those of a stored table: by their bits, else by their distance.
 
-A processor or a number of threads of its own rounds in another way, so equal bits are not asked for. A distance
-is one in units of the largest number of its column, and `BOUND` is what rounding may do; words, truths and whole
-numbers have to be equal. Numbers in a text are compared as numbers, less the last digit that was printed. Where a
-training is chaotic, rounding does more. How much, pairs of replays tell whose start was moved by one rounding
-(`superposition.runs.moved`), up to three where the first is too quiet. A word, such as the name of
-the start that won a search, may be another one if one of these replays gives the stored one; its distance counts as
-`FARTHEST`.
+Another processor or another number of threads rounds in another way, so equal bits are not required. A distance is
+relative: it is divided by the largest number of the column, or by the stored value itself where a column of one sign
+spans more than a decade, since 1e-5 of the largest loss may be all of the smallest. Rounding may cause distances up to
+`BOUND`; words, truth values and whole numbers have to be equal. Numbers in a text are compared as numbers, less the
+last digit that was printed. Chaotic training magnifies rounding. The bound is then measured by pairs of replays whose
+start was moved by one rounding (`superposition.runs.moved`), up to three where the first moves too little. A word, such
+as the name of the start that won a search, may differ if one of these replays gives the stored one; its distance counts
+as `FARTHEST`.
 """
 
 from __future__ import annotations
@@ -20,18 +21,20 @@ import numpy as np
 from superposition import weights
 
 BOUND = 1e-5  # twenty times the largest distance seen between two processors, 5e-7
-FACTOR = 10.0  # of what moving did: chaos alone goes beyond it once in two hundred times, beyond half of it in fifty
-FARTHEST = 2.0  # what two numbers of a column can lie apart; what goes beyond it is no chaos
-PAIRS = 3  # of moved replays at most: a table has hundreds of values, and one pair says little of how far chaos goes
+FACTOR = 10.0  # of the moved distance: chaos alone exceeds it once in two hundred times, half of it once in fifty
+FARTHEST = 2.0  # in units of the column's largest: two numbers of a column are not farther apart; chaos neither
+DECADE = 10.0  # a column that spans more is judged by each value: within a decade BOUND is at most 1e-4 of any value
+FLOOR = 2.0**-23  # of the column's largest: a smaller value may be nothing but its rounding in single precision
+PAIRS = 3  # of moved replays at most: a table has hundreds of values, and one pair shows little of the chaos
 Replay = Callable[[int], dict]  # the values of the point, with its start moved up (1) or down (-1)
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How values lie to stored ones.
+    """The agreement of the values of one point.
 
-    ``distances`` has the columns whose bits differ, ``bounds`` those with more than `BOUND`, ``differs`` says what
-    is wrong, and is empty where all is well.
+    ``distances`` has the columns whose bits differ, ``bounds`` those with more than `BOUND`; ``differs`` describes what
+    is wrong, and is empty if nothing is.
     """
 
     distances: dict[str, float]
@@ -51,7 +54,7 @@ def of(columns: dict[str, np.ndarray], row: int, values: dict, replay: Replay) -
     bounds = _bounds(columns, row, values, wide, replay) if wide and inf not in wide.values() else {}
     said = [
         f"{name}: {columns[name][row].item()!r} is stored, {values[name]!r} is computed, "
-        f"distance {distance:.2g} of the column's largest, bound {bounds.get(name, _bound(columns[name])):.2g}"
+        f"distance {distance:.2g}, bound {bounds.get(name, _bound(columns[name])):.2g}"
         for name, distance in found.items()
         if distance > bounds.get(name, BOUND)
     ]
@@ -59,33 +62,53 @@ def of(columns: dict[str, np.ndarray], row: int, values: dict, replay: Replay) -
 
 
 def distances(columns: dict[str, np.ndarray], row: int, values: dict) -> dict[str, float]:
-    """How far each value lies from a row's, in units of its column's largest; infinite where it must be equal."""
-    known = {name: columns[name] for name in values if name in columns}
-    return {name: _apart(known[name][row].item(), value, known[name]) if name in known else inf
-            for name, value in values.items()}  # fmt: skip
+    """The relative distance of each value from that of a row; infinite where it must be equal."""
+    return {
+        name: _apart(columns[name][row].item(), value, columns[name], row) if name in columns else inf
+        for name, value in values.items()
+    }
 
 
-def _apart(one: float | str, other: float | str, column: np.ndarray) -> float:
-    """The distance of two values of a column, in units of the largest number in it."""
+def _apart(one: float | str, other: float | str, column: np.ndarray, row: int) -> float:
+    """The distance of two values, in the unit of a column at a row."""
     if one == other:
         return 0.0
     if isinstance(one, str) and isinstance(other, str):
-        return _texts_apart(one, other, column)
+        return _texts_apart(one, other, column, row)
     if isinstance(one, str) or isinstance(other, str) or _bound(column) == 0 or not isfinite(other):
         return inf
-    largest = np.abs(column).max()
-    return float(abs(other - one) / largest) if largest else inf
+    unit = _unit(column, row)
+    return float(abs(other - one) / unit) if unit else inf
 
 
-def _texts_apart(one: str, other: str, column: np.ndarray) -> float:
+def _texts_apart(one: str, other: str, column: np.ndarray, row: int) -> float:
     """The same for numbers in a text, less the last digit that was printed; the farthest for words."""
     numbers, others = _numbers(one), _numbers(other)
     if numbers is None or others is None:
         return FARTHEST
     if numbers.shape != others.shape:
         return inf
-    largest = max(np.abs(said[0]).max() for text in column.tolist() if (said := _numbers(text)) is not None)
-    return float(np.maximum(np.abs(others[0] - numbers[0]) - np.maximum(numbers[1], others[1]), 0).max() / largest)
+    apart = np.maximum(np.abs(others[0] - numbers[0]) - np.maximum(numbers[1], others[1]), 0).max()
+    return float(apart / _unit(_sizes(column), row))
+
+
+def _unit(column: np.ndarray, row: int) -> float:
+    """The number by which distances are divided: the column's largest, or the stored value if they span decades."""
+    largest, positive = np.abs(column).max(), column[column > 0]
+    spans = len(positive) and column.min() >= 0 and largest > DECADE * positive.min()
+    return max(column[row], FLOOR * largest) if spans else largest
+
+
+def _sizes(column: np.ndarray) -> np.ndarray:
+    """The largest number in each text of a column; 0 for words."""
+    numbers = [_numbers(text) for text in column.tolist()]
+    return np.array([0.0 if found is None else np.abs(found[0]).max() for found in numbers])
+
+
+def _farthest(column: np.ndarray, row: int) -> float:
+    """The largest distance that chaos may explain, in the unit of a column at a row."""
+    numbers = column if column.dtype.kind == "f" else _sizes(column)
+    return FARTHEST * np.abs(numbers).max() / unit if (unit := _unit(numbers, row)) else FARTHEST
 
 
 def _numbers(text: str) -> np.ndarray | None:
@@ -120,11 +143,15 @@ def _bounds(
         spreads = {name: _spread(columns[name], row, values[name], [side[name] for side in moved]) for name in wide}
         if all(distance <= FACTOR * spreads[name] for name, distance in wide.items()):
             break
-    return {name: min(FACTOR * spread, FARTHEST) for name, spread in spreads.items() if BOUND < FACTOR * spread < inf}
+    return {
+        name: min(FACTOR * spread, _farthest(columns[name], row))
+        for name, spread in spreads.items()
+        if BOUND < FACTOR * spread < inf
+    }
 
 
 def _spread(column: np.ndarray, row: int, value: float | str, moved: list) -> float:
-    """How far moved starts carry a value; a word has to be carried to the stored one."""
+    """The largest distance that moved starts cause; a word has to become the stored one."""
     if isinstance(value, str) and _numbers(value) is None:
         return FARTHEST * (column[row].item() in moved)
-    return max(_apart(value, side, column) for side in moved)
+    return max(_apart(value, side, column, row) for side in moved)

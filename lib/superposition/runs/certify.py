@@ -1,16 +1,16 @@
-"""Certify: replayed points prove that today's code still gives what a stored table holds.
+"""Certify: replayed points prove that today's code still gives the values of a stored table.
 
-A fingerprint sees that code is another, not that it computes the same. So points that meet all of a table's grid
-(`superposition.runs.cover`) are computed again by today's code, on one thread; what ran out of time goes on where it
-was. A point agrees
+A fingerprint shows that code changed, not that it computes the same. Points that cover the grid of a table, pairs of
+values included (`superposition.runs.cover`), are therefore computed again by today's code, on one thread; unfinished
+replays resume next time. A point agrees
 
 - if its values have the bits of the table, or
-- if they lie as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
-  which the table was valid gives the same bits here as today's. That code is asked at points of at most `QUICK`
+- if they are as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
+  which the table was valid gives the same bits here as today's. That code is replayed at points of at most `QUICK`
   seconds, and wherever the distance alone does not decide. A table that is valid needs no such commit.
 
-Where all agree, the table is signed with today's fingerprint, and its provenance says what was replayed, by which
-rule, and how far it lay off. Columns that the code no longer returns leave the table then; new ones are refused.
+If all agree, the table is signed with today's fingerprint, and its provenance records the replayed rows, the rule and
+the distances. Columns that the code no longer returns are removed then; new ones are refused.
 """
 
 from __future__ import annotations
@@ -62,12 +62,12 @@ class _Work:
 
 @dataclass
 class Report:
-    """What was replayed of a table.
+    """The replay of a table.
 
-    ``replayed`` has how each point agrees, ``left`` the needed ones without time, ``unreached`` what of the grid no
-    replay meets, ``dropped`` the columns that went. ``commit`` is the one whose code was replayed too, empty where
-    that was not needed; ``ever`` counts the points of ``total`` that were confirmed for the code that the table
-    is signed with. ``refused`` says why there was nothing to replay.
+    ``replayed`` has the agreement of each point, ``left`` the needed points for which time ran out, ``unreached`` the
+    parts of the grid that no replay covers, ``dropped`` the columns that were removed. ``commit`` is the one whose code
+    was replayed too, empty where that was not needed; ``ever`` counts the points of ``total`` that were confirmed for
+    the code that the table is signed with. ``refused`` is the reason why nothing could be replayed.
     """
 
     run: str
@@ -84,7 +84,7 @@ class Report:
 
     @property
     def differing(self) -> dict[Point, str]:
-        """The points that do not agree, with what is wrong."""
+        """The points that do not agree, each with the differences."""
         return {point: found.differs for point, found in self.replayed.items() if found.differs}
 
     @property
@@ -99,21 +99,27 @@ class Report:
 
     @property
     def signed(self) -> bool:
-        """Whether the table was signed, as all points agree and all are there that it needs if it was not valid."""
+        """Whether the table was signed: all replayed points agree, and none is left if the table was not valid."""
         return bool(self.replayed) and not self.differing and (self.valid or not self.left)
 
+    @property
+    def exit_code(self) -> int:
+        """0 if all needed points agree, 1 if time ran out, 2 if nothing could be replayed, 3 if a point differs."""
+        return 2 if self.refused else 3 if self.differing else int(bool(self.left))
+
     def __str__(self) -> str:
-        """Say what was replayed, how it agrees, and whether the table was signed."""
+        """Describe the replayed points, their agreement, and whether the table was signed."""
         if self.refused:
             return f"Error: {self.refused}"
         worst = max(self.distances, key=self.distances.__getitem__, default="")
-        off = f", distance at most {self.distances[worst]:.2g} of the column's largest ({worst})" if worst else ""
+        off = f", relative distance at most {self.distances[worst]:.2g} ({worst})" if worst else ""
         beside = (
-            f", and {self.commit[:7]} has the bits of today's code where it was asked"
+            f", and {self.commit[:7]} gives the bits of today's code where it was replayed"
             if self.commit and self.signed
             else ""
         )
         state = ("" if self.signed else "NOT ") + ("confirmed" if self.valid else "signed")
+        state += " in part" if self.signed and self.left else ""
         return "\n    ".join(
             [
                 f"{self.run}: replayed {len(self.replayed)} now, {self.ever} ever of {self.total} points; "
@@ -133,7 +139,7 @@ def certify(
     blocks_only: bool = False,
     progress: Callable[[int, int], object] | None = None,
 ) -> Iterator[Report]:
-    """Replay what is needed of stored tables, while there are minutes left, and sign the tables that agree."""
+    """Replay the needed points of stored tables, while there are minutes left, and sign the tables that agree."""
     deadline = time.monotonic() + 60 * float(checks.real("minutes", minutes, 0, open_low=True))
     prepared = [_prepared(run, blocks_only) for run in runs]
     total, done = sum(len(work.rows) for work in prepared if isinstance(work, _Work)), 0
@@ -152,12 +158,11 @@ def _told(progress: Callable[[int, int], object] | None, before: int, total: int
 
 
 def _prepared(run: Run, blocks_only: bool) -> _Work | Report:
-    """What is to be replayed of a table; a report that says why nothing can be."""
+    """The points of a table to replay; a report with the reason if nothing can be replayed."""
     try:
         table = tables.read(run)
-        choice, points = cover.choose(run, table, blocks_only=blocks_only), cover.points(run, table)
-        begun = [] if table.note else table.begun
-        left = tuple(row for row in choice.needed if points[row].model_dump(mode="json") not in begun)
+        choice, begun = cover.choose(run, table, blocks_only=blocks_only), set() if table.note else table.begun
+        left = tuple(row for row in choice.needed if row not in begun)
         return _Work(run, table, replace(choice, needed=left or choice.needed))
     except (ValueError, OSError) as error:
         return Report(run.name, refused=str(error))
@@ -176,7 +181,7 @@ def _done(work: _Work, ask: Callable, deadline: float, tell: Callable) -> Report
             elif row in work.choice.needed:
                 report.left.append(points[row])
             tell(number)
-    except (ValueError, OSError) as error:  # no older code is to be had, or a process is gone
+    except (ValueError, OSError) as error:  # no older code is known, or a process is gone
         return Report(run.name, refused=str(error))
     if report.signed:
         _sign(run, table, report)
@@ -185,7 +190,7 @@ def _done(work: _Work, ask: Callable, deadline: float, tell: Callable) -> Report
 
 
 def _agreement(report: Report, work: _Work, row: int, point: Point, ask: Callable, old: Callable[[], str]) -> Agreement:
-    """How one point agrees with the table, by the older code's witness where bits differ."""
+    """The agreement of one point with the table, with older code as the witness where bits differ."""
     run, table, fields = work.run, work.table, point.model_dump(mode="json")
     answer = ask(None, run.name, fields)
     if "error" in answer:
@@ -203,7 +208,7 @@ def _agreement(report: Report, work: _Work, row: int, point: Point, ask: Callabl
 
 
 def _difference(old: dict, now: dict, predicted: dict) -> str:
-    """How the answer of the old code differs from today's values, and from what is predicted beside them today."""
+    """The differences of the old code's answer from today's values, and from today's predictions for them."""
     if "error" in old:
         return f"old code: {old['error']}"
     before = old["values"]
@@ -216,7 +221,7 @@ def _difference(old: dict, now: dict, predicted: dict) -> str:
 
 
 def _joined(run: Run, fields: dict, values: dict) -> dict:
-    """What a reader of the table sees beside these values."""
+    """The predictions that a reader of the table gets with these values."""
     row = {name: np.array([value]) for name, value in {**fields, **values}.items()}
     with np.errstate(all="ignore"):  # of values that are wrong
         beside = tables.with_predictions(run, row)
@@ -246,13 +251,13 @@ def _valid_at(run: Run, table: tables.Table, ask: Callable) -> str:
 
 
 def _sign(run: Run, table: tables.Table, report: Report) -> None:
-    """Write today's fingerprint into the provenance, and what it rests on."""
+    """Write today's fingerprint into the provenance, with the replay that supports it."""
     today = fingerprint.of(run.function)
     entry = {
         "from": {"commit": report.commit, "library_digest": table.provenance["library_digest"]},
         "to": {"commit": provenance.commit(fingerprint.sources(run.function)), "library_digest": today},
         "rule": "part" if report.left else report.rule,
-        "points": [point.model_dump(mode="json") for point in report.replayed],
+        "rows": [row for row, point in enumerate(cover.points(run, table)) if point in report.replayed],
         "as_stored": report.as_stored,
         "distances": report.distances,
         "moved_bounds": _largest(found.bounds for found in report.replayed.values()),

@@ -1,4 +1,4 @@
-"""What stands in the columns of the tables: units or ranges, and meanings, as their runs say them.
+"""The columns of the tables: units or ranges, and meanings, as their runs declare them.
 
 Whoever reads the tables without the library finds the same in ``columns.toml`` beside them.
 """

@@ -1,4 +1,4 @@
-"""Where points are computed: processes of this machine, or a Dask scheduler; and what a worker runs."""
+"""Executors for points, processes of this machine or a Dask scheduler, and the function that a worker runs."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def local_pool(workers: int, function: str) -> Iterator[ProcessPoolExecutor]:
 
 @contextmanager
 def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]]:
-    """An executor at a trusted Dask scheduler, how many points to hand it at a time, and what `_watch` tells."""
+    """An executor at a trusted Dask scheduler, the number of points to submit at a time, and the answer of `_watch`."""
     try:
         from distributed import Client
     except ImportError:
@@ -67,7 +67,7 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
         asyncio.run(_knock(address))
     except (OSError, ValueError, TypeError) as error:  # TypeError: tls:// without certificates in Dask's configuration
         raise ValueError(
-            f"dask = {address!r} does not answer: {str(error) or f'nothing heard for {PATIENCE:g} s'}; "
+            f"dask = {address!r} does not answer: {str(error) or f'no reply within {PATIENCE:g} s'}; "
             "allowed: the address of a running scheduler, as in tcp://127.0.0.1:8786"
         ) from None
     for name in ("distributed", "distributed.client", "tornado.application"):  # a lost connection we tell ourselves
@@ -94,7 +94,7 @@ def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
 
 
 def compute(function: str, fields: dict, device: str, expected: str) -> dict:
-    """Compute one point, which is what a worker runs: its fields, values, seconds, code, and the machine."""
+    """Compute one point in a worker; return its fields, values, seconds and code, and the machine."""
     if fingerprint.of(function) != expected:
         raise RuntimeError(f"this worker has other library code: {fingerprint.of(function)}, the sweep has {expected}")
     module, name = function.split(":")
@@ -109,7 +109,7 @@ def compute(function: str, fields: dict, device: str, expected: str) -> dict:
 
 
 def _watch(client: Client, address: str) -> Callable[[], bool]:
-    """A function that tells whether a scheduler is there and has workers, and raises if they stay away."""
+    """A function that returns whether a scheduler is there and has workers, and raises if they stay away."""
     heard = time.monotonic()
 
     def works() -> bool:
@@ -126,7 +126,7 @@ def _watch(client: Client, address: str) -> Callable[[], bool]:
 
 
 def _lack(client: Client) -> str:
-    """What keeps a scheduler from computing; nothing if it has workers."""
+    """The reason why a scheduler cannot compute; empty if it has workers."""
     if client.status != "running":
         return GONE
     try:
@@ -136,7 +136,7 @@ def _lack(client: Client) -> str:
 
 
 async def _knock(address: str) -> None:
-    """Talk to a scheduler once: a client of its own would go on trying in the background."""
+    """Connect to a scheduler once: a client would go on trying in the background."""
     from distributed import Security
     from distributed.comm import connect
 

@@ -1,4 +1,4 @@
-"""Replays whose start is moved by one rounding: how much rounding does to what a run gives.
+"""Replays whose start is moved by one rounding, to measure the effect of rounding on the values of a run.
 
 Every number that a run draws, its first weights among them, becomes the one above or below it in single precision,
 by the toss of a coin. A run that draws nothing is not moved.
@@ -24,7 +24,7 @@ NORMAL, BELOW = (
 
 
 class _Moved(np.random.Generator):
-    """A generator of numpy that draws what it would, moved."""
+    """A generator of numpy whose draws are moved."""
 
     side = 0
 
@@ -50,7 +50,7 @@ def draws(side: int) -> Iterator[None]:
 
 
 def _drawn(draw: Callable, name: str, side: int, *arguments: Any, **options: Any) -> Any:
-    """What is drawn, an array or a tensor or a number, each entry moved up or down as a coin says."""
+    """A draw, as array, tensor or number, with each entry moved up or down at random."""
     drawn = draw(*arguments, **options)
     coins = np.random.Generator(np.random.PCG64(abs(side) - 1)).integers(0, 2, tuple(np.shape(drawn)))
     factors = 1 + np.sign(side) * ROUNDING * (2.0 * coins - 1)

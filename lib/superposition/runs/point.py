@@ -1,4 +1,4 @@
-"""What a named run is: a function, the configurations it takes, two grids of them, and what its columns mean."""
+"""A named run: a function, the configurations it takes, two grids of them, and the meanings of its columns."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a result was made with: commit, versions, threads and processor."""
+"""The origin of a result: commit, versions, threads and processor."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ LIBRARIES = ("superposition", "numpy", "scipy", "torch")
 
 
 def machine() -> dict:
-    """What the numbers of this process may depend on beside the code: ``versions``, ``cpu`` and ``threads``."""
+    """All that the numbers of this process may depend on besides the code: ``versions``, ``cpu`` and ``threads``."""
     return {"versions": versions(), "cpu": cpu(), "threads": threads()}
 
 
@@ -66,12 +66,12 @@ def commit(files: Iterable[Path]) -> str | None:
 
 
 def is_in_head(folder: Path, commit: str) -> bool:
-    """Whether HEAD contains a commit, said by its whole hash: anything else could be an option of git."""
+    """Whether HEAD contains a commit, given by its whole hash: anything else could be an option of git."""
     return bool(re.fullmatch("[0-9a-f]{40}", commit)) and git(folder, "merge-base", commit, "HEAD") == commit
 
 
 def git(folder: Path, *arguments: str) -> str:
-    """What git says in a folder; nothing where it fails or is missing."""
+    """The output of git in a folder; empty where it fails or is missing."""
     try:
         done = subprocess.run(["git", *arguments], cwd=folder, capture_output=True, text=True, timeout=10)
     except (OSError, subprocess.TimeoutExpired):

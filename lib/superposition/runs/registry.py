@@ -1,4 +1,4 @@
-"""The named runs behind the figures: what is computed, on which grid, and what is there already.
+"""The named runs behind the figures: their functions, their grids, and the points that are finished.
 
 A run names a function, which knows nothing of it, and two grids of points. A point is a frozen
 and closed configuration; its key is a hash of the run's name and the configuration together with the fingerprint of the
@@ -47,7 +47,7 @@ class Status:
 
 
 class _Record(BaseModel):
-    """What a table is made of."""
+    """A result, as a table needs it."""
 
     point: dict[str, object]
     values: dict[str, bool | int | float | str]
@@ -208,7 +208,7 @@ def status(run: Run, grid: str, folder: str | Path) -> Status:
 
 
 def _odd(name: str, has: frozenset[tuple[str, str]], usual: frozenset[tuple[str, str]]) -> str:
-    """What is wrong with a result that has other columns than most."""
+    """The differences of a result that has other columns than most."""
     parts = [
         f"{verb} the {kind} {checks.printable(column)}"
         for verb, some in (("lacks", usual - has), ("has", has - usual))

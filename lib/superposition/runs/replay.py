@@ -1,7 +1,7 @@
 """Replays points for `certify` with whatever library comes first on the path, old or new.
 
-It is run as a file of its own, with the path of another tree: so it leans on nothing but the names
-``superposition.runs.find`` and ``points``, and on where the fingerprint is.
+It is run as a file of its own, with the path of another tree. It therefore relies only on the name
+``superposition.runs.find`` and on the places where the fingerprint has been.
 """
 
 import json
@@ -21,12 +21,12 @@ def serve(threads: int) -> None:
     threads : int
         Threads of the maths libraries.
     """
-    answers, sys.stdout = sys.stdout, sys.stderr  # whoever prints does not disturb
+    answers, sys.stdout = sys.stdout, sys.stderr  # prints of a run must not mix with answers
     for line in sys.stdin:
         request = json.loads(line)
         try:
             answer = _answer(request["run"], request["point"], threads, request["side"])
-        except Exception as error:  # the other side tells it and goes on
+        except Exception as error:  # the other side reports it and goes on
             answer = {"error": f"{type(error).__name__}: {error}"}
         print(json.dumps(answer), file=answers, flush=True)
 

@@ -37,7 +37,7 @@ class StorageError(OSError):
 
 
 def default_folder() -> Path:
-    """Where results go if nobody says where: the user's data folder."""
+    """The folder of results by default: the user's data folder."""
     return platformdirs.user_data_path("superposition") / "results"
 
 
@@ -45,7 +45,7 @@ def prepare(folder: str | Path) -> Path:
     """Make a folder ready for writing results; refuse one of another version, or with something else in it."""
     folder = Path(folder)
     if not check(folder):
-        with _told_clearly(folder):
+        with _clear_errors(folder):
             folder.mkdir(parents=True, exist_ok=True)
         replace(folder / MARKER, json.dumps({"format": FORMAT}))
     return folder
@@ -83,7 +83,7 @@ def write(folder: Path, key: str, record: dict) -> None:
     text = json.dumps({"checksum": checksum(content), "record": content}, indent=1)
     if len(text) > LARGEST:
         raise ValueError(f"{key}.json would have {len(text)} bytes; allowed: up to {LARGEST}")
-    with _told_clearly(folder):
+    with _clear_errors(folder):
         for left in folder.glob(f"{key}.*.tmp"):  # by a process that was killed
             if left.is_symlink() or not left.is_dir():
                 left.unlink(missing_ok=True)
@@ -112,7 +112,7 @@ def read(folder: str | Path, key: str) -> dict | None:
 
 
 def text_of(path: Path) -> str:
-    """What a file of text says that may be ours; a ValueError says in a few words what is there, and not where."""
+    """The text of a file that may be ours; otherwise a ValueError whose few words do not name the file."""
     try:
         if not path.is_file():  # to read a pipe would take for ever
             raise ValueError("it is no file")
@@ -127,7 +127,7 @@ def text_of(path: Path) -> str:
 
 def replace(path: Path, text: str) -> None:
     """Write a file in one step, so that all see the old content or the new; a folder in its place is put aside."""
-    with _told_clearly(path.parent):
+    with _clear_errors(path.parent):
         name = path.with_name(f"{path.stem}.{uuid.uuid4().hex}.tmp")
         try:
             with open(name, "x", encoding="utf-8") as file:
@@ -146,7 +146,7 @@ def replace(path: Path, text: str) -> None:
 def claim(folder: Path, key: str) -> Iterator[bool]:
     """Hold the lock of one point, if no other process does; say whether it is ours."""
     lock = FileLock(folder / f"{key}.lock", blocking=False)
-    with _told_clearly(folder):
+    with _clear_errors(folder):
         _make_way(folder / f"{key}.lock")
         try:
             lock.acquire()
@@ -165,14 +165,14 @@ def checksum(content: object) -> str:
 
 
 def _make_way(path: Path) -> None:
-    """Put aside what stands in the place of one of our files and is none; it may hold what somebody needs."""
+    """Rename something that has the name of one of our files; somebody may need its content."""
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         with suppress(FileNotFoundError):  # another process was faster
             path.rename(path.with_suffix(f".{uuid.uuid4().hex}.aside"))
 
 
 @contextmanager
-def _told_clearly(folder: Path) -> Iterator[None]:
+def _clear_errors(folder: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:

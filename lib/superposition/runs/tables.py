@@ -13,7 +13,9 @@ import json
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import cache, partial
 from importlib import resources
 from pathlib import Path
 
@@ -22,10 +24,12 @@ from defprint import fingerprint
 from pydantic import BaseModel, Field, ValidationError
 
 from superposition import checks
-from superposition.runs import registry, spot, store
+from superposition.runs import agreement, executors, moved, registry, store
 from superposition.runs.point import Columns, Point, Run
 
 SEAL = "provenance_sha256"  # its field that holds a checksum of all the others
+QUICK = 1.0  # seconds that the cheapest point may have cost to be computed again when a table is loaded
+SHARED = ("rug-price",)  # its points share work that the first of them does: their seconds are not the cost of one
 
 
 class TableError(ValueError):
@@ -33,7 +37,7 @@ class TableError(ValueError):
 
 
 class _Provenance(BaseModel):
-    """What readers of a table rely on."""
+    """The parts of a provenance that readers rely on."""
 
     run: str
     function: str
@@ -76,23 +80,37 @@ class Table:
     @property
     def replayed(self) -> int:
         """How many points were computed again, and agreed, since the code has the table's fingerprint or for it."""
-        return len({json.dumps(point, sort_keys=True) for entry in self._signings for point in entry["points"]})
+        return len(self.rows(self._signings))
 
     @property
-    def begun(self) -> list[dict]:
-        """The points of replays that ran out of time since the last one that did not."""
+    def begun(self) -> set[int]:
+        """The rows of replays that ran out of time since the last one that did not."""
         ended = [i for i, entry in enumerate(self._signings, 1) if entry.get("rule") != "part"]
-        return [point for entry in self._signings[max(ended, default=0) :] for point in entry["points"]]
+        return self.rows(self._signings[max(ended, default=0) :])
+
+    def rows(self, entries: Iterable[dict]) -> set[int]:
+        """The rows that were replayed for some signings; older ones hold the points themselves."""
+        found = set()
+        for entry in entries:
+            found.update(entry.get("rows", ()))
+            found.update(row for point in entry.get("points", ()) for row in np.flatnonzero(self._has(point)).tolist())
+        return found
+
+    def _has(self, point: dict) -> np.ndarray:
+        """Where the table has a point."""
+        return np.logical_and.reduce([self.columns[name] == value for name, value in point.items()])
 
     @property
     def _signings(self) -> list[dict]:
-        """The signings of the fingerprint that the table has; older ones are of other code."""
+        """The signings with the table's fingerprint; older ones are of other code."""
         code, entries = self.provenance["library_digest"], self.provenance.get("certified", [])
         return [entry for entry in entries if entry["to"]["library_digest"] == code]
 
     @property
     def _coverage(self) -> str:
         why = {
+            "whole": "",
+            "pairs": "",
             "cover": "",
             "cheapest": ", once a release, as each costs more than a minute",
             "blocks": ", one a block",
@@ -130,12 +148,39 @@ def folder() -> Path:
 
 
 def load(name: str, *, run: Run | None = None, where: str | Path | None = None, replay: bool = True) -> Table:
-    """Read a run's table, compute its cheapest point again, compare it with the run, and join what theory predicts."""
+    """Read a run's table, compute its cheapest point again, compare it with the run, and join the predictions."""
     run = run or registry.find(name)
     table = read(run, where)
     if replay:
-        spot.check(run, table.columns, table.provenance)
+        _replay_cheapest(run, table)
     return replace(table, columns=with_predictions(run, table.columns))
+
+
+def _replay_cheapest(run: Run, table: Table) -> None:
+    """Refuse a table whose cheapest point has other values today: pages show tables whose points cost minutes."""
+    seconds = table.provenance["seconds"]
+    row = int(np.argmin(seconds))
+    if run.name in SHARED or seconds[row] > QUICK or not run.point.model_fields.keys() <= table.columns.keys():
+        return
+    point = run.point(**{name: table.columns[name][row].item() for name in run.point.model_fields})
+    replay = partial(_computed, run.function, fingerprint.of(run.function), point.model_dump_json())
+    try:
+        values = replay()
+    except ModuleNotFoundError as error:
+        if (error.name or "").startswith("superposition"):
+            raise
+        return
+    if differs := agreement.of(table.columns, row, values, replay).differs:
+        raise ValueError(
+            f"run = {run.name}: its code gives other values than its table holds, at {point}: {differs}; "
+            f"to replay more points: superposition runs certify {run.name}"
+        )
+
+
+@cache
+def _computed(function: str, code: str, fields: str, side: int = 0) -> dict:
+    with moved.draws(side) if side else nullcontext():
+        return executors.compute(function, json.loads(fields), "cpu", code)["values"]
 
 
 def read(run: Run, where: str | Path | None = None) -> Table:
@@ -301,7 +346,7 @@ def _columns_at(path: Path, provenance: dict) -> dict[str, np.ndarray]:
 
 
 def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> Iterator[str]:
-    """What a table lacks or has beyond the current configuration of its run, in sentences."""
+    """The differences of a table from the current configuration of its run, in sentences."""
     if provenance["library_digest"] != fingerprint.of(run.function):
         yield "The table is older than the current library code."
     wanted = Counter(json.dumps(point.model_dump(mode="json")) for point in registry.points(run, "full"))

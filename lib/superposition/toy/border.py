@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import features
+from superposition import features, ranges
+from superposition.checked import checked
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -28,9 +29,9 @@ SHIFT = 1e-6  # of the central differences
 
 @dataclass(frozen=True)
 class Border:
-    """Least importance I_2 with superposition: ``importance``; ``strengths`` |W_1|^2 and |W_2|^2 just above it.
+    """Least ``importance`` I_2 with superposition, and the ``strengths`` |W_1|^2 and |W_2|^2 just above it.
 
-    ``sharp`` says whether |W_2|^2 jumps there; if not, it grows from 0.
+    At a ``sharp`` border |W_2|^2 jumps; else it grows from 0.
     """
 
     importance: float
@@ -38,8 +39,24 @@ class Border:
     sharp: bool
 
 
+@checked(p=ranges.probability)
 def continuous_border(p: ArrayLike) -> np.ndarray:
-    """Importance I_2 at which the dropped feature becomes unstable: the border where it is continuous. Ours."""
+    """Importance I_2 at which the dropped feature becomes unstable: the border of superposition if it is continuous.
+
+    Returns
+    -------
+    numpy.ndarray
+        Of the shape of p.
+
+    Notes
+    -----
+    Source: ours. Use `superposition_border` instead for the border itself, which may lie lower and be sharp.
+
+    Examples
+    --------
+    >>> continuous_border([0.3, 1.0]).round(4)
+    array([0.3189, 1.    ])
+    """
     # Min over beta of D / V, D = p [V + (beta - p/2)^2 / 4] + (1 - p) [(1 - p) beta^2 + p beta^3 / 3]; above the border
     # where that is sharp. With the small overlap -delta, the bias b_1 = beta delta and
     # |W_1|^2 = 1 + (3/2)(p/2 - beta) delta the loss is I V + delta^2 (D - I V) + C delta^3 + ...
@@ -47,35 +64,53 @@ def continuous_border(p: ArrayLike) -> np.ndarray:
     return _second(p, _beta(p)) / features.variance(p)
 
 
-def cubic_term(p: ArrayLike) -> np.ndarray:
-    """Coefficient C of delta^3 in the loss at the continuous border: below 0 the border cannot be continuous. Ours."""
+def _cubic_term(p: ArrayLike) -> np.ndarray:
+    """Coefficient C of delta^3 in the loss at the continuous border; where it is below 0 the border is sharp."""
     # The first part is the growth of |W_1|, the second the ReLU that closes on output 1 where x_1 < delta (x_2 - beta).
     p = np.asarray(p, float)
     beta = _beta(p)
     return 3 * (p / 2 - beta) * _second(p, beta) - p**2 / 6 * (1 - beta) ** 4
 
 
-def tricritical() -> tuple[float, float]:
-    """Probabilities p at which `cubic_term` vanishes: the border can be continuous between them only."""
+def tricritical_points() -> tuple[float, float]:
+    """Probabilities p between which the border of superposition can be continuous: there the cubic term is positive.
+
+    Returns
+    -------
+    low, high : float
+
+    Notes
+    -----
+    Source: ours.
+
+    Examples
+    --------
+    >>> [round(p, 4) for p in tricritical_points()]
+    [0.5202, 0.8373]
+    """
     from scipy.optimize import brentq
 
-    low, high = (brentq(cubic_term, *bracket, xtol=1e-14) for bracket in ((0.3, 0.7), (0.7, 0.95)))
+    low, high = (brentq(_cubic_term, *bracket, xtol=1e-14) for bracket in ((0.3, 0.7), (0.7, 0.95)))
     return float(np.asarray(low)), float(np.asarray(high))
 
 
-def border(p: float) -> Border:
-    """The border itself: the least importance of feature 2 at which it is not dropped. Ours.
-
-    The lowest of several descents, and the limit of small overlaps; not certified. Jumps with an overlap below
-    `SMALLEST` count as continuous.
+@checked(p=ranges.one_probability)
+def superposition_border(p: float) -> Border:
+    """The border of superposition: the least importance of feature 2 at which it is not dropped.
 
     Returns
     -------
     Border
+        The lowest of several descents and of the limit of small overlaps, not certified. Jumps with an overlap below
+        0.005 count as continuous.
+
+    Notes
+    -----
+    Source: ours.
 
     Examples
     --------
-    >>> found = border(0.3)
+    >>> found = superposition_border(0.3)
     >>> round(found.importance, 4), round(found.strengths[1], 2), found.sharp
     (0.2047, 0.48, True)
     """
@@ -86,10 +121,9 @@ def border(p: float) -> Border:
     return Border(value, (own, overlap**2 / own), True)
 
 
-def output_error(own: ArrayLike, other: ArrayLike, b: ArrayLike, p: ArrayLike) -> np.ndarray:
+def _output_error(own: ArrayLike, other: ArrayLike, b: ArrayLike, p: ArrayLike) -> np.ndarray:
     """Mean squared error of one of two outputs, E (x - ReLU(own x + other y + b))^2, in closed form."""
-    # For other = W_1 . W_2 below 0. `superposition.toy.population_loss` has it for any size;
-    # this one is fast, where neither slope is tiny.
+    # For other = W_1 . W_2 below 0, and slopes that are not tiny; faster than `superposition.toy.population_loss`.
     own, other, b, p = (np.asarray(value, float) for value in (own, other, b, p))
     return np.where(b + other >= 0, _linear_error(own, other, b, p), _corner_error(own, other, b, p))
 
@@ -121,7 +155,7 @@ def _moment(own, b):
 
 
 def _least(p, low, high):
-    """Least A / (V - B) with the overlap between two bounds; with |W_1|^2 and the overlap it is found at."""
+    """Least A / (V - B) with the overlap between two bounds; with |W_1|^2 and the overlap there."""
     from scipy.optimize import minimize  # slow to import
 
     variance, shifts = float(features.variance(p)), np.concatenate([np.zeros((1, 4)), np.eye(4), -np.eye(4)])
@@ -130,7 +164,7 @@ def _least(p, low, high):
         slope, overlap, b, c = (at + SHIFT * shifts).T  # all of them of order 1, however small the overlap
         own = 1 + slope * overlap
         biases = np.stack([b * overlap, p / 2 + c * overlap])
-        first, second = output_error(np.stack([own, overlap**2 / own]), -overlap, biases, p)
+        first, second = _output_error(np.stack([own, overlap**2 / own]), -overlap, biases, p)
         values = first / np.maximum(variance - second, 1e-9 * variance)
         up, down = values[1:].reshape(2, -1)
         return values[0], (up - down) / (2 * SHIFT)
@@ -154,6 +188,6 @@ def _beta(p):
 
 
 def _second(p, beta):
-    """The second-order term D: what a small overlap costs output 1."""
+    """The second-order term D: the cost of a small overlap to output 1."""
     gap = beta - p / 2
     return p * (features.variance(p) + gap**2 / 4) + (1 - p) * ((1 - p) * beta**2 + p * beta**3 / 3)

@@ -1,6 +1,6 @@
 """Best weights of the ReLU output model by its exact loss, for few features.
 
-Minima are the best of many starts, with all of them reported, and not certified.
+A minimum is the best of many starts, all of which are reported; it is not certified.
 """
 
 from __future__ import annotations
@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import features
-from superposition.toy import loss as toy_loss
-from superposition.toy.loss import k_sparse_loss, population_loss
+from superposition import features, ranges
+from superposition.checked import checked
+from superposition.toy.loss import k_sparse_loss, population_loss, shaped
+from superposition.toy.ranges import dimensions, importances, of_directions, one_model, starting_weights, starts_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,6 +43,17 @@ class Optimum:
         return int((self.losses <= self.loss * (1 + TOLERANCE) + 1e-12).sum())
 
 
+@checked(
+    dimensions,
+    starts_of,
+    n=ranges.whole(1, 12),
+    m=ranges.whole(1),
+    importance=importances,
+    p=ranges.one_probability,
+    starts=ranges.whole(0, 10**6),
+    seed=ranges.seed,
+    first=starting_weights,
+)
 def minimise(
     n: int,
     m: int,
@@ -52,14 +64,43 @@ def minimise(
     seed: int | np.random.Generator = 0,
     first: Sequence[ArrayLike] = (),
 ) -> Optimum:
-    """Lowest exact population loss over all weights and biases, best of random starts and of `first`, each (m, n)."""
+    """Lowest exact population loss over all weights and biases, best of many starts.
+
+    Parameters
+    ----------
+    n : int
+        Number of features, from 1 to 12 (4 take a second a start).
+    m : int
+        Number of hidden dimensions, from 1 to n.
+    importance : array_like, shape (n,) or scalar
+        Positive factors of the squared errors.
+    starts : int
+        Number of random starts, 0 or more.
+    first : sequence of array_like, shape (m, n)
+        Weights to start from as well, with zero bias.
+
+    Returns
+    -------
+    Optimum
+        Not certified: a lower minimum may exist.
+
+    Notes
+    -----
+    Source: Toy Models, the loss of the ReLU output model. Use `best_scale` instead for given directions.
+
+    Examples
+    --------
+    >>> found = minimise(2, 1, 1.0, 0.02, starts=1, first=[[[1.0, -1.0]]])
+    >>> print(f"{found.loss / (0.02**2 / 3):.3f} of the loss at unit norm")
+    0.999 of the loss at unit norm
+    """
     rng, importance = np.random.default_rng(seed), np.broadcast_to(np.asarray(importance, float), n)
     begin = [np.append(np.ravel(W), np.zeros(n)) for W in first]
     begin += [np.append(rng.standard_normal(m * n) * 0.7, np.full(n, features.mean(p) / 2)) for _ in range(starts)]
 
     def loss(flat):
         W = flat[..., : m * n].reshape(*flat.shape[:-1], m, n)
-        return population_loss(W, flat[..., m * n :], importance, p)
+        return population_loss.unchecked(W, flat[..., m * n :], importance, p)
 
     found = [_descend(loss, start) for start in begin]
     losses = np.array([result.fun for result in found])
@@ -67,19 +108,52 @@ def minimise(
     return Optimum(best[: m * n].reshape(m, n), best[m * n :], float(losses.min()), losses)
 
 
+@checked(of_directions, directions=one_model, importance=importances, p=ranges.one_probability)
 def best_scale(
     directions: ArrayLike, importance: ArrayLike = 1.0, p: float | None = None
 ) -> tuple[float, float, float]:
-    """Length, bias and lowest loss of given directions (m, n) with a common length and a common bias."""
-    # The columns are unit or zero: a feature that is dropped, which has its own best bias. Without `p` the loss is L_1.
-    directions, _, importance = toy_loss.shaped(directions, 0.0, importance)
+    """Lowest loss of given directions with a common length and a common bias.
+
+    Parameters
+    ----------
+    directions : array_like, shape (m, n)
+        Unit columns; a zero column is a feature that is dropped.
+    importance : array_like, shape (n,) or scalar
+        Positive factors of the squared errors.
+    p : float, optional
+        Probability that a feature is on. Without it the loss is L_1, of exactly one feature on.
+
+    Returns
+    -------
+    length : float
+        Common norm |W_i|.
+    bias : float
+        Common bias of the features that are represented; a dropped one has its own best bias.
+    loss : float
+        The smallest loss found, from several starts.
+
+    Notes
+    -----
+    Source: Toy Models, the terms L_k, with norms and bias free. Use `minimise` instead to let directions move.
+
+    Examples
+    --------
+    >>> length, bias, loss = best_scale([[1.0, -1.0]], p=0.02)
+    >>> print(f"norm {length:.3f}, bias {bias:.4f}")
+    norm 1.001, bias 0.0000
+    """
+    directions, _, importance = shaped(directions, 0.0, importance)
     kept = np.linalg.norm(directions, axis=0) > 0
     dropped_bias = 0.0 if p is None else float(features.mean(p))
 
     def loss(flat):
         W = flat[..., 0, None, None] * directions
         b = np.where(kept, flat[..., 1, None], dropped_bias)
-        return k_sparse_loss(W, b, importance, 1) if p is None else population_loss(W, b, importance, p)
+        return (
+            k_sparse_loss.unchecked(W, b, importance, 1)
+            if p is None
+            else population_loss.unchecked(W, b, importance, p)
+        )
 
     found = [_descend(loss, np.array(start)) for start in ((1.0, 0.0), (1.2, -0.3), (1.5, -1.0), (0.7, 0.0))]
     best = min(found, key=lambda result: result.fun)

@@ -1,8 +1,7 @@
 """The Thomson problem of the toy model: directions that share as little positive overlap as possible.
 
-With unit norms, equal importance and no bias, L_1 of the ReLU output model is a third of the
-energy below. Minima are the best of many starts: reported with their tolerance and with the
-number of starts that reached them, and not certified.
+With unit norms, equal importance and no bias, L_1 of the ReLU output model is a third of the energy below. A minimum is
+the best of many starts, reported with its tolerance and with the number of starts that reached it; it is not certified.
 """
 
 from __future__ import annotations
@@ -12,7 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.toy import geometry
+from superposition.toy.ranges import columns, energy_exists
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -45,28 +47,62 @@ class Packing:
         return int((self.energies <= self.energy + self.tolerance).sum())
 
 
+@checked(W=columns, threshold=ranges.number(-1, 1))
 def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
-    """Energy sum over i != j of ReLU(What_i·What_j - threshold)^2 of directions (m, n), whose lengths do not matter."""
-    # Source: Toy Models, "a generalized Thomson problem"; L_1 of such a model is a third of it. The threshold is the
-    # overlap that a negative bias of that size makes free.
+    """Energy of directions, the sum over i != j of ReLU(What_i·What_j - threshold)^2; their lengths do not matter.
+
+    Parameters
+    ----------
+    threshold : float
+        Overlap that costs nothing, by a negative bias of that size; from -1 to 1.
+
+    Returns
+    -------
+    float
+
+    Notes
+    -----
+    Source: Toy Models, "a generalized Thomson problem"; L_1 of a model with unit norms and no bias is a third of it.
+
+    Examples
+    --------
+    >>> round(thomson_energy(polygon(5)), 4)  # 5 (3 - sqrt(5)) / 4
+    0.9549
+    """
     return _overlap_energy(_directions(W), threshold)[0]
 
 
-def minimise(
+@checked(
+    energy_exists,
+    n=ranges.whole(1, 1024),
+    m=ranges.whole(1, 1024),
+    starts=ranges.whole(1, 10**6),
+    seed=ranges.seed,
+    energy=ranges.one_of("overlap", "coulomb"),
+    threshold=ranges.number(-1, 1),
+)
+def thomson_minimum(
     n: int, m: int, *, starts: int = 60, seed: int = 0, energy: str = "overlap", threshold: float = 0.0
 ) -> Packing:
     """Place n unit vectors in m dimensions with the lowest energy, best of many random starts.
 
-    The energy is that of `thomson_energy` or, "coulomb", sum over pairs of 1 / |What_i - What_j|: Thomson's problem, to
-    which Toy Models compares. Descent by L-BFGS.
+    Parameters
+    ----------
+    energy : {"overlap", "coulomb"}
+        That of `thomson_energy`, or the sum over pairs of 1 / |What_i - What_j|, Thomson's problem.
 
     Returns
     -------
     Packing
+        Not certified: a lower minimum may exist.
+
+    Notes
+    -----
+    Source: Toy Models, "a generalized Thomson problem". Descent by L-BFGS.
 
     Examples
     --------
-    >>> found = minimise(4, 3, starts=4, energy="coulomb")
+    >>> found = thomson_minimum(4, 3, starts=4, energy="coulomb")
     >>> round(found.energy, 4), found.hits
     (3.6742, 4)
     """
@@ -92,22 +128,70 @@ def minimise(
     return Packing(W, lowest, energies, TOLERANCE * (1 + lowest))
 
 
+@checked(n=ranges.whole(1, 10**6))
 def polygon(n: int) -> Float[np.ndarray, "2 n"]:
-    """A regular polygon of n corners, as directions in the plane, (2, n); n = 2 is a digon."""
+    """A regular polygon of n corners, as directions in the plane; n = 2 is a digon.
+
+    Returns
+    -------
+    numpy.ndarray, shape (2, n)
+
+    Examples
+    --------
+    >>> polygon(4).round(3) + 0.0
+    array([[ 1.,  0., -1.,  0.],
+           [ 0.,  1.,  0., -1.]])
+    """
     angle = 2 * np.pi * np.arange(n) / n
     return np.array([np.cos(angle), np.sin(angle)])
 
 
+@checked(m=ranges.whole(1, 1024))
 def simplex(m: int) -> Float[np.ndarray, "m corners"]:
-    """Corners of a regular simplex (m, m + 1), directions with equal overlaps -1 / m: triangle, tetrahedron."""
+    """Corners of a regular simplex in m dimensions, directions with equal overlaps -1 / m: triangle, tetrahedron.
+
+    Returns
+    -------
+    numpy.ndarray, shape (m, m + 1)
+
+    Examples
+    --------
+    >>> W = simplex(2)
+    >>> (W.T @ W).round(3)[0]
+    array([ 1. , -0.5, -0.5])
+    """
     centred = np.eye(m + 1) - 1 / (m + 1)
     W = np.linalg.svd(centred)[2][:m]  # an orthonormal basis of the vectors that sum to zero
     return W / np.linalg.norm(W, axis=0)
 
 
-def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
-    """Directions that live in orthogonal spaces, such as two digons for a square: a matrix of blocks (m_i, n_i)."""
-    blocks = [np.asarray(part, dtype=np.float64) for part in parts]
+@checked()
+def direct_sum(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
+    """Directions in orthogonal spaces, such as two digons for a square: a matrix of blocks.
+
+    Parameters
+    ----------
+    *parts : array_like, shape (m_i, n_i)
+        Directions in each of the spaces, finite numbers.
+
+    Returns
+    -------
+    numpy.ndarray, shape (sum of m_i, sum of n_i)
+
+    Raises
+    ------
+    ValueError
+        If there is no part, or one is no such array.
+
+    Examples
+    --------
+    >>> direct_sum([[1, -1]], [[1]])
+    array([[ 1., -1.,  0.],
+           [ 0.,  0.,  1.]])
+    """
+    blocks = [checks.array("part", part, "m n") for part in parts]
+    if not blocks:
+        raise ValueError("parts = () is empty; allowed: one part or more")
     W = np.zeros(np.sum([block.shape for block in blocks], axis=0))
     row = column = 0
     for block in blocks:
@@ -117,20 +201,21 @@ def sum_of_parts(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
 
 
 def _directions(W):
+    """The columns at length one."""
     W = np.asarray(W, float)
     return W / np.linalg.norm(W, axis=-2)
 
 
 def _overlap_energy(W, threshold):
     """Energy and gradient for unit columns."""
-    excess = np.maximum(geometry.gram(W) - threshold, 0)
+    excess = np.maximum(geometry.gram.unchecked(W) - threshold, 0)
     np.fill_diagonal(excess, 0)
     return float((excess**2).sum()), 4 * W @ excess
 
 
 def _coulomb(W):
     """Energy and gradient for unit columns."""
-    squares = 2 - 2 * geometry.gram(W)
+    squares = 2 - 2 * geometry.gram.unchecked(W)
     np.fill_diagonal(squares, np.inf)
     squares = np.maximum(squares, 1e-300)
     return float((squares**-0.5).sum() / 2), W @ squares**-1.5

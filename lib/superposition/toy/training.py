@@ -1,7 +1,7 @@
-"""Many toy models trained at once, in one batched computation.
+"""Many toy models trained at once, in one batched computation. Needs torch.
 
-Models that differ in sparsity and importance (groups), and copies that differ in their first
-weights (instances), all see the same random numbers, so they form one stack of small matrices.
+Models that differ in sparsity and importance (groups), and copies that differ in their first weights (instances), all
+receive the same random numbers, so that they form one stack of small matrices.
 """
 
 from __future__ import annotations
@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition.devices import resolve_device, torch
-from superposition.toy.loss import population_loss, probability
+from superposition import ranges
+from superposition.checked import checked
+from superposition.toy.loss import population_loss
+from superposition.toy.ranges import dimensions, trained, trained_importances, trained_rate
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,9 +32,8 @@ REPORT = 50  # training steps between two calls of the progress callback
 class Trained:
     """Trained models, g groups of B instances: ``W`` (g, B, m, n) and ``b`` (g, B, n) in float64.
 
-    ``sparsity`` (g,) and ``importance`` (g, n) are those of the groups. ``loss`` (g, B) is the
-    population loss, exact for up to six features (``loss_se`` is then 0) and by Monte Carlo
-    on common feature vectors beyond.
+    ``sparsity`` (g,) and ``importance`` (g, n) are those of the groups. ``loss`` (g, B) is the population loss, exact
+    for up to six features (``loss_se`` is then 0) and by Monte Carlo on common feature vectors beyond.
     """
 
     W: np.ndarray
@@ -63,15 +64,62 @@ class Trained:
         return self.loss.min(axis=1)
 
 
-def train(
+@checked(
+    dimensions,
+    trained,
+    n=ranges.whole(1, 4096),
+    m=ranges.whole(1),
+    sparsity=ranges.real(0, 1, open_high=True),
+    importance=trained_importances,
+    instances=ranges.whole(1, 2**16),
+    steps=ranges.steps,
+    batch=ranges.whole(1),
+    lr=trained_rate,
+    seed=ranges.whole(0),
+    progress=ranges.function,
+)
+def train_models(
     n: int, m: int, *, sparsity: ArrayLike, importance: ArrayLike = 1.0, instances: int = 8, steps: int = 2000, batch:
     int = 512, lr: float = 0.01, seed: int = 0, device: str = "auto", progress: Callable[[int, int], object] | None =
     None,
 ) -> Trained:  # fmt: skip
-    """Train ReLU(W^T W x + b) by Adam, a stack of models at once; `progress(done, total)` now and then."""
-    # A group has its own sparsity (g,) and importance (g, n). Weights start Gaussian with variance 2 / (m + n), biases
-    # at zero; the learning rate falls to zero along a cosine. One uniform number u gives a feature at every sparsity:
-    # x = max(0, (u - S) / (1 - S)). Source: Toy Models, the ReLU output model; the recipe is ours.
+    """Train ReLU(W^T W x + b) by Adam, a stack of models at once. Needs torch.
+
+    Parameters
+    ----------
+    sparsity : array_like, shape (g,) or scalar
+        Sparsity S in [0, 1) of each group of models.
+    importance : array_like, shape (g, n), (n,) or scalar
+        Factors of the squared errors, from 1e-10 to 1e10.
+    instances : int
+        Models of a group, which start from weights of their own.
+    batch : int
+        Feature vectors of a step; those of all models hold 2^26 numbers at most.
+    lr : float
+        First learning rate, in (0, 10]; it falls to zero along a cosine.
+    device : str
+        "auto" (CUDA when present), "cpu", "cuda" or "cuda:N".
+    progress : callable, optional
+        Called as ``progress(done, total)`` after every 50 steps.
+
+    Returns
+    -------
+    Trained
+
+    Notes
+    -----
+    Source: Toy Models, the ReLU output model; the recipe is ours. Use `minimise` instead for the lowest loss of a few
+    features.
+
+    Examples
+    --------
+    >>> train_models(2, 1, sparsity=[0.5, 0.9], instances=3, steps=10, device="cpu").W.shape
+    (2, 3, 1, 2)
+    """
+    # Weights start Gaussian with variance 2 / (m + n), biases at zero. One uniform number u gives a feature at every
+    # sparsity: x = max(0, (u - S) / (1 - S)).
+    from superposition.devices import resolve_device, torch
+
     on, importance = _groups(n, sparsity, importance)
     device = resolve_device(device)  # pyrefly: ignore[bad-assignment]: a torch.device from here on
     rng = torch.Generator().manual_seed(seed)
@@ -97,13 +145,20 @@ def train(
 
 def _groups(n, sparsity, importance):
     """Probability (g,) and importance (g, n) of each group."""
-    on, importance = np.atleast_1d(probability(sparsity)), np.asarray(importance, float)
+    on, importance = np.atleast_1d(_probability(sparsity)), np.asarray(importance, float)
     g = max(len(on), len(importance) if importance.ndim == 2 else 1)
     return np.broadcast_to(on, (g,)), np.broadcast_to(importance, (g, n))
 
 
+def _probability(sparsity):
+    """Probability that a feature is on, p = 1 - S."""
+    return 1 - np.asarray(sparsity, float)
+
+
 def _features(u, p):
     """Feature vectors at every probability p from the same uniform numbers."""
+    from superposition.devices import torch
+
     return torch.relu(1 - (1 - u) / p)
 
 

@@ -5,7 +5,6 @@ import ast
 import pytest
 from defprint import fingerprint, scopes
 from little_package import PACKAGE
-from superposition import runs
 
 SAME = {
     "docstring of a module": {"top": [('"""Doc."""\nimport', '"""Another text."""\nimport')]},
@@ -92,21 +91,21 @@ OTHER = {
 
 
 @pytest.mark.parametrize("change", SAME.values(), ids=SAME)
-def test_what_computes_the_same_has_the_same_fingerprint(said, change):
-    assert said(**change) == said()
+def test_what_computes_the_same_has_the_same_fingerprint(fingerprint_of, change):
+    assert fingerprint_of(**change) == fingerprint_of()
 
 
 @pytest.mark.parametrize("change", OTHER.values(), ids=OTHER)
-def test_what_computes_something_else_has_another(said, change):
-    assert said(**change) != said()
+def test_what_computes_something_else_has_another(fingerprint_of, change):
+    assert fingerprint_of(**change) != fingerprint_of()
 
 
-def test_definitions_may_move(said):
+def test_definitions_may_move(fingerprint_of):
     text = PACKAGE["mid"].replace("from little.low import SCALES, Thing\n", "from little.wing.deep import SCALES\n")
     moved = {"wing.__init__": "", "wing.deep": PACKAGE["low"], "wing.middle": text, "low": "", "mid": ""}
     imports = [("from little import low", "from little.wing import deep as low"), ("little.mid", "little.wing.middle")]
-    assert said(more=moved, top=imports) == said()
-    assert said("little.start:start", more={"start": PACKAGE["top"]}) == said()
+    assert fingerprint_of(more=moved, top=imports) == fingerprint_of()
+    assert fingerprint_of("little.start:start", more={"start": PACKAGE["top"]}) == fingerprint_of()
 
 
 FACES = {
@@ -127,40 +126,43 @@ FACES = {
 
 
 @pytest.mark.parametrize("face", FACES)
-def test_names_on_a_face_are_followed_home(said, face):
+def test_names_on_a_face_are_followed_home(fingerprint_of, face):
     more = {"__init__": FACES[face]} | ({"other_mid": PACKAGE["mid"]} if face == "lazy by a table" else {})
     through = [("from little.mid import helper as h", "from little import helper as h")]
-    assert said(more=more, top=through) == said()
-    assert said(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != said()
+    assert fingerprint_of(more=more, top=through) == fingerprint_of()
+    assert fingerprint_of(more=more, top=through, mid=[("other(x) +", "other(x) -")]) != fingerprint_of()
 
 
-def test_an_assignment_counts_if_it_is_read_or_acts(said):
-    assert said(mid=[("ONE = x", "ONE = -x")]) != said()
+def test_an_assignment_counts_if_it_is_read_or_acts(fingerprint_of):
+    assert fingerprint_of(mid=[("ONE = x", "ONE = -x")]) != fingerprint_of()
     one, other, plain = ([("return FACTOR", f"aside = {text}\n    return FACTOR")] for text in ("h(1)", "h(2)", "1"))
-    assert said(top=one) != said(top=other) and said(top=plain) == said()
+    assert fingerprint_of(top=one) != fingerprint_of(top=other) and fingerprint_of(top=plain) == fingerprint_of()
 
 
-def test_attributes_of_what_is_found_count(said):
+def test_attributes_of_what_is_found_count(fingerprint_of):
     one, other = ([("low.base(x)", f"low.Thing.{name}")] for name in ("scale", "value"))
-    assert said(top=one) != said(top=other)
+    assert fingerprint_of(top=one) != fingerprint_of(top=other)
 
 
-def test_name_that_cannot_be_followed_is_refused(said):
+def test_name_that_cannot_be_followed_is_refused(fingerprint_of):
     with pytest.raises(ValueError, match="little.low:bass cannot be followed; allowed: an import from the module"):
-        said(top=[("low.base", "low.bass")])
+        fingerprint_of(top=[("low.base", "low.bass")])
     with pytest.raises(ValueError, match=r"little.top line 4: the fingerprint cannot follow `import \*`"):
-        said(top=[("from little import low", "from little.low import *")])
+        fingerprint_of(top=[("from little import low", "from little.low import *")])
     with pytest.raises(ValueError, match="'little.tip:start' does not exist: there is no such module"):
-        said("little.tip:start")
+        fingerprint_of("little.tip:start")
     with pytest.raises(ValueError, match="little.top:stop cannot be followed"):
-        said("little.top:stop")
+        fingerprint_of("little.top:stop")
 
 
-def test_sources_are_the_files_of_what_is_reached(said, tmp_path):
-    said()
+def test_a_long_name_is_cut():
+    with pytest.raises(ValueError, match="^function = 'little.x{53}' does not exist: there is no such module"):
+        fingerprint.of(f"little.{'x' * 5000}:f")
+
+
+def test_sources_are_the_files_of_what_is_reached(fingerprint_of):
+    fingerprint_of()
     assert [path.name for path in fingerprint.sources("little.top:start")] == ["low.py", "mid.py", "top.py"]
-    found = {path.stem for path in fingerprint.sources(runs.find("rug-grid").function)}
-    assert {"features", "checks"} < found and not {"registry", "sweep", "store"} & found
 
 
 @pytest.mark.parametrize(
