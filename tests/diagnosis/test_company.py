@@ -28,10 +28,10 @@ def test_latents_that_fire_in_company_are_not_called_silent():
     assert np.all(np.mean(out > 0, axis=0) > 0.02)  # every one fires
     seen = superposition.diagnose(carried(), features=x)
     assert np.all(seen.kind == "heard") and not gains.of(seen)[:0] and "silent" not in str(seen).splitlines()[0]
-    # the rival, which takes them for independent, with the same frequencies and strengths, finds all of them silent
+    # the rival, the same latents each in an order of its own, as independence takes them to be, are all silent
     apart = np.random.default_rng(2).permuted(x, axis=0)
     with pytest.raises(ValueError, match="outputs are all silent or unheard"):
-        superposition.diagnose(carried(), p=float(np.mean(x > 0)), strength=x[x > 0].mean())
+        superposition.diagnose(carried(), features=apart)
     errors = np.mean((x - out) ** 2, axis=1)
     assert seen.in_your_units("mean") == pytest.approx(errors.mean(), rel=1e-9)
     shuffled = np.maximum(apart @ carried()["W_in"].T @ carried()["W_out"].T + carried()["b"], 0)
@@ -176,8 +176,7 @@ def test_mended_outputs_gain_less_than_they_cost():
     b[:30] = -20
     found = superposition.diagnose(code.W_in, b, 0.06, W_out=code.W_out, samples=40_000)
     right = superposition.diagnose(code.W_in, code.b, 0.06, W_out=code.W_out, samples=40_000)
-    first = gains.of(found)[0]
-    assert first.words == "biases for 30 silent outputs"
+    first = next(one for one in gains.of(found) if one.words == "biases for 30 silent outputs")
     assert first.gain == pytest.approx(1 - right.loss / found.loss, abs=0.02)  # 40,000 vectors: 0.5 % each
     assert found.by_feature[:30].sum() / found.by_feature.sum() > first.gain + 0.08
     assert all("its output is silent" in line for line in gains.worst(found)) and len(gains.worst(found)) == 10

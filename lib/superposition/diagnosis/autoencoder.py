@@ -21,6 +21,7 @@ from superposition.diagnosis import (
     behaviour,
     company,
     dimensions,
+    finished,
     measures,
     names,
     record_verifier,
@@ -55,7 +56,8 @@ class Diagnosis:
     row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
     (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
     simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
-    ``theory`` (the rug), ``linear``, ``best`` known. Partner and exact are None unless features are equal and of the
+    ``theory`` (the rug), ``linear``, ``best`` known, ``finished``, what
+    training ends at. Partner and exact are None unless features are equal and of the
     text's law, best under another law. ``unit``: features are in units of it, twice their strength; ``importance`` of
     each or None; ``stands``, whether ReLU(W x + b), with its gate, is the forward pass; ``company`` of given vectors.
 
@@ -137,6 +139,14 @@ class Diagnosis:
     def refitted(self) -> float:
         """Its loss with all biases moved and all outputs scaled together; infinite where outputs are gated."""
         return self.behaviour.refitted
+
+    @cached_property
+    def finished(self) -> finished.Finished | None:
+        """What trained networks of this p, r and size end at, as far as the stored table reaches."""
+        others = self.importance is not None or self.company is not None or self.weights.is_sae
+        if self.p is None or others or not self.population.equal:
+            return None
+        return finished.finished(self.p, self.nd, self.ns)
 
     @cached_property
     def sigma(self) -> float:
@@ -294,7 +304,7 @@ def diagnose(
     model = _model(W, b, W_out, encode, decode, ns, reading, instance)
     weights = read(W, b, W_out, instance=instance, reading=reading) if model is None else None
     given = _given(model or weights, x, features, (p, law, l0))
-    ns = (model or weights).ns  # pyrefly: ignore[missing-attribute]: one of them is there
+    ns: int = (model or weights).ns  # pyrefly: ignore[missing-attribute, bad-assignment]: one of them is there
     if ns < 2:
         raise ValueError(f"b has shape ({ns},); allowed: (ns,) with ns of 2 or more")
     if given is not None and unit is None:

@@ -76,8 +76,7 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
     forward = _batched(partial(call, thing))
-    ns = _width(plain, forward, ns)
-    return Model(forward, ns, None, None, plain, k, None, False, eps, ("a model by its forward pass",))
+    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, ("a model by its forward pass",))
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
@@ -105,8 +104,8 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
     kind, size, width = found[0]
     first, second = orders[kind]
-    told.append(f"{size} features by its own forward pass, " +
-                ("decode(encode(x))" if kind == "toy" else "encode(decode(z)): its latents are the features"))  # fmt: skip
+    way = "decode(encode(x))" if kind == "toy" else "encode(decode(z)): its latents are the features"
+    told.append(f"{size} features by its own forward pass, {way}")
     return Model(lambda x: second(first(x)), size, width, (first, second), arrays, k,
                  into if kind == "sae" else None, kind == "sae", eps, tuple(told))  # fmt: skip
 

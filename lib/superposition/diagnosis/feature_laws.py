@@ -247,7 +247,7 @@ class Population:
     def apart(self, seed: int) -> Population:
         """The same features without company: each column of the given vectors in an order of its own."""
         rng = np.random.default_rng([seed, 2])
-        return replace(self, vectors=rng.permuted(self.vectors, axis=0))
+        return replace(self, vectors=rng.permuted(self.vectors, axis=0))  # pyrefly: ignore[bad-argument-type]: there
 
     def draw(self, batch: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Feature vectors, shape (batch, ns)."""

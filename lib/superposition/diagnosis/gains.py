@@ -29,7 +29,7 @@ class Mend(NamedTuple):
 
 def of(found: Any) -> list[Mend]:
     """All mends that gain a twentieth of the loss or more, the best first."""
-    every = [_answered(found), _represented(found), _refitted(found), _turned(found)]
+    every = [_answered(found), _represented(found), _refitted(found), _turned(found), _trained_on(found)]
     return sorted((one for one in every if one is not None and one.gain >= WORTH), reverse=True)
 
 
@@ -41,6 +41,17 @@ def worst(found: Any) -> list[str]:
     if all(reason == COMMON for reason in reasons):
         return [f"{', '.join(map(str, order))}: none of them differs much from the others"]
     return [f"{i} ({100 * share[i]:.2g} %: {reason})" for i, reason in zip(order, reasons, strict=True)]
+
+
+def unfinished(found: Any) -> bool:
+    """Whether it loses more than training ends at, beyond three errors of what is known of that."""
+    end = found.finished
+    return end is not None and found.loss > (1 + WORTH + 3 * end.error) * end.loss
+
+
+def _trained_on(found):
+    """Training to its end."""
+    return Mend(1 - found.finished.loss / found.loss, "training longer") if unfinished(found) else None
 
 
 def _answered(found):

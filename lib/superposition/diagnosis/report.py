@@ -70,6 +70,10 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
         mends = [f"{one.words} {100 * one.gain:.0f} %" for one in gains.of(found)]
         yield "to gain", "; ".join(mends) or "no mend gains 5 % of the loss"
         yield "worst", "; ".join(gains.worst(found))
+    if found.finished is not None:
+        yield "trained", _trained(found)
+    if found.best is not None and found.best.equal is not None:
+        yield "best", _best(found)
     yield "units", _own_units(found)
     yield "caution", _caution(found)
 
@@ -84,6 +88,23 @@ def _counts(found):
         number = int((found.kind == kind).sum())
         if number or kind != "absent":
             yield f"{number} {kind}{words if number else ''}"
+
+
+def _trained(found):
+    """How far it is from what training ends at."""
+    end, ratio = found.finished, found.loss / found.finished.loss
+    said = f"networks of this p, r and size end at {end.loss:.4g} ± {100 * end.error:.2g} %: this is {ratio:.3g} of it"
+    return said + (": train longer" if gains.unfinished(found) else "")
+
+
+def _best(found):
+    """The best known code with what it needs: loudness, and without it."""
+    best = found.best
+    phase = best.phase.replace("swept", "swept (a fan that turns to both sides in turn)")
+    if best.equal <= best.loss * (1 + 1e-9):
+        return f"{best.loss:.4g}, {phase}, equally loud features"
+    return f"{best.loss:.4g}, {phase}, its loudest feature {best.loudness:.2g} times as loud as its quietest; of equal " \
+           f"loudness {best.equal:.4g}"  # fmt: skip
 
 
 def _own_units(found):
@@ -124,6 +145,8 @@ def _range(values):
 def _units(found):
     yield "linear", found.linear
     yield "the rug", float(found.theory.loss) * (1.0 if found.importance is None else found.importance.mean())
+    if found.finished is not None:
+        yield "a finished training", found.finished.loss
     if found.best is not None:
         yield f"the best known ({found.best.phase})", found.best.loss
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -18,15 +19,23 @@ from superposition.diagnosis.feature_laws import Population
 from superposition.ranges import LARGEST
 
 POWER = re.compile(r"\s*([0-9.eE+-]+)\s*(?:\^|\*\*)\s*i\s*")
+LOUD, EQUAL = ("fan", "swept"), 4  # codes of unequal loudness; a fan of four is two digons, equally loud
+SIX, STEPS, NEAR = 6, (10.0, 20.0, 30.0, 50.0, 100.0, 300.0), 1.05
 WHOLE = 2048  # features up to which the eigenvalues of their covariance are worked out
 OWN = {"own": "own dimension"}
 
 
 class Known(NamedTuple):
-    """A code to compare with: its ``loss`` a feature, and its ``phase`` in words."""
+    """A code to compare with: its ``loss`` a feature, and its ``phase`` in words.
+
+    ``loudness`` is how much louder its loudest feature has to be than its quietest for the loss to be within 5 % of
+    this, and ``equal`` the best known loss of features that are all equally loud, where these were worked out.
+    """
 
     loss: float
     phase: str
+    loudness: float | None = None
+    equal: float | None = None
 
 
 def importance(given: Any, ns: int) -> NDArray[np.float64] | None:
@@ -61,11 +70,30 @@ def best(population: Population, worth: NDArray[np.float64] | None, nd: int) -> 
     ns = len(population.each)
     if worth is None:
         found = codes.best_known(population.p, nd / ns)
-        return Known(found.loss, found.phase)
+        equal = codes.best_known(population.p, nd / ns, largest_fan=EQUAL)
+        return Known(found.loss, found.phase, _loudness(found), equal.loss)
     [found] = frequencies.allocate(population.each, [nd], importance=np.maximum(worth, 1 / LARGEST))
     phases, counts = np.unique(found.phase, return_counts=True)
     words = [OWN.get(phases[i], str(phases[i])) for i in np.argsort(-counts)]
     return Known(float((worth * found.losses).mean()), " and ".join(words))
+
+
+def _loudness(found):
+    """Loudest over quietest feature of a code: a fan goes down by each feature, a swept one by every second."""
+    steps = [(part.size - 1) / (2 if part.phase == "swept" else 1) for part in found.parts if part.phase in LOUD]
+    return _step(found.p) ** max(steps) if steps else 1.0
+
+
+@lru_cache(maxsize=256)
+def _step(p):
+    """The ratio of neighbours at which a fan of six is within 5 % of its limit; larger fans need the same to 1 %."""
+    limit = float(codes.fan_loss(p, SIX))
+
+    def lost(ratio):
+        fan = codes.priority_fan(SIX, ratio)
+        return codes.code_loss(fan.W, fan.b, p, rtol=1e-4)
+
+    return next((ratio for ratio in STEPS if lost(ratio) <= NEAR * limit), STEPS[-1])
 
 
 def _float(text):
