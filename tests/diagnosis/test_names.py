@@ -152,15 +152,13 @@ def test_names_agree_with_the_losses_of_forty_models(kind, seed):
     assert agrees(kind, seed)
 
 
-@pytest.mark.parametrize("change", ["biases", "gains", "silent"])
+@pytest.mark.parametrize("change", ["biases", "gains"])
 def test_a_rug_with_other_biases_or_gains_has_another_name(change):
     code = codes.rug_code(96, 1 / 3, P)
     W_out, b = code.W_out.copy(), code.b.copy()
     if change == "biases":
         b -= 0.3
-    elif change == "gains":
-        W_out *= 0.5
     else:
-        b[:20] = -20
+        W_out *= 0.5
     found = autoencoder.diagnose(code.W_in, b, P, W_out=W_out, samples=20_000)
     assert found.name == "directions of a Persian rug with other biases and gains"

@@ -76,7 +76,8 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
     forward = _batched(partial(call, thing))
-    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, ("a model by its forward pass",))
+    told = ("a model by its forward pass",)
+    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, told)
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):

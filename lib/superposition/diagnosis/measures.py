@@ -113,7 +113,7 @@ def simulated(
     """Feed feature vectors to the forward pass, or to weights; ``stands``, whether the weights are that pass."""
     rng, other, ns = np.random.default_rng(seed), np.random.default_rng([seed, 1]), weights.ns
     weights, chunk, worth = _fast(weights), max(2, BLOCK // ns), 1.0 if importance is None else importance
-    errors, sums, scores = [], np.zeros((7, ns)), np.zeros((len(STEPS), 3))
+    errors, sums, scores = [], np.zeros((6, ns)), np.zeros((len(STEPS), 3))
     refits = stands and weights.k is None and weights.threshold is None
     moves, tried = STEPS[:, None] * np.sqrt(rows.noise), 0
     for x in population.batches(samples, chunk, rng):
@@ -122,13 +122,15 @@ def simulated(
         out = np.where(drive > bars, drive, 0) if forward is None else forward(x)
         squares, off = (x - out) ** 2 * worth, x == 0
         errors.append(squares.mean(axis=1, dtype=float))
+        parts = [squares, out, (out > 0) & off, off]
         if population.vectors is None and stands:  # its own feature may be rare: it is put on in every vector
             typical = population.active(len(x), other)[:, None]
-            answers, asked = drive + rows.rows.diagonal * (typical - x) > bars, np.ones_like(off)
+            parts.append(drive + rows.rows.diagonal * (typical - x) > bars)
         else:
-            answers, asked = (out > 0) & ~off, ~off
-        pushed = drive - weights.b - rows.rows.diagonal * x
-        for total, part in zip(sums, (squares, out, answers, (out > 0) & off, off, asked, pushed * ~off), strict=True):
+            parts.append((out > 0) & ~off)
+        if population.vectors is not None:
+            parts.append((drive - weights.b - rows.rows.diagonal * x) * ~off)
+        for total, part in zip(sums, parts, strict=False):
             total += part.sum(axis=0, dtype=float)
         if tried * ns < REFITTED and refits:
             tried += len(x)
@@ -138,12 +140,11 @@ def simulated(
         told(len(x))
     loss, by_feature = Estimate.of(np.concatenate(errors)), sums[0] / samples
     refitted = np.inf if not tried else loss.mean * _least_share(scores)
-    few = sums[5] < FEW
-    answered = np.where(few, rows.rows.diagonal > 0, sums[2] / np.maximum(sums[5], 1))
-    return Simulated(
-        loss, by_feature, sums[1] / samples, answered, sums[3] / np.maximum(sums[4], 1), refitted,
-        sums[6] / np.maximum(samples - sums[4], 1),
-    )  # fmt: skip
+    on = samples - sums[3]
+    asked = np.full(ns, samples) if population.vectors is None and stands else on
+    answered = np.where(asked < FEW, rows.rows.diagonal > 0, sums[4] / np.maximum(asked, 1))
+    return Simulated(loss, by_feature, sums[1] / samples, answered, sums[2] / np.maximum(sums[3], 1), refitted,
+                     sums[5] / np.maximum(on, 1))  # fmt: skip
 
 
 def clustering(partners: Any, seed: int = 0) -> tuple[float, float]:

@@ -34,7 +34,7 @@ def _assumed(found):
 def _advice(found):
     """What would gain most; of a sparse autoencoder without its latents nothing can be said."""
     if found.weights.is_sae and found.company is None:
-        return "What is silent and what would gain depends on the latents' company: give them, or x, to be told."
+        return "What is silent and what would gain depends on the company of the latents: give them as features, or x."
     first = next(iter(gains.of(found)), None)
     if first is None:
         best = found.best is not None and found.loss > (1 + gains.WORTH) * found.best.loss
@@ -103,8 +103,8 @@ def _best(found):
     phase = best.phase.replace("swept", "swept (a fan that turns to both sides in turn)")
     if best.equal <= best.loss * (1 + 1e-9):
         return f"{best.loss:.4g}, {phase}, equally loud features"
-    return f"{best.loss:.4g}, {phase}, its loudest feature {best.loudness:.2g} times as loud as its quietest; of equal " \
-           f"loudness {best.equal:.4g}"  # fmt: skip
+    loud = f"its loudest feature {best.loudness:.2g} times as loud as its quietest"
+    return f"{best.loss:.4g}, {phase}, {loud}; of equal loudness {best.equal:.4g}"
 
 
 def _own_units(found):
