@@ -8,11 +8,22 @@ SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 DRAWS = {"samples": 4, "seed": 0}
 
 
+def into(x):
+    """Encode three features in two dimensions."""
+    return x @ SQUARE[:2].T
+
+
+def back(h):
+    """Decode them."""
+    return np.maximum(h @ SQUARE[:2] - 0.1, 0)
+
+
 def sampler(rng, shape):
     """Features of the text's law at p = 0.1."""
     return features.sample(shape[1], 0.1, shape[0], seed=rng)
 
 
+VECTORS = features.sample(2, 0.3, 100, seed=1)
 LAW = {"mean": 0.05, "variance": 0.37 / 12, "sampler": sampler}
 
 CALLS = [
@@ -21,5 +32,11 @@ CALLS = [
     (diagnosis.check_record, {"W": SQUARE, "b": ROW, "p": 0.05} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE[:2, :2], "b": ROW[:2], "p": 0.05, "nd": 1} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE[:, :2], "W_out": SQUARE[:2], "b": ROW[:2], "p": 0.05} | DRAWS),
+    (
+        diagnosis.diagnose,
+        {"W": SQUARE[:2, :2], "b": ROW[:2], "p": 0.05, "importance": [1, 0.5], "loss_as": "sum"} | DRAWS,
+    ),
+    (diagnosis.diagnose, {"W": SQUARE[:2, :2], "b": ROW[:2], "features": VECTORS, "strength": 0.5} | DRAWS),
+    (diagnosis.diagnose, {"encode": into, "decode": back, "ns": 3, "p": 0.05} | DRAWS),
     (diagnosis.diagnose, {"W": SQUARE, "b": ROW, "law": diagnosis.FeatureLaw(**LAW)} | DRAWS),
 ]

@@ -304,7 +304,7 @@ def diagnose(
     model = _model(W, b, W_out, encode, decode, ns, reading, instance)
     weights = read(W, b, W_out, instance=instance, reading=reading) if model is None else None
     given = _given(model or weights, x, features, (p, law, l0))
-    ns: int = (model or weights).ns  # pyrefly: ignore[missing-attribute, bad-assignment]: one of them is there
+    ns = _features(model, weights)
     if ns < 2:
         raise ValueError(f"b has shape ({ns},); allowed: (ns,) with ns of 2 or more")
     if given is not None and unit is None:
@@ -370,6 +370,11 @@ def _model(W, b, W_out, encode, decode, ns, reading, instance):
         if value is not None:
             raise ValueError(f"{name} = {checks.shown(value)} beside a model; allowed: the model alone")
     return behaviour.of(W, encode, decode, None if ns is None else checks.whole("ns", ns, 2), reading, instance)
+
+
+def _features(model, weights) -> int:
+    """How many there are."""
+    return (weights if model is None else model).ns
 
 
 def _unit(strength):

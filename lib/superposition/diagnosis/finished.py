@@ -62,7 +62,7 @@ def _bend(axis, values, j):
 
 
 @lru_cache(maxsize=1)
-def _grid() -> tuple[tuple[NDArray[np.float64], ...], NDArray[np.float64], float] | None:
+def _grid() -> tuple[tuple[NDArray, ...], NDArray, float] | None:
     """Axes, logarithms of loss over the rug's, and how much seeds differ; None in an installation without tables."""
     path = resources.files("superposition") / "data" / TABLE
     if not path.is_file():
