@@ -32,18 +32,18 @@ class Company:
     ``apart``, the loss without company; ``interference``, the standard deviation of the interference over that of
     independent features; ``carried``, how much higher interference is while the own feature is on, in those standard
     deviations; ``overlap``, the mean of W_ij / W_ii over pairs, each weighted by how much more often than by chance the
-    two are on together (nan of many features); ``vectors``, how many there were.
+    two are on together (None of many features, or where none are); ``vectors``, how many there were.
     """
 
     apart: Estimate
     interference: float
     carried: float
-    overlap: float
+    overlap: float | None
     vectors: int
 
     def __str__(self) -> str:
         """The difference in words."""
-        overlap = "" if np.isnan(self.overlap) else f"; features that fire together overlap by {self.overlap:+.2g}"
+        overlap = "" if self.overlap is None else f"; features that fire together overlap by {self.overlap:+.2g}"
         return (
             f"on your {self.vectors} vectors {self.interference:.3g} times the interference of independent features, "
             f"{self.carried:+.2g} standard deviations of it while the own feature is on{overlap}; of independent "
@@ -57,14 +57,12 @@ def vectors(name: str, given: Any) -> NDArray[np.floating]:
         given = from_file(name, os.fspath(given))
     elif isinstance(given, Iterable) and not hasattr(given, "shape") and not isinstance(given, (list, tuple)):
         given = _joined(name, given)
-    found = np.asarray(files.plain(given)) if hasattr(given, "shape") else np.asarray(given)
-    if found.dtype.kind not in "fiub" or found.ndim != 2 or len(found) < FEWEST:
-        raise ValueError(
-            f"{name} has shape {found.shape}; allowed: numbers (vectors, width), at least {FEWEST} vectors"
-        )
-    if not np.all(np.isfinite(found)):
-        raise ValueError(f"{name} = {found[~np.isfinite(found)][0]} is out of range; allowed: finite numbers")
-    return found if found.dtype in (np.float32, np.float64) else found.astype(float)
+    given = files.plain(given)
+    single = type(given) is np.ndarray and given.dtype == np.float32 and np.all(np.isfinite(given))  # half the memory
+    found = given if single else checks.real(name, given, open_low=True, open_high=True)
+    if found.ndim != 2 or len(found) < FEWEST:
+        raise ValueError(f"{name} has shape {found.shape}; allowed: numbers (vectors, width), {FEWEST} or more")
+    return found
 
 
 def _joined(name, given):
@@ -85,7 +83,7 @@ def _joined(name, given):
 def from_file(name: str, path: str) -> NDArray:
     """The array of a file of one."""
     if not os.path.isfile(path):
-        raise ValueError(f"{name} = {checks.printable(path)} is no file; allowed: .npy, or .safetensors with one array")
+        raise ValueError(f"{name} = {checks.shown(path)} is no file; allowed: .npy, or .safetensors with one array")
     try:
         if path.endswith(".npy"):
             return np.load(path, allow_pickle=False)
@@ -94,10 +92,10 @@ def from_file(name: str, path: str) -> NDArray:
         found = load_file(path)
     except Exception as error:  # noqa: BLE001 - a damaged file fails in as many ways as there are
         reason = checks.printable(str(error))[:80]
-        raise ValueError(f"{name} = {checks.printable(path)} cannot be read ({reason}); allowed: .npy, or .safetensors "
+        raise ValueError(f"{name} = {checks.shown(path)} cannot be read ({reason}); allowed: .npy, or .safetensors "
                          "with one array") from None  # fmt: skip
     if len(found) != 1:
-        raise ValueError(f"{name} = {checks.printable(path)} holds {len(found)} arrays; allowed: one")
+        raise ValueError(f"{name} = {checks.shown(path)} holds {len(found)} arrays; allowed: one")
     return next(iter(found.values()))
 
 
@@ -114,7 +112,7 @@ def measured(
         apart=again(population.apart(seed)).loss,
         interference=float(np.sqrt(interference.sum() / max(rows.noise[heard].sum(), 1e-300))),
         carried=float(np.median((seen.pushed - (rows.rows.b_eff - weights.b))[heard] / alone)),
-        overlap=_overlap(weights, X, heard) if weights.ns <= OVERLAPS else np.nan,
+        overlap=_overlap(weights, X, heard) if weights.ns <= OVERLAPS else None,
         vectors=len(X),
     )
 
@@ -140,4 +138,4 @@ def _overlap(weights, X, heard):
     excess[excess < 4 * np.sqrt(np.outer(rate, rate) / len(on))] = 0
     W = weights.rows(0, weights.ns)[np.ix_(heard, heard)].astype(float)
     total = excess.sum()
-    return float((excess * W / np.diag(W)[:, None]).sum() / total) if total > 0 else np.nan
+    return float((excess * W / np.diag(W)[:, None]).sum() / total) if total > 0 else None
