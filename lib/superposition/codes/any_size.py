@@ -25,10 +25,6 @@ _SPENT = np.r_[0, np.geomspace(1e-8, 3, 161)]  # squared error spent at one stre
 def bound_at_any_size(p: float, r: float) -> float:
     """Lower bound on the loss per feature of every code of a rank up to r times its number of features, for every p.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours. Features whose error is above a limit cost that. The others respond to each rival alone, by

@@ -110,10 +110,6 @@ def best_known(
     also : iterable of tuple
         More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
 
-    Returns
-    -------
-    Best
-
     Notes
     -----
     Source: ours. Fans count with their loss at an infinite ratio of loudness. `Best.blocks` gives weights for any
@@ -193,10 +189,6 @@ def dropped(size: int, p: float) -> Code:
 @checked(blocks=_blocks)
 def side_by_side(blocks: Iterable[Code]) -> Code:
     """One code from blocks: features and dimensions one after the other, no weights between blocks.
-
-    Returns
-    -------
-    Code
 
     Examples
     --------

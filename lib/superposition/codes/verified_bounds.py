@@ -88,7 +88,7 @@ def lies_below(p: float, cell: Cell) -> bool:
     return period and _all(-1.0, reach, 60, lambda u, v: _below(p, cell, waves, u, v))
 
 
-@checked(p=ranges.sparse_probability, cell=ranges.instance(Cell), A=ranges.number(0), phi=ranges.number(0))
+@checked(p=ranges.sparse_probability, cell=ranges.instance(Cell), A=ranges.number(0), phi=ranges.number())
 def proves(p: float, cell: Cell, A: float, phi: float) -> bool:
     """Verify that c + sum mu_k (1 - exp(-A kappa(theta_k w) / C(w))) is at least phi for all w > 0.
 

@@ -47,10 +47,6 @@ def colour_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     m : int, optional
         Dimensions; by default the fewest that this construction needs, at most three a colour.
 
-    Returns
-    -------
-    GraphCode
-
     Raises
     ------
     ValueError
@@ -134,10 +130,6 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
 @checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
     """A bound on the error of every output, whatever is on in this graph, for strengths up to 1.
-
-    Returns
-    -------
-    float
 
     Examples
     --------
