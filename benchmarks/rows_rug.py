@@ -10,7 +10,9 @@ from scipy import fft, integrate
 from superposition import features, optimise
 from superposition.codes import partners
 from superposition.rug import (
+    evaluation,
     exact_gradients,
+    gaussian_loss,
     gaussian_training,
     jumprelu,
     meanfield,
@@ -65,8 +67,8 @@ def closed_forms():
 
 def started(ns, nd, p):
     """Settings of an endless training and its first weights."""
-    settings = training.checked_settings(ns, nd, p, FOR_EVER, 1024, 1e-4, "constant", "earlier", 0, "cpu")
-    return settings, training.initial_weights(settings, np.random.default_rng(0), CPU)
+    settings = training.training_settings(ns, nd, p, FOR_EVER, 1024, 1e-4, "constant", "earlier", 0, "cpu")
+    return settings, evaluation.initial_weights(settings, np.random.default_rng(0), CPU)
 
 
 def plain_training(ns, nd, p, *, dense_sampling, lr=1e-4):
@@ -76,13 +78,13 @@ def plain_training(ns, nd, p, *, dense_sampling, lr=1e-4):
 
     def sample():
         if not dense_sampling:
-            return training.draw(settings, rng, CPU)
+            return evaluation.draw(settings, rng, CPU)
         on = torch.rand(1024, ns, generator=torch_rng) < p
         return torch.rand(1024, ns, generator=torch_rng) * on
 
     def loss():
         x = sample()
-        return torch.mean((training.forward(weights, x) - x) ** 2)
+        return torch.mean((training.autoencoder_output(weights, x) - x) ** 2)
 
     steps = optimise.adam(weights, optimise.by_autograd(weights, loss), steps=FOR_EVER, lr=lr, schedule="constant")
     return weights, lambda: next(steps)[1]
@@ -125,14 +127,14 @@ def steps():
 def steps_until(goal, training_run, at, every):
     """Fewest steps after which the loss on 65,536 fresh vectors may be at most the goal, by a look every few steps."""
     weights, step = training_run()
-    settings = training.checked_settings(*at, 1, 2**16, None, None, "recipe", 0, "cpu")
-    x, steps, loss = training.draw(settings, np.random.default_rng(7), CPU), 0, np.inf
+    settings = training.training_settings(*at, 1, 2**16, None, None, "recipe", 0, "cpu")
+    x, steps, loss = evaluation.draw(settings, np.random.default_rng(7), CPU), 0, np.inf
     while loss > goal:
         for _ in range(every):
             step()
         steps += every
         with torch.no_grad():
-            loss = float(torch.mean((training.forward(weights(), x) - x) ** 2))
+            loss = float(torch.mean((training.autoencoder_output(weights(), x) - x) ** 2))
     return steps - every + 1
 
 
@@ -142,14 +144,14 @@ def reaching():
     goal = 1.01 * float(meanfield.optimum(p, nd / ns).loss)
 
     def by_recipe():
-        settings = training.checked_settings(*at, None, None, None, None, "recipe", 0, "cpu")
-        weights = training.initial_weights(settings, np.random.default_rng(0), CPU)
+        settings = training.training_settings(*at, None, None, None, None, "recipe", 0, "cpu")
+        weights = evaluation.initial_weights(settings, np.random.default_rng(0), CPU)
         turned, gradient = exact_gradients.prepared(weights, settings, np.random.default_rng(1))
         steps = optimise.adam(turned, gradient, steps=settings.steps, lr=settings.lr, schedule=settings.schedule)
         return lambda: (turned[0].T, *turned[1:]), lambda: next(steps)
 
     def by_text():
-        weights, step = plain_training(*at, dense_sampling=False, lr=protocols.protocol("text", ns, nd, p).lr)
+        weights, step = plain_training(*at, dense_sampling=False, lr=protocols.training_protocol("text", ns, nd, p).lr)
         return lambda: weights, step
 
     def all_steps(training_run, every):
@@ -166,7 +168,7 @@ def reaching():
     yield Row(name, "the text's protocol", 1 / 50, all_steps(by_recipe, 1), all_steps(by_text, 25))
 
     def in_few_steps(seed=10, **evaluation):
-        return training.train(*at, steps=550, lr=0.025, seed=seed, device="cpu", **evaluation)
+        return training.train_autoencoder(*at, steps=550, lr=0.025, seed=seed, device="cpu", **evaluation)
 
     def ends_low():  # steps and rate were chosen by seeds 0 to 6
         assert np.mean([in_few_steps(seed).loss for seed in range(10, 15)]) <= 0.775 / 1.01 * goal
@@ -187,7 +189,7 @@ class _Rows(torch.autograd.Function):
 
     @staticmethod
     def forward(context, a, b, variance, p):
-        loss, *slopes = (torch.from_numpy(x) for x in gaussian_training.row_losses(a, b, variance, p))
+        loss, *slopes = (torch.from_numpy(x) for x in gaussian_loss.row_losses(a, b, variance, p))
         context.save_for_backward(*slopes)
         return loss
 

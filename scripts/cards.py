@@ -6,13 +6,10 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 from matplotlib.figure import Figure
-from superposition import decoders, receptive, rug
+from superposition import decoders, incidental, receptive, rug, toy
 from superposition.book import style
 from superposition.book.style import COLOURS
-from superposition.incidental import sparsification_rate
-from superposition.rug import interference
 from superposition.runs import tables
-from superposition.toy import border, thomson
 
 CARDS = Path(__file__).resolve().parent.parent / "book" / "figures" / "cards"
 P, R = 0.05, 0.2  # where the cards compare codes
@@ -84,7 +81,7 @@ def noise(ax):
     """Loss of rugs of one noise against the weight of a partner."""
     w, best = np.linspace(-1, 1, 41), rug.optimum(P, R)
     a, b = float(best.a), float(best.b)
-    ax.plot(w, [interference.partner_loss(v, a, b, P, R) / float(best.loss) for v in w], color=COLOURS["vermilion"])
+    ax.plot(w, [rug.partner_loss(v, a, b, P, R) / float(best.loss) for v in w], color=COLOURS["vermilion"])
     ax.axhline(1, color=COLOURS["blue"])
     ax.text(-1, 1.05, "what the theory says", color=COLOURS["blue"])
     ax.set(xlabel="weight of a partner", ylabel="loss / theory", xticks=[-1, 0, 1])
@@ -93,13 +90,14 @@ def noise(ax):
 def jump(ax):
     """How much of a second feature appears at once."""
     p = np.array([0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.52, 0.53, 0.6, 0.7, 0.8, 0.84, 0.88, 0.92, 0.96, 0.99])
-    ax.plot(p, [border.border(one).strengths[1] for one in p], "o-", color=COLOURS["vermilion"], markersize=3)
+    jumps = [toy.superposition_border(one).strengths[1] for one in p]
+    ax.plot(p, jumps, "o-", color=COLOURS["vermilion"], markersize=3)
     ax.set(xlabel="probability of a feature", ylabel="size of the jump", xlim=(0, 1), ylim=(0, None))
 
 
 def pentagon(left, right):
     """The best arrangement for rare features and for frequent ones."""
-    style.directions(left, thomson.polygon(5))
+    style.directions(left, toy.polygon(5))
     style.directions(right, np.array([[1.0, -1, 0, 0, 0], [0, 0, 1, -1, 0]]))
     left.set(title="$S$ > 0.775")
     right.set(title="$S$ < 0.775")
@@ -107,7 +105,7 @@ def pentagon(left, right):
 
 def race(ax):
     """The number of weights left, times the square of the time."""
-    law = sparsification_rate.continuum(np.linspace(0, 6, 61))
+    law = incidental.continuum(np.linspace(0, 6, 61))
     ax.plot(law.T[1:], (law.survivors * law.T**2)[1:], color=COLOURS["blue"])
     for level, words in ((1.75, "the limit, 2"), (1.05, "as the text plots it, 1")):
         ax.axhline(round(level), color=COLOURS["black"], linestyle=":", linewidth=1.2)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from superposition import codes, features, receptive
+from superposition import codes, features, receptive, rug
 
 torch = pytest.importorskip("torch")
 from superposition.experiments import (  # noqa: E402
@@ -31,7 +31,7 @@ def model(monkeypatch):
     settings = training.training_settings(9, 3, 0.2, 3, 64, None, None, "earlier", 0, "cpu")
     arrays = rng.standard_normal((3, 9)), rng.standard_normal((9, 3)), rng.standard_normal(9)
     made = training.TrainedModel(settings, *arrays, np.ones(3), 0.01, 0.001, False)
-    monkeypatch.setattr(training, "train", lambda *_, **options: asked.append(options) or made)
+    monkeypatch.setattr(rug, "train_autoencoder", lambda *_, **options: asked.append(options) or made)
     made.__dict__["asked"] = asked
     return made
 

@@ -31,6 +31,7 @@ WITHOUT = {
     "rankin1955closest": "an old journal",
     "sharkey2022taking": "a post in a forum",
     "turan1941extremal": "an old journal",
+    "lovasz1966decomposition": "of 1966; it has no DOI",
     "waldron2018introduction": "a book; its DOI could not be looked up",
     "xia2005achieving": "its DOI could not be looked up",
 }

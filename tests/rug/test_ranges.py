@@ -14,7 +14,7 @@ END = 1e30
         (ranges.biases, [-END, END], [-1.001 * END, 1.001 * END]),
         (ranges.spreads, [0.0, END], [-1e-300, 1.001 * END]),
         (ranges.positive_spreads, [1 / END, END], [0.0, 1.001 * END]),
-        (ranges.rare, [1e-250, 1.0], [0.0, 1e-251, 1.001]),
+        (ranges.rare, [1e-280, 1.0], [0.0, 1e-281, 1.001]),
         (ranges.not_all, [1e-150, 0.999], [1e-151, 1.0]),
         (ranges.off_diagonal, [-END, END], [-1.001 * END, 1.001 * END]),
     ],

@@ -134,7 +134,8 @@ FILES = sorted(filter(Path.is_file, (ROOT / "book" / "data").rglob("*")))
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
 def test_stored_files_name_no_machine(path):
     assert re.findall(r"/(?:home|root|tmp|work|usr|opt)/", path.read_bytes().decode("latin-1")) == []
-    assert path.stat().st_size < 200_000
+    most = 1_000_000 if path.name == "bounds.safetensors" else 200_000  # proofs: a coefficient cannot be left out
+    assert path.stat().st_size < most
 
 
 def test_sources_of_a_run_are_theory_and_not_what_keeps_results():

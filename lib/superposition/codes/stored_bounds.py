@@ -124,9 +124,8 @@ def saved(path: Path, certificates: Iterable[Certificate]) -> None:
     )
 
 
-@checked(path=ranges.instance(Path))
-def certificates(path: Path | None = None) -> list[Certificate]:
-    """Read the certificates of a file, those of the book if no other is named.
+def certificates() -> list[Certificate]:
+    """Read the stored certificates.
 
     Source: ours (Theorem F). Use `certified_bound` for the bound that they prove.
 
@@ -135,7 +134,7 @@ def certificates(path: Path | None = None) -> list[Certificate]:
     >>> len(certificates()) > 9
     True
     """
-    kept = load_file(path or stored_file())
+    kept = load_file(stored_file())
     ends = np.cumsum(kept["terms"])[:-1]
     terms = zip(*(np.split(kept[name], ends) for name in ("harmonics", "phases", "mu")), strict=True)
     numbers = zip(*(kept[name].tolist() for name in ("gain", "gap", "c")), strict=True)
