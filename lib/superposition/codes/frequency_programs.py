@@ -127,7 +127,7 @@ def solve_cell(p: float, gain: float, gap: float, A: Floats, scales: Floats) -> 
         asked = np.angle(np.exp(1j * np.outer(theta, fine[kept])) @ multipliers)
         at, phi = np.r_[at, np.arange(len(HARMONICS))], np.r_[phi, asked]
         kept = np.union1d(kept, peaks)
-    return cell, bounds_of(p, cell, A)
+    return cell, bounds_of(p, cell, A)  # pyrefly: ignore[unbound-name]: the first score is above -inf
 
 
 def bounds_of(p: float, cell: Cell, A: Floats) -> Floats:

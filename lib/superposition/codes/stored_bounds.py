@@ -139,8 +139,8 @@ def certificates() -> list[Certificate]:
     terms = zip(*(np.split(kept[name], ends) for name in ("harmonics", "phases", "mu")), strict=True)
     numbers = zip(*(kept[name].tolist() for name in ("gain", "gap", "c")), strict=True)
     cells = (
-        Cell(*three, harmonics.astype(int), phases.astype(float), mu.astype(float))
-        for three, (harmonics, phases, mu) in zip(numbers, terms, strict=True)
+        Cell(gain, gap, c, harmonics.astype(int), phases.astype(float), mu.astype(float))
+        for (gain, gap, c), (harmonics, phases, mu) in zip(numbers, terms, strict=True)
     )
     steps = (tuple(islice(cells, size)) for size in kept["cells"].tolist())
     return [Certificate(p, A, phi, tuple(islice(steps, len(A) - 1))) for p, A, phi in _functions(kept)]

@@ -172,7 +172,7 @@ def clique_number_at_least(H: Graph) -> int:
     for t in range(len(H)):
         clique, common = [t], H[t].copy()
         while common.any():
-            one = max(np.flatnonzero(common), key=lambda s: int((H[s] & common).sum()))
+            one = max(np.flatnonzero(common).tolist(), key=lambda s: int((H[s] & common).sum()))
             clique.append(one)
             common &= H[one]
         best = max(best, len(clique))

@@ -35,6 +35,7 @@ _rates = ranges.real(0, 1, open_high=True)
 
 def instances_fit(W: ArrayLike, eta: ArrayLike, lambda_: ArrayLike, draws: int) -> None:
     """Refuse rates and strengths that are not one per instance, and noise that is larger than memory."""
+    W = np.asarray(W)
     for name, value in (("eta", eta), ("lambda_", lambda_)):
         if np.shape(value) not in ((), (1,), (len(W),)):
             raise ValueError(f"{name} has shape {np.shape(value)}; allowed: one number, or {len(W)}, one per instance")
