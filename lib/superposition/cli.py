@@ -188,7 +188,14 @@ def check_record(file, p):
 @click.option("--firing", type=click.Path(), metavar="FILE", help="In its place: one vector, how often each is on.")
 @click.option("--strength", type=REAL, default=0.5, show_default=True, metavar="X", help="Mean of one that is on.")
 @click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
-@click.option("--reading", type=click.Choice(["product", "tied"]), help="What a square W is; by default the product.")
+@click.option("--reading", type=click.Choice(["product", "tied", "toy", "sae"]),
+              help="What a square W is, by default the product; what linear layers are.")  # fmt: skip
+@click.option("--b-dec", type=click.Choice(["taken", "kept"]),
+              help="Whether b_dec is taken off before the encoder, where a file cannot say.")  # fmt: skip
+@click.option("--activation", type=click.Choice(["relu", "topk"]), help="Which latents pass, where a file cannot say.")
+@click.option("--k", type=WHOLE, metavar="K", help="How many latents of TopK pass, where a file cannot say.")
+@click.option("--ignore", multiple=True, metavar="NAME",
+              help="An array or setting without a part in the forward pass; may be repeated.")  # fmt: skip
 @click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
 @click.option(
     "--samples", type=WHOLE, metavar="N", help="Feature vectors to simulate; by default a few seconds of them."

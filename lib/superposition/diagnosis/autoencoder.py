@@ -7,7 +7,7 @@ of Scherlis and others (2022), effective features those of Bereska and others (2
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -166,6 +166,10 @@ def diagnose(
     strength: float = 0.5,
     instance: int | None = None,
     reading: str | None = None,
+    b_dec: str | None = None,
+    activation: str | None = None,
+    k: int | None = None,
+    ignore: Sequence[str] = (),
     samples: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -198,8 +202,16 @@ def diagnose(
         biases, which are divided by twice it; losses are in units of its square times four. Left out: 0.5.
     instance : int, optional
         Which of several models to take where the weights have a leading axis of them; the first if left out.
-    reading : {"product", "tied"}, optional
-        What a square W is; the product if left out.
+    reading : {"product", "tied", "toy", "sae"}, optional
+        What a square W is, the product if left out; or what linear layers are where their file cannot say.
+    b_dec : {"taken", "kept"}, optional
+        Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
+    activation : {"relu", "topk"}, optional
+        Of the same: which latents pass.
+    k : int, optional
+        Of the same: how many latents of TopK pass.
+    ignore : sequence of str
+        Arrays and settings of a file that no layout explains and that have no part in the forward pass.
     samples : int, optional
         Feature vectors of the simulation, at least 2; as many as take a few seconds if left out.
     seed : int
@@ -232,7 +244,9 @@ def diagnose(
     >>> found.nd, round(found.exact / 0.05**2, 4), found.triangle_free
     (1, 0.1667, True)
     """
-    weights = read(W, b, W_out, instance=instance, reading=reading)
+    weights = read(
+        W, b, W_out, instance=instance, reading=reading, b_dec=b_dec, activation=activation, k=k, ignore=ignore
+    )
     ns = weights.ns
     if ns < 2:
         raise ValueError(f"b has shape {weights.b.shape}; allowed: (ns,) with ns of 2 or more")
