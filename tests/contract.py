@@ -90,6 +90,8 @@ def broken(function, call, name, value, by_name):
             return None if in_house(refusal) else f"no refusal of ours: {refusal}"
         except FloatingPointError:  # a training that diverges says so
             return None
+        except RuntimeError as missed:  # so does a search
+            return None if str(missed).startswith("the search ended") else f"RuntimeError: {missed}"
         except Exception as error:
             return f"{type(error).__name__}: {error}"
     if np.ma.is_masked(value):

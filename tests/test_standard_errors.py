@@ -8,7 +8,7 @@ import pytest
 from scipy.stats import chi2
 from superposition import codes, decoders, features, incidental, receptive, rug
 from superposition.codes import budgets, priority_fan
-from superposition.diagnosis.ablations import ablations
+from superposition.diagnosis import ablated_losses
 from superposition.experiments import counts, noise_descent, noise_description
 from superposition.frequencies import train_unequal, tuned_losses
 from superposition.rug import rugs
@@ -183,7 +183,9 @@ CASES = (
         "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
         "budgets._rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets._noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
-        "ablations.ablations": lambda seed, _: estimate(ablations(W, 0.2, samples=300, seed=seed)["refitted"]),
+        "diagnosis.ablated_losses": lambda seed, _: estimate(
+            ablated_losses(W, 0.2, samples=300, seed=seed)["refitted"]
+        ),
         "diagnosis.diagnose": lambda seed, _: estimate(
             autoencoder.diagnose(W, B, p=0.2, samples=200, seed=seed).simulated
         ),

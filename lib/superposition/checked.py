@@ -84,7 +84,9 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
             return function(*args, **kwargs)
 
         # With the globals of the function's own module: there doctest looks whether a function is one of the module's.
-        code = types.FunctionType(guarded.__code__, inspect.unwrap(function).__globals__, closure=guarded.__closure__)
+        # Unwrapped, as a checker of annotations may have decorated either.
+        made, home = inspect.unwrap(guarded), inspect.unwrap(function).__globals__
+        code = types.FunctionType(made.__code__, home, closure=made.__closure__)
         done: Any = functools.update_wrapper(code, function)
         done.unchecked = function
         done.__doc__ = _documented(function, ranges)

@@ -14,7 +14,7 @@ def tile():
 
 
 def test_structure_of_a_graph_tile(tile):
-    found = ablations.structure(tile.W)
+    found = ablations.code_structure(tile.W)
     assert found["asymmetry"] < 1e-12 and found["level_spread"] < 1e-12
     assert (found["positive"], found["partners"], found["mutual"], found["clustering"]) == (21, 7.0, 1.0, 0.0)
     assert found["cap"] == pytest.approx(graphs._graph_row("Hoffman-Singleton")[0].max())
@@ -22,10 +22,10 @@ def test_structure_of_a_graph_tile(tile):
 
 def test_structure_of_triangles_one_way_and_of_inhibition():
     W = np.eye(6) - 0.5 * (np.kron(np.eye(2), np.ones((3, 3))) - np.eye(6))
-    assert ablations.structure(W)["clustering"] == 1.0
+    assert ablations.code_structure(W)["clustering"] == 1.0
     one_way = np.eye(6) - 0.5 * np.eye(6, k=1)
-    assert ablations.structure(one_way)["mutual"] == 0.0 and ablations.structure(one_way)["asymmetry"] > 0.3
-    assert ablations.structure(2 * np.eye(6) - 0.5)["inhibition"] == pytest.approx(1.0)
+    assert ablations.code_structure(one_way)["mutual"] == 0.0 and ablations.code_structure(one_way)["asymmetry"] > 0.3
+    assert ablations.code_structure(2 * np.eye(6) - 0.5)["inhibition"] == pytest.approx(1.0)
 
 
 def test_loudness_is_what_was_taken_off_a_symmetric_code():
@@ -38,7 +38,7 @@ def test_loudness_is_what_was_taken_off_a_symmetric_code():
 
 def test_refitted_loss_is_that_of_the_best_decoder():
     W = np.array([[1.0, -0.9, 0.2], [-0.5, 1.0, 0.1], [0.3, -0.2, 2.0]])
-    found = ablations.ablations(W, 0.1, samples=200_000, seed=0)["refitted"]
+    found = ablations.ablated_losses(W, 0.1, samples=200_000, seed=0)["refitted"]
     best = codes.best_decoder(W, 0.1).loss
     assert abs(found.mean - best) < 4 * found.se + 0.01 * best  # shifts lie on a grid of a sixth of the noise
     assert found.se < 0.03 * best
@@ -46,7 +46,7 @@ def test_refitted_loss_is_that_of_the_best_decoder():
 
 def test_ablations_of_a_graph_tile(tile):
     """Symmetrising changes nothing; without its partners it is no better than its Gaussian; with all of them it is."""
-    found = {name: one.mean for name, one in ablations.ablations(tile.W, 0.05, samples=20_000, seed=1).items()}
+    found = {name: one.mean for name, one in ablations.ablated_losses(tile.W, 0.05, samples=20_000, seed=1).items()}
     assert found["symmetric"] == pytest.approx(found["refitted"], rel=1e-9)
     assert found["gaussian"] > 1.3 * found["refitted"]
     order = [found[name] for name in ("gaussian", "exact_1", "exact_4", "exact_16")]

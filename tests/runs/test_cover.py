@@ -72,7 +72,7 @@ def test_faults_in_a_third_of_the_points_are_refused(name, monkeypatch):
     for said, mask in tried:
         run = with_answers(monkeypatch, name, mask, off)
         (report,) = certify.certify([run], minutes=1e6)
-        assert report.differing and not report.signed, said
+        assert (report.differing or report.refused) and not report.signed, said  # refused: no theory has such sizes
         monkeypatch.undo()
         monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
 

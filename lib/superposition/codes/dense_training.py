@@ -19,7 +19,7 @@ from superposition.codes.fans import Code, cone, priority_fan
 from superposition.codes.tile_search import descend_on_tiles, draw, first_weights, measured_code_loss
 
 if TYPE_CHECKING:
-    import torch
+    from superposition.devices import torch
 
 METHODS = ("plain", "loudness", "unequal", "softplus", "sparse encoder", "pruned", "growing", "shared blocks", "fans",
            "cones", "tiles")  # fmt: skip

@@ -17,7 +17,7 @@ from superposition.codes import fans
 from superposition.codes import ranges as within
 
 if TYPE_CHECKING:
-    import torch
+    from superposition.devices import torch
 
 CHUNK = 20_000  # feature vectors of the final measurement at a time
 

@@ -24,7 +24,7 @@ from superposition.decoders.dictionaries import Dictionary
 from superposition.decoders.ranges import finite, shaped, truth
 
 if TYPE_CHECKING:
-    import torch
+    from superposition.devices import torch
 
 KINDS = ("relu", "topk", "jumprelu")
 FIRST = 0.05  # of the thresholds

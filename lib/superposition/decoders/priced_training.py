@@ -20,7 +20,7 @@ from superposition.decoders.dictionary_training import SparseAutoencoder, across
 from superposition.decoders.ranges import finite, price, shaped, truth
 
 if TYPE_CHECKING:
-    import torch
+    from superposition.devices import torch
 
 
 def _starts(name, value):

@@ -7,13 +7,18 @@ its loss). There W is the product of decoder and encoder, (n, n).
 Source: ours, against The Persian Rug.
 """
 
+from superposition.diagnosis.ablations import ablated_losses, code_structure
 from superposition.diagnosis.autoencoder import Diagnosis, diagnose
 from superposition.diagnosis.feature_laws import FeatureLaw
-from superposition.diagnosis.record_verifier import check_record
+from superposition.diagnosis.record_verifier import Record, check_record, measured_record
 
 __all__ = [
     "Diagnosis",
     "FeatureLaw",
+    "Record",
+    "ablated_losses",
     "check_record",
+    "code_structure",
     "diagnose",
+    "measured_record",
 ]

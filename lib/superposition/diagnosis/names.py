@@ -126,7 +126,7 @@ def _is_loud(relative, loud):
 
 def _is_graph(relative):
     """Whether partners are mutual, at least two each, without triangles, and weights of a few sizes only."""
-    found = ablations.structure(relative)
+    found = ablations.code_structure(relative)
     sizes = np.unique(_off(relative)[~np.eye(len(relative), dtype=bool)].round(3))
     return found["partners"] >= 2 and found["mutual"] == 1 and found["clustering"] == 0 and len(sizes) <= 4
 

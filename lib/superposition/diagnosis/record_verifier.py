@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.codes import LARGEST_INHIBITION, LARGEST_WEIGHT, best_known, code_loss, simulated_code_loss
 
 EXACT = 12  # features up to which the loss is exact
@@ -47,6 +48,7 @@ class Record:
         )
 
 
+@checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))
 def check_record(
     W: ArrayLike,
     b: ArrayLike,
@@ -77,11 +79,6 @@ def check_record(
     -------
     Record
 
-    Raises
-    ------
-    ValueError
-        If an argument is outside its range.
-
     Notes
     -----
     Source: ours. The best known code is that of `superposition.codes.best_known`.
@@ -93,13 +90,14 @@ def check_record(
     >>> check_record(fan.W, fan.b, 0.05).is_record
     False
     """
-    ns, rank, loss, se = measured(W, b, p, nd=nd, samples=samples, seed=seed)
+    ns, rank, loss, se = measured_record(W, b, p, nd=nd, samples=samples, seed=seed)
     p = float(p)
     best = best_known(p, rank / ns)
     return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
 
 
-def measured(
+@checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))
+def measured_record(
     W: ArrayLike,
     b: ArrayLike,
     p: float,
@@ -108,7 +106,14 @@ def measured(
     samples: int = 400_000,
     seed: int = 0,
 ) -> tuple[int, int, float, float]:
-    """Features, dimensions, loss and its standard error (0: exact) of a code, by the arguments of `check_record`."""
+    """Return features, dimensions, loss and standard error (0: exact) of a code, by the arguments of `check_record`.
+
+    Examples
+    --------
+    >>> ns, rank, loss, se = measured_record([[1.0, -1.0], [-1.0, 1.0]], [0.0, 0.0], 0.05)
+    >>> ns, rank, round(loss, 7), se
+    (2, 1, 0.0004167, 0.0)
+    """
     W = checks.real("W", checks.array("W", W, "ns ns"), -LARGEST_INHIBITION, LARGEST_WEIGHT)
     b = checks.real("b", checks.array("b", b, W.shape[:1]), -LARGEST_WEIGHT, LARGEST_WEIGHT)
     ns, p = len(b), checks.number("p", p, 0, 1, open_low=True, open_high=True)

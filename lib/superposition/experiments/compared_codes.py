@@ -84,18 +84,18 @@ def _weights(name):
 
 def recorded_code(*, name: Name, p: RecordProbability, device: str = "cpu") -> dict[str, float | int]:
     """Measure a code of the table of records as ``superposition record check`` does."""
-    from superposition.diagnosis import record_verifier
+    from superposition import diagnosis
 
     found = _weights(name)
     nd = len(found["W_in"]) if "W_in" in found else None
-    ns, rank, loss, se = record_verifier.measured(found["W"], found["b"], p, nd=nd)
+    ns, rank, loss, se = diagnosis.measured_record(found["W"], found["b"], p, nd=nd)
     return {"ns": ns, "nd": rank, "loss": loss, "loss_se": se}
 
 
 def beside_best(columns: Columns) -> Columns:
     """The loss of each code over the best known, and whether it is a record."""
     from superposition.codes import best_known
-    from superposition.diagnosis.record_verifier import Record
+    from superposition.diagnosis import Record
 
     ns, nd, p, loss, se = (columns[name].tolist() for name in ("ns", "nd", "p", "loss", "loss_se"))
     best = [best_known(q, m / n) for q, m, n in zip(p, nd, ns, strict=True)]

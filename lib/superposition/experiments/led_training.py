@@ -47,17 +47,17 @@ def ablated_autoencoder(
     *, ns: Features, p: Probability, r: Ratio, steps: Steps, samples: Samples, seed: Seed, device: str = "cpu"
 ) -> dict[str, float | int]:
     """Train one autoencoder by the earlier protocol, describe W, and take its structure away piece by piece."""
-    from superposition.diagnosis.ablations import ablations, structure
+    from superposition import diagnosis
     from superposition.rug import train_autoencoder
 
     nd = max(1, round(checks.number("r", r, 0, 1, open_low=True, open_high=True) * ns))
     model = train_autoencoder(ns, nd, p, steps=steps, protocol="earlier", seed=seed, device=device)
     W = (model.W_out @ model.W_in).astype(float)
-    losses = ablations(W, p, samples=samples, seed=seed)
+    losses = diagnosis.ablated_losses(W, p, samples=samples, seed=seed)
     return {
         "nd": nd,
         "trained_loss": model.loss,
-        **structure(W),
+        **diagnosis.code_structure(W),
         **{f"{name}_loss": found.mean for name, found in losses.items()},
         "refitted_loss_se": losses["refitted"].se,
     }

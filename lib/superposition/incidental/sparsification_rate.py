@@ -42,7 +42,7 @@ def balanced_norm(l1_norm: ArrayLike, lambda_: float) -> np.ndarray:
     return np.where(pull <= 0.25, 0.5 + np.sqrt(np.maximum(0.25 - pull, 0)), np.nan)
 
 
-def shapes_fit(l1_norm: np.ndarray, relative_variance: np.ndarray) -> None:
+def shapes_fit(l1_norm: ArrayLike, relative_variance: ArrayLike) -> None:
     """Refuse arrays of different shapes."""
     one, other = np.shape(l1_norm), np.shape(relative_variance)
     if one and other and one != other:

@@ -17,8 +17,9 @@ from superposition.rug.ranges import autoencoder, features_fit, vectors
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    import torch
     from numpy.typing import ArrayLike
+
+    from superposition.devices import torch
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from superposition.ranges import LARGEST
 
 MOST = 2**24  # features of a rug: beyond, one vector of them is over 128 MB
 MOST_NUMBERS = 2**28  # of feature vectors that are held at once: 2 GB
-RAREST = 1e-250  # below, the logarithms and squares of what is computed from p leave the range of float64
+RAREST = 1e-280  # below, what is computed from p leaves the range of float64
 FURTHEST = 30.0  # standard deviations beyond [0, 1] at which a posterior is still resolved
 
 
@@ -47,7 +47,7 @@ def positive_spreads(name: str, value: Any) -> np.ndarray:
 
 
 def rare(name: str, value: Any) -> np.ndarray:
-    """Probability that a feature is on, in [1e-250, 1], one or an array."""
+    """Probability that a feature is on, in [1e-280, 1], one or an array."""
     return checks.real(name, value, RAREST, 1)
 
 
