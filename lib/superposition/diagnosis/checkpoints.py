@@ -8,6 +8,7 @@ are no data). The program itself needs the standard library alone, no torch.
 
 from __future__ import annotations
 
+import _compat_pickle
 import io
 import json
 import pickle
@@ -17,11 +18,13 @@ import zipfile
 from pathlib import Path
 from typing import Any
 
-SECONDS, BYTES = 5, 2**30  # of the program
+SECONDS, BYTES = 1, 2**30  # of the program: of its processor, of its memory
+WAIT = 20  # seconds that a busy machine may take for it
 MOST_PICKLE = 2**24  # bytes of the pickle beside the numbers
 MOST_NAMES = 10_000
 DEEPEST, LONGEST = 6, 200  # settings inside settings, and how many of them or letters in one
 INNER = ("state_dict", "model_state_dict", "model", "weights", "params", "module", "sae", "autoencoder")
+CONFIGS = ("cfg", "config", "hyper_parameters", "hparams", "args")  # where a checkpoint keeps its settings
 KINDS = {
     "Double": "F64", "Float": "F32", "Half": "F16", "BFloat16": "BF16", "Long": "I64", "Int": "I32", "Short": "I16",
     "Char": "I8", "Byte": "U8", "Bool": "BOOL",
@@ -42,12 +45,12 @@ def listing(path: Path) -> dict[str, Any]:
     """What the program found, or a ValueError that says why it found nothing."""
     command = [sys.executable, "-I", "-S", __file__, str(path)]
     try:
-        ran = subprocess.run(command, capture_output=True, timeout=2 * SECONDS, check=False)
+        ran = subprocess.run(command, capture_output=True, timeout=WAIT, check=False)
         found = json.loads(ran.stdout)
     except subprocess.TimeoutExpired:
-        raise ValueError(f"more than {2 * SECONDS} seconds") from None
+        raise ValueError(f"more than {WAIT} seconds") from None
     except ValueError:  # killed by a limit: no answer
-        raise ValueError(f"more than {SECONDS} seconds or {BYTES >> 20} MB for the names of its tensors") from None
+        raise ValueError(f"more than {SECONDS} second or {BYTES >> 20} MB for the names of its tensors") from None
     if "error" in found:
         raise ValueError(found["error"])
     return found
@@ -60,18 +63,16 @@ class _Inert:
     state: Any = None
 
     def __new__(cls, *args: object, **kwargs: object) -> _Inert:
-        made = object.__new__(cls)
-        made.args, made.items = args, {}
-        return made
+        return object.__new__(cls)
 
     def __setstate__(self, state: object) -> None:
         self.state = state
 
     def __setitem__(self, name: object, value: object) -> None:
-        self.items[str(name)] = value
+        """Keep nothing: a container of a foreign class is no setting."""
 
     def append(self, value: object) -> None:
-        """Keep nothing: a list of a foreign class is no setting."""
+        """Keep nothing."""
 
     extend = append
 
@@ -84,8 +85,6 @@ class _Dict(dict):
 
     def __setstate__(self, state: object) -> None:
         """Keep nothing."""
-
-    __hash__ = object.__hash__
 
 
 class _Tensor:
@@ -104,6 +103,10 @@ def _rebuilt_v3(storage, offset, shape, stride, grad, hooks, dtype, *rest):
     return _rebuilt((dtype.origin.rpartition(".")[2], *storage[1:]), offset, shape, stride)
 
 
+def _unreadable(kind):
+    return lambda *args: _Tensor((kind, "", 0), 0, [1], [1])
+
+
 def _parameter(data, *rest):
     return data
 
@@ -116,6 +119,10 @@ KNOWN = {
     "torch._utils._rebuild_tensor_v2": _rebuilt, "torch._utils._rebuild_tensor": _rebuilt,
     "torch._utils._rebuild_tensor_v3": _rebuilt_v3, "torch._utils._rebuild_parameter": _parameter,
     "torch._utils._rebuild_parameter_with_state": _parameter, "torch._tensor._rebuild_from_type_v2": _of_type,
+    "torch._utils._rebuild_sparse_tensor": _unreadable("sparse"),
+    "torch._utils._rebuild_qtensor": _unreadable("quantised"),
+    "torch._utils._rebuild_sparse_csr_tensor": _unreadable("sparse"),
+    "torch._utils._rebuild_meta_tensor_no_storage": _unreadable("meta"),
     "collections.OrderedDict": _Dict, "collections.defaultdict": lambda *args: _Dict(), "torch.Size": list,
 }  # fmt: skip
 
@@ -128,7 +135,8 @@ class _Reader(pickle.Unpickler):
         self.names = names
 
     def find_class(self, module: str, name: str) -> Any:
-        origin = f"{module.replace('__builtin__', 'builtins')}.{name}"
+        module, name = _compat_pickle.NAME_MAPPING.get((module, name), (module, name))  # protocol 2 has Python 2's
+        origin = f"{_compat_pickle.IMPORT_MAPPING.get(module, module)}.{name}"
         if origin in KNOWN:
             return KNOWN[origin]
         self.names.add(origin)
@@ -212,8 +220,9 @@ def _weights(found):
         for name, one in list(beside.items())[:MOST_NAMES]:
             if name == inner:
                 continue
-            spread = isinstance(one, _Inert) and isinstance(one.state, dict)  # a config class: its fields are settings
-            settings.update(_plain(one.state) if spread else {str(name)[:LONGEST]: _plain(one)})
+            one = one.state if isinstance(one, _Inert) and isinstance(one.state, dict) else one
+            spread = name in CONFIGS and isinstance(one, dict)  # its fields are settings
+            settings.update(_plain(one) if spread else {str(name)[:LONGEST]: _plain(one)})
         if inner is None:
             return {str(name): one for name, one in found.items() if isinstance(one, _Tensor)}, settings, None
         found = found[inner]

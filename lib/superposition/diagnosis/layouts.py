@@ -235,8 +235,9 @@ LAYOUTS = (
            "n_forward_passes_since_fired:-",
            _words("architecture activation_fn activation_fn_str apply_b_dec_to_input hook_point hook_name "
                   "sae_lens_version"),
-           RUN | _words("architecture d_out activation_fn activation_fn_str activation_fn_kwargs apply_b_dec_to_input k "
-                        "normalize_activations finetuning_scaling_factor rescale_acts_by_decoder_norm"), _saelens),
+           RUN | _words("architecture d_out activation_fn activation_fn_str activation_fn_kwargs k "
+                        "apply_b_dec_to_input normalize_activations finetuning_scaling_factor "
+                        "rescale_acts_by_decoder_norm"), _saelens),
     Layout("dictionary_learning", "github.com/saprmarks/dictionary_learning 60ec6bf; dictionary-learning 0.1.0",
            "f(W_enc (h - b_dec) + b_enc); AutoEncoderNew and JumpReluAutoEncoder take nothing off",
            SAE + "k:k? threshold:threshold group_sizes:-", _words("trainer"), _words("trainer buffer"),
