@@ -198,7 +198,7 @@ def test_a_better_code_is_a_record(tmp_path, monkeypatch):
     ("content", "p", "said"),
     [
         (None, 0.1, "is no file; allowed: a file or folder with weights"),
-        ({"W": np.eye(3)}, 0.1, "holds W (3, 3); allowed: W_in, W_out"),
+        ({"W": np.eye(3), "b": np.zeros(3), "c": np.ones(3)}, 0.1, "does not explain c; allowed: --ignore NAME"),
         ({"W": np.eye(3), "b": np.zeros(2)}, 0.1, "do not fit; allowed: W (ns, ns), or tied"),
         ({"W": np.full((2, 2), np.inf), "b": np.zeros(2)}, 0.1, "W = inf"),
         ({"W": np.eye(3), "b": np.zeros(3)}, 0, "p = 0 is out of range"),
@@ -268,7 +268,7 @@ def test_weights_whose_product_is_too_large_are_refused_without_a_warning(tmp_pa
     large = {"W_in": np.full((1, 2), 1e200), "W_out": np.full((2, 1), 1e200), "b": np.zeros(2)}
     save_file(large, tmp_path / "file")
     done = command(tmp_path / "file", "--p", 0.1)
-    assert done.exit_code == 2 and done.stderr == f"Error: W = inf is out of range; allowed: {allowed}\n"
+    assert done.exit_code == 2 and done.stderr == f"Error: W_out W_in = inf is out of range; allowed: {allowed}\n"
     assert not recwarn.list
 
 

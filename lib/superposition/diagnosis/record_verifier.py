@@ -105,7 +105,8 @@ def of_file(path: str | os.PathLike, p: float, instance: int | None = None) -> R
         raise ValueError(f"path = {checks.shown(path)} is a sparse autoencoder; allowed: toy models ReLU(W x + b)")
     if found.ns > MOST:
         raise ValueError(f"path = {checks.shown(path)} has {found.ns} features; allowed: at most {MOST} for a record")
-    return check_record(found.rows(0, found.ns), found.b, p, nd=None if found.W_in is None else len(found.W_in))
+    W = checks.real("W_out W_in", found.rows(0, found.ns), open_low=True, open_high=True)
+    return check_record(W, found.b, p, nd=None if found.W_in is None else len(found.W_in))
 
 
 @checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))
