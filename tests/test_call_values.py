@@ -1,8 +1,7 @@
-"""What the theory's functions give for the calls of the contract, and for those of what stands behind the faces.
+"""Values of every public function at the calls of the contract: a snapshot, which detects change and not correctness.
 
-It is what was stored. That says nothing of what is right, which the other tests do. It says that no default, no factor
-and no setting has changed unasked. After a change that was meant: ``python tests/test_call_values.py`` stores anew, and
-names what is other.
+No default, no factor and no setting changes unasked. After a change that was meant, ``python tests/test_call_values.py``
+stores the values anew and names the calls that differ.
 """
 
 import copy
@@ -12,7 +11,6 @@ import warnings
 from collections import Counter
 from pathlib import Path
 
-import calls_behind
 import numpy as np
 import pytest
 import superposition
@@ -43,7 +41,7 @@ def calls():
             for side in SIDES if shares else ():
                 moved = {key: SIDES[side](value) for key, value in shares.items()}
                 found[f"{name} {count[name]} {side}"] = function, call | moved
-    return found | {f"behind {name}": (call, {}) for name, call in calls_behind.CALLS.items()}
+    return found
 
 
 CALLS = calls()

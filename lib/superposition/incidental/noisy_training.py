@@ -33,7 +33,7 @@ DIVERGED = 1e6  # weights of this size are on their way to infinity
 _rates = ranges.real(0, 1, open_high=True)
 
 
-def instances_fit(W: np.ndarray, eta: np.ndarray, lambda_: np.ndarray, draws: int) -> None:
+def instances_fit(W: ArrayLike, eta: ArrayLike, lambda_: ArrayLike, draws: int) -> None:
     """Refuse rates and strengths that are not one per instance, and noise that is larger than memory."""
     for name, value in (("eta", eta), ("lambda_", lambda_)):
         if np.shape(value) not in ((), (1,), (len(W),)):
