@@ -222,6 +222,31 @@ def diagnose(file, firing, figure, **options):
             _say(f"drew {path}")
 
 
+@main.command()
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
+@click.option("--l0", type=REAL, metavar="L0", help="How many latents are on, of the files that do not say it.")
+@click.option("--table", type=click.Path(), required=True, metavar="PATH", help="Where to write the table, as CSV.")
+@click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
+def survey(folders, l0, table, figure):
+    """Measure every file of weights in the FOLDERs: one table, and one figure that places all of them.
+
+    A file that is refused has a row with the reason.
+    """
+    with _refusals():
+        from superposition.diagnosis import survey as surveying
+
+        path = None if figure is None else _drawable(figure)
+        paths, table = surveying.found(folders), _writable("table", table)
+        with _bar("survey", "file", delay=2) as progress:
+            rows = surveying.table(paths, l0, progress=progress)
+        surveying.write(rows, table)
+        refused = sum(bool(row["refused"]) for row in rows)
+        _say(f"wrote {table}: {len(rows) - refused} files, and {refused} that were refused")
+        if path is not None:
+            surveying.draw(rows).savefig(path, dpi=150)
+            _say(f"drew {path}")
+
+
 def _density(path, p):
     """How often each feature is on, from a file, unless it was said already."""
     from superposition.diagnosis import files
@@ -240,9 +265,14 @@ def _drawable(path):
     allowed = sorted(Figure().canvas.get_supported_filetypes())
     if path.rpartition(".")[2] not in allowed:
         raise ValueError(f"figure = {path} has an unknown ending; allowed: {', '.join(allowed)}")
+    return _writable("figure", path)
+
+
+def _writable(name, path):
+    """A path that can be written, or a refusal before anything has been computed."""
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"figure = {path} cannot be written; allowed: a file in a folder that can be written")
+        raise ValueError(f"{name} = {path} cannot be written; allowed: a file in a folder that can be written")
     return path
 
 

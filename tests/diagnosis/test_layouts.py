@@ -7,6 +7,7 @@ import json
 
 import numpy as np
 import pytest
+import superposition
 from safetensors.numpy import save_file
 from superposition.diagnosis import layouts, reading
 
@@ -165,6 +166,14 @@ def test_a_file_that_cannot_say_is_asked_about(said, own, tmp_path):
     words, other = found.otherwise
     assert words == f"b_dec {'kept' if said == 'taken' else 'taken'}"
     np.testing.assert_allclose(outputs(other), relu(KEPT) if said == "taken" else relu(TAKEN), atol=1e-12)
+
+
+def test_a_report_has_the_loss_in_the_other_reading(tmp_path):
+    found = superposition.diagnose(written(tmp_path, named()), l0=3, b_dec="kept", activation="relu", samples=4000)
+    other = superposition.diagnose(written(tmp_path, named()), l0=3, b_dec="taken", activation="relu", samples=4000)
+    [line] = [line for line in str(found).splitlines() if line.startswith("otherwise")]
+    assert "with b_dec taken, as the file does not say, the loss is about" in line
+    assert float(line.split()[-1]) == pytest.approx(other.loss, rel=0.15) != pytest.approx(found.loss, rel=0.15)
 
 
 def test_what_was_said_for_nothing_is_refused(tmp_path):

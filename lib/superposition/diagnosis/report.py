@@ -11,6 +11,7 @@ from superposition.diagnosis import ablations
 from superposition.rug import meanfield
 
 MEANT = 0.8  # of the loss of Gaussian noise: a code with less does not lose what noise costs
+OTHERS = 1000  # feature vectors on which another reading is tried
 WORTH = 0.05  # of the loss: what gains less is not named
 
 
@@ -71,6 +72,8 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
     """Name and text of each line of numbers."""
     if found.weights.told:
         yield "read as", "; ".join(found.weights.told)
+    if found.weights.otherwise:
+        yield "otherwise", _otherwise(found)
     yield "size", _size(found)
     count = {name: int((found.kind == name).sum()) for name in ("heard", "dropped", "dead")}
     rows, heard = found.rows, found.heard
@@ -91,6 +94,14 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
     apart = "" if found.partner is None else f"; {found.partner:.4g} with the strongest rival apart"
     yield "formula", f"{found.gaussian:.4g} with Gaussian noise{apart}"
     yield "caution", _caution(found)
+
+
+def _otherwise(found):
+    """The loss in the other reading of a file that does not say which is right."""
+    words, other = found.weights.otherwise
+    x = found.population.draw(OTHERS, np.random.default_rng(0))
+    loss = ((other.outputs(other.drive(x)) - x) ** 2).mean()
+    return f"with {words}, as the file does not say, the loss is about {loss:.3g}"
 
 
 def _size(found):

@@ -1,0 +1,143 @@
+"""Many files of weights in one table and one figure: what the directions of each release have of superposition.
+
+Source: ours; the measures are those of `superposition.diagnosis.diagnose`. A file that is refused has its sentence in
+the table.
+"""
+
+from __future__ import annotations
+
+import csv
+import os
+import re
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import checks
+from superposition.diagnosis import autoencoder, files
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+COLUMNS = ("release", "layer", "layout", "width", "inputs", "L0", "noise over least", "effective dimensions",
+           "partners", "rank", "capacity", "twins", "dead", "refused")  # fmt: skip
+SAMPLES = 20_000  # feature vectors: of them only the dead ones are taken
+TWIN = 0.9  # cosine of two directions from which on they are twins
+BLOCK = 1024  # rows of cosines at a time
+MOST = 10_000  # files
+LAYER = re.compile(r"(?:layers?|blocks|L)[._-]?(\d+)")
+AXES = (("L0", "noise over least"), ("width", "effective dimensions"), ("noise over least", "capacity"))
+
+Row = dict[str, str | int | float]
+
+
+def found(folders: Sequence[str | os.PathLike]) -> list[Path]:
+    """Every file of weights in these folders and in the folders below them."""
+    paths = []
+    for folder in map(Path, folders):
+        if not folder.exists():
+            raise ValueError(
+                f"folder = {checks.shown(str(folder))} is not there; allowed: folders and files of weights"
+            )
+        below = [folder] if folder.is_file() else sorted(folder.rglob("*"))
+        paths += [
+            one for one in below if one.is_file() and one.suffix in files.ENDINGS and one.stem not in files.BESIDE
+        ]
+    if not 0 < len(paths) <= MOST:
+        raise ValueError(f"folders = {checks.shown(list(map(str, folders)))} hold {len(paths)} files of weights; "
+                         f"allowed: 1 to {MOST}")  # fmt: skip
+    return paths
+
+
+def _is_weights(path):
+    return path.suffix in files.ENDINGS and path.stem not in files.BESIDE and path.is_file()
+
+
+def table(
+    paths: Sequence[Path], l0: float | None = None, seed: int = 0, progress: Callable[[int, int], None] | None = None
+) -> list[Row]:
+    """One row of each file; ``l0`` is that of the files that do not say theirs."""
+    rows = []
+    for done, path in enumerate(paths, 1):
+        rows.append(_row(path, l0, seed))
+        if progress is not None:
+            progress(done, len(paths))
+    return rows
+
+
+def _row(path, l0, seed):
+    release, layer = _place(path)
+    row: Row = {**dict.fromkeys(COLUMNS, ""), "release": release, "layer": layer}
+    try:
+        got = autoencoder.diagnose(path, l0=None if _has_k(path) else l0, samples=SAMPLES, seed=seed)
+    except ValueError as error:
+        return row | {"refused": files.cut(str(error))}
+    D = got.weights.W_in
+    return row | {
+        "layout": got.weights.layout, "width": got.ns, "inputs": got.nd, "L0": _short(got.p * got.ns),
+        "noise over least": _short(got.sigma / got.sigma_bound) if got.sigma_bound else "",
+        "effective dimensions": "" if D is None else _short(effective(D)), "partners": _short(got.partners),
+        "rank": got.rank, "capacity": _short(got.capacity), "twins": "" if D is None else twins(D),
+        "dead": int((got.kind == "dead").sum()),
+    }  # fmt: skip
+
+
+def _has_k(path):
+    """Whether the file says itself how many latents are on."""
+    return autoencoder.read(path).k is not None
+
+
+def _short(value):
+    return float(f"{value:.4g}")
+
+
+def _place(path):
+    """Release and layer, from the names of the folders."""
+    parts = [part for part in path.parts[:-1] if part not in ("/", "checkpoints")] or [path.stem]
+    numbers = [one[1] for part in reversed(parts) if (one := LAYER.search(part))]
+    return checks.printable("/".join(parts[-2:])).lstrip("=+-@"), numbers[0] if numbers else ""
+
+
+def effective(D: NDArray[np.floating]) -> float:
+    """Participation ratio of the directions (inputs, latents), each of length one: (tr C)² / tr C²."""
+    unit = D / np.maximum(np.linalg.norm(D, axis=0), 1e-300)
+    C = unit @ unit.T
+    return float(np.trace(C) ** 2 / np.sum(C**2))
+
+
+def twins(D: NDArray[np.floating]) -> int:
+    """How many of the directions (inputs, latents) have another one within a cosine of .9."""
+    unit = D / np.maximum(np.linalg.norm(D, axis=0), 1e-300)
+    count = 0
+    for start in range(0, unit.shape[1], BLOCK):
+        cosines = unit[:, start : start + BLOCK].T @ unit
+        cosines[np.arange(len(cosines)), start + np.arange(len(cosines))] = 0
+        count += int((cosines.max(axis=1) > TWIN).sum())
+    return count
+
+
+def write(rows: Sequence[Row], path: str | os.PathLike) -> None:
+    """The table as CSV."""
+    with open(path, "w", newline="", encoding="utf-8") as file:
+        writer = csv.DictWriter(file, COLUMNS)
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def draw(rows: Sequence[Row]) -> Figure:
+    """All releases on three maps: noise, effective dimensions, capacity."""
+    import matplotlib.pyplot as plt
+
+    fig, axes = plt.subplots(1, 3, figsize=(12, 3.8), layout="constrained")
+    for ax, (x, y) in zip(axes, AXES, strict=True):
+        shown = [row for row in rows if row[x] != "" and row[y] != ""]
+        for i, row in enumerate(shown):
+            name = f"{row['release']}".replace("$", r"\$")
+            ax.plot([row[x]], [row[y]], "o", color=f"C{i % 10}", label=name if ax is axes[0] else None)
+        ax.set(xlabel=x, ylabel=y, xscale="log")
+    if rows:
+        fig.legend(fontsize=6, loc="outside lower center", ncols=3, frameon=False)
+    return fig
