@@ -190,7 +190,8 @@ def check_record(file, p, instance):
               help="What a square W is, by default the product; what linear layers are.")  # fmt: skip
 @click.option("--b-dec", type=click.Choice(["taken", "kept"]),
               help="Whether b_dec is taken off before the encoder, where a file cannot say.")  # fmt: skip
-@click.option("--activation", type=click.Choice(["relu", "topk"]), help="Which latents pass, where a file cannot say.")
+@click.option("--activation", type=click.Choice(["relu", "topk", "jumprelu"]),
+              help="Which latents pass, where a file cannot say.")  # fmt: skip
 @click.option("--k", type=WHOLE, metavar="K", help="How many latents of TopK pass, where a file cannot say.")
 @click.option("--ignore", multiple=True, metavar="NAME",
               help="An array or setting without a part in the forward pass; may be repeated.")  # fmt: skip

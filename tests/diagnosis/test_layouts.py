@@ -117,7 +117,10 @@ def test_openai_s_autoencoders(k, tmp_path):
     state["activation_state_dict"] = {} if k is None else {"k": k, "postact_fn": "ReLU"}
     torch.save(state, tmp_path / "ae.pt")
     own = relu(TAKEN) if k is None else topk(TAKEN)
-    np.testing.assert_allclose(outputs(reading.read(tmp_path / "ae.pt")), own, atol=1e-12)
+    for given in (tmp_path / "ae.pt", state):
+        np.testing.assert_allclose(outputs(reading.read(given)), own, atol=1e-12)
+    with pytest.raises(ValueError, match="--activation relu, topk"):
+        reading.read(of_openai())
 
 
 def test_saelens_before_six_names_its_activation_otherwise(tmp_path):
@@ -188,6 +191,9 @@ def test_dictionary_learning_without_its_settings_is_asked_about(tmp_path):
     with pytest.raises(ValueError, match="--activation"):
         reading.read(path)
     np.testing.assert_allclose(outputs(reading.read(path, activation="topk")), topk(TAKEN), atol=1e-12)
+    np.testing.assert_allclose(outputs(reading.read(path, activation="jumprelu")), jumprelu(TAKEN, 0.2), atol=1e-12)
+    with pytest.raises(ValueError, match="--activation relu, topk"):
+        reading.read(written(tmp_path, named()), b_dec="kept", activation="jumprelu")
 
 
 def test_sparsify_without_its_settings_is_asked_for_k(tmp_path):

@@ -206,7 +206,7 @@ def diagnose(
         What a square W is, the product if left out; or what linear layers are where their file cannot say.
     b_dec : {"taken", "kept"}, optional
         Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
-    activation : {"relu", "topk"}, optional
+    activation : {"relu", "topk", "jumprelu"}, optional
         Of the same: which latents pass.
     k : int, optional
         Of the same: how many latents of TopK pass.

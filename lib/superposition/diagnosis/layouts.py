@@ -9,6 +9,7 @@ that may be absent, ``-`` one that the forward pass does not use.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple
 
@@ -163,9 +164,9 @@ def _llama_scope(settings, parts):
 
 
 def _openai(settings, parts):
-    kind, state = settings.get("activation", "ReLU"), settings.get("activation_state_dict") or {}
-    if kind == "ReLU":
-        return Pass(True, "relu")
+    kind, state = settings.get("activation"), settings.get("activation_state_dict") or {}
+    if kind in (None, "ReLU"):
+        return Pass(True, None if kind is None else "relu")
     if kind != "TopK" or not isinstance(state, dict) or state.get("postact_fn", "ReLU") != "ReLU":
         raise refuse("activation", kind, "ReLU, or TopK with the postact_fn ReLU")
     return Pass(True, "topk", state.get("k"), told=("inputs have passed its layer norm already",))
@@ -312,7 +313,7 @@ OTHERS = {
     "fc_logvar.weight": "a variational autoencoder", "w_enc_glu": "an autoencoder with a gated encoder",
     "running_mean": "a model with a norm", "running_var": "a model with a norm",
 }  # fmt: skip
-INSIDE = ("block", "layers.", "mlp", "attn", "transformer", "h.")  # prefixes of a part of a network
+INSIDE = re.compile(r"(^|\.)(h|transformer|mlp|attn\w*)\.|blocks?\.|layers\.")  # of names in a larger network
 PATHS = ("transcoder", "crosscoder", "embedding")  # folders of models that share their arrays' names with others
 TOY_MUST = {  # settings of a toy model that have to be what its layout means
     "activation": ("relu", "ReLU"), "act_fn": ("relu", "ReLU"), "activation_fn": ("relu", "ReLU"),

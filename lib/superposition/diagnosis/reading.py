@@ -15,7 +15,7 @@ from superposition.diagnosis import files, layouts
 from superposition.diagnosis.files import CONVERT, cut
 
 READINGS = ("product", "tied", "toy", "sae")
-B_DEC, ACTIVATIONS = ("taken", "kept"), ("relu", "topk")
+B_DEC, ACTIVATIONS = ("taken", "kept"), ("relu", "topk", "jumprelu")
 WRAPPERS = ("module.", "_orig_mod.")  # of DataParallel and torch.compile
 ALLOWED = (
     "W_in, W_out and b; encoder.weight, decoder.weight and their biases; W_enc, W_dec, b_enc and b_dec; W and b or "
@@ -102,7 +102,7 @@ def read(
     if isinstance(W, (str, os.PathLike, Mapping)):
         if b is not None or W_out is not None:
             raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, W, which has the bias")
-        found = files.Opened(W, {}, "the weights") if isinstance(W, Mapping) else files.opened(W)
+        found = _mapping(W) if isinstance(W, Mapping) else files.opened(W)
         with files.untrusted(found.where):
             return _named(found, said)
     if b is None:
@@ -111,6 +111,14 @@ def read(
         return _named(files.Opened({"W": W, "b": b}, {}, "W"), said)
     checks.real("W", files.plain(W), open_low=True, open_high=True)  # under the name that the caller knows
     return _named(files.Opened({"W_in": W, "W_out": W_out, "b": b}, {}, "W"), said)
+
+
+def _mapping(given):
+    """Arrays by name, and what else a state dictionary holds."""
+    settings = {str(name): one for name, one in given.items() if isinstance(one, (str, bool, dict, type(None)))}
+    return files.Opened(
+        {name: one for name, one in given.items() if str(name) not in settings}, settings, "the weights"
+    )
 
 
 class _Said(NamedTuple):
@@ -147,7 +155,7 @@ def _without(found, ignore):
 
 
 def _shape(one):
-    return tuple(one.shape) if hasattr(one, "shape") else np.shape(one)
+    return tuple(one.shape) if hasattr(one, "shape") else checks.real("an array", one, open_low=True).shape
 
 
 def _layout(arrays, settings, problem, found):
@@ -196,7 +204,7 @@ def _refuse_others(plain, arrays, problem, found):
         kind = layouts.OTHERS.get(last, layouts.OTHERS.get(two))
         if kind is not None:
             raise ValueError(f"{problem}: {cut(original)} is of {kind}; allowed: {layouts.MODEL}, and toy models")
-        if any(part in name for part in layouts.INSIDE):
+        if layouts.INSIDE.search(name):
             raise ValueError(f"{problem}: {cut(original)} is a part of a larger network; allowed: a model by itself")
         if last in ("w_enc", "w_dec") and len(_shape(arrays[original])) > 2:
             raise ValueError(f"{problem}: a crosscoder or several autoencoders; allowed: one autoencoder")
@@ -366,8 +374,9 @@ def _sae(row, roles, found, said, problem, told):
 def _answered(found, said, matters, problem):
     """The forward pass with what the reader said where the file says nothing."""
     asked = [] if found.taken is not None or not matters or said.b_dec else ["--b-dec taken, kept"]
-    asked += [] if found.gate is not None or said.activation else ["--activation relu, topk"]
     gate = found.gate or said.activation
+    ways = ACTIVATIONS if found.threshold is not None else ACTIVATIONS[:2]
+    asked += [] if gate in ACTIVATIONS and (found.gate or gate in ways) else [f"--activation {', '.join(ways)}"]
     asked += ["--k NUMBER"] if gate == "topk" and found.k is None and said.k is None else []
     if asked:
         raise ValueError(f"{problem}, and neither they nor settings beside them say all of the forward pass; allowed: "

@@ -77,7 +77,7 @@ def _row(path, l0, seed):
         return row | {"refused": files.cut(str(error))}
     D = got.weights.W_in
     return row | {
-        "layout": got.weights.layout, "width": got.ns, "inputs": got.nd, "L0": _short(got.p * got.ns),
+        "layout": got.weights.layout, "width": got.ns, "inputs": got.nd, "L0": _short((got.p or 0) * got.ns),
         "noise over least": _short(got.sigma / got.sigma_bound) if got.sigma_bound else "",
         "effective dimensions": "" if D is None else _short(effective(D)), "partners": _short(got.partners),
         "rank": got.rank, "capacity": _short(got.capacity), "twins": "" if D is None else twins(D),
