@@ -86,10 +86,6 @@ def allowed(field: FieldInfo) -> str:
     field : pydantic.fields.FieldInfo
         A field of a model. Its description, where it has one, is used as it stands.
 
-    Returns
-    -------
-    str
-
     Examples
     --------
     >>> from pydantic import BaseModel

@@ -10,6 +10,7 @@ ROW = np.array([0.3, -0.2, 0.1])
 SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 WIDE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2]])
 RATIOS = np.array([0.1, 0.4])
+FIRST = codes.certificates()[0]
 AT = {"p": 0.05, "r": 0.2}
 POINTS = [("a", 0.0, 1.0), ("b", 0.5, 0.9), ("c", 1.0, 0.0)]
 MIXED = codes.hull(0.05, points=10)
@@ -33,6 +34,16 @@ CALLS = [
     (codes.annealed_levels, {"m": 2, "n": 4, "start": "random"} | WALK),
     (codes.antipodal_constant, {"r": 0.2}),
     (codes.antipodal_optimum, AT),
+    (codes.averaged_share, {"alpha": 0.5, "beta": 2.0}),
+    (codes.best_bound, AT),
+    (codes.certified_bound, AT),
+    (codes.lies_below, {"p": FIRST.p, "cell": FIRST.cells[0][0]}),
+    (codes.proves, {"p": FIRST.p, "cell": FIRST.cells[0][0], "A": float(FIRST.A[0]), "phi": float(FIRST.phi[0])}),
+    (codes.credit, {"w": 0.5}),
+    (codes.random_loudness_bound, {"r": 0.2}),
+    (codes.rivals_bound, AT),
+    (codes.symmetric_squares, {"W": SQUARE}),
+    (codes.two_loudness_share, {"alpha": 0.5, "beta": 2.0}),
     (codes.best_along, {"p": 0.05, "r": RATIOS, "largest_fan": 126, "also": [("tile", 0.3, 0.01)]}),
     (codes.best_codes, {"p": 0.05, "largest_fan": 126, "also": [("tile", 0.3, 0.01)]}),
     (codes.best_decoder, {"W": SQUARE, "p": 0.05, "rtol": 0.5}),

@@ -19,7 +19,7 @@ def test_least_answer_against_two_point_laws():
 
 
 def test_shares_fall_from_nearly_one():
-    shares = any_size._shares()
+    shares = any_size.shares()
     assert np.all(np.diff(shares) <= 1e-12) and 0.9 < shares[0] <= 1 and shares[-1] >= 0
 
 
@@ -32,7 +32,7 @@ def test_a_share_is_below_that_of_any_way_to_spend():
         spent = rng.random(200) ** rng.integers(1, 12) * (u < rng.uniform(0.1, 1))
         spent *= mean / max(spent.mean(), 1e-12)
         left = np.mean(any_size._least_answer(a * v, u[:, None], spent[:, None]) ** 2) / codes.conflict_cost(a)
-        assert left >= np.interp(mean, any_size._ERRORS, any_size._shares()) - 1e-3
+        assert left >= np.interp(mean, any_size.ERRORS, any_size.shares()) - 1e-3
 
 
 @pytest.mark.parametrize("r", [0.05, 0.2, 0.5])
@@ -61,7 +61,7 @@ def test_bound_is_the_best_limit_against_the_best_share_of_features(p, r):
     """Shares by brute force: some features cost the limit, the others obey the Lemma."""
     g = np.linspace(r, 1, 20_001)
     best = 0.0
-    for error, share in zip(any_size._ERRORS, any_size._shares(), strict=True):
+    for error, share in zip(any_size.ERRORS, any_size.shares(), strict=True):
         limit = (1 - p) * error
         cost = p * (1 - p) * share * max(0, 1 - np.sqrt(12 * min(limit, 1 / 12))) ** 2 * lower_bound.KAPPA
         best = max(best, p * np.min((1 - g) * limit + cost * (g**2 / r - g)))

@@ -27,7 +27,7 @@ GRAPHS = {
 @pytest.mark.parametrize("name", GRAPHS)
 def test_colours_make_a_code_without_loss(name):
     H = GRAPHS[name]
-    code = correlated.graph_code_for(H)
+    code = correlated.colour_code_for(H)
     assert correlated.largest_error(code.W, H > 0) < 1e-10
     assert not (H * (code.colours[:, None] == code.colours)).any()
     assert code.colours.max() <= H.sum(axis=1).max()
@@ -37,7 +37,7 @@ def test_colours_make_a_code_without_loss(name):
 
 def test_nothing_is_lost_whoever_is_on():
     H = GRAPHS["random"]
-    code, rng = correlated.graph_code_for(H), np.random.default_rng(1)
+    code, rng = correlated.colour_code_for(H), np.random.default_rng(1)
     for _ in range(200):
         on, x = np.ones(60, bool), np.zeros(60)
         while on.any():  # a random clique
@@ -47,11 +47,11 @@ def test_nothing_is_lost_whoever_is_on():
 
 
 def test_further_dimensions_go_where_features_crowd():
-    least, more = correlated.graph_code_for(ring(40)), correlated.graph_code_for(ring(40), 12)
+    least, more = correlated.colour_code_for(ring(40)), correlated.colour_code_for(ring(40), 12)
     gains = [correlated.noise_gain(code.W_in, code.W_out).max() for code in (least, more)]
     assert more.dimensions == 12 and gains[1] < gains[0] / 3
     with pytest.raises(ValueError, match="m = 3 is too few for this graph; allowed: 6 or more, or None"):
-        correlated.graph_code_for(ring(40), 3)
+        correlated.colour_code_for(ring(40), 3)
 
 
 @pytest.mark.parametrize("name", ["ring of 5", "ring of 40", "none"])
@@ -65,13 +65,6 @@ def test_a_curve_needs_no_colours(name):
     assert correlated.largest_error(code.W, H > 0) < (most + 1) * (2 * most + 3) * np.finfo(float).eps * largest
 
 
-@pytest.mark.parametrize(("topics", "k"), [(1, 3), (2, 2), (5, 1), (30, 4)])
-def test_topics(topics, k):
-    code, H = correlated.topic_code(topics, k), np.kron(np.eye(topics), 1 - np.eye(k))
-    assert code.W_in.shape == (k + 2, topics * k)
-    assert correlated.largest_error(code.W, H > 0) < 1e-11
-
-
 def test_the_largest_error_sees_a_leak():
     W = np.eye(3) + 0.25 * np.eye(3, k=1)
     assert correlated.largest_error(W, np.zeros((3, 3), bool)) == 0.25
@@ -80,4 +73,4 @@ def test_the_largest_error_sees_a_leak():
 @pytest.mark.parametrize("H", [[[0, 1], [0, 0]], [[1, 0], [0, 0]], [[0, 0.5], [0.5, 0]]])
 def test_what_is_no_graph_is_refused(H):
     with pytest.raises(ValueError, match="H is no graph; allowed: 0 and 1, symmetric, 0 on the diagonal"):
-        correlated.graph_code_for(H)
+        correlated.colour_code_for(H)

@@ -42,6 +42,20 @@ def test_sparse_pairs_never_merge():
     assert correlated.pairs_in_plane(0.26, 1.0).best == "merged"
 
 
+def test_the_slope_at_the_end_is_positive():
+    """The proof that independence is the border: D by its formula and by a grid of strengths, and the polynomial."""
+    u = (np.arange(400) + 0.5) / 400
+    x, y = u[:, None], u[None, :]
+    for a, beta in ((0.8, 0.0), (1.2, 0.3), (1.0, 0.7), (0.6, 1.4)):
+        both = ((x - a * np.maximum(x - y + beta, 0)) ** 2).mean()
+        alone, other = ((u - a * (u + beta)) ** 2).mean(), (a**2 * np.maximum(beta - u, 0) ** 2).mean()
+        c = max(0, 1 - beta)
+        K, M = c**3 / 6 - c**4 / 12, 1 / 4 - c**3 / 6 + c**4 / 24
+        assert abs(both - alone - other + (a * beta) ** 2 - 2 * a * (K - (a - 1) * M)) < 1e-4
+    b = np.linspace(0, 1, 1001)
+    assert np.all(1 + 16 * b**2 + 60 * b**3 + 42 * b**4 - 56 * b**5 + 32 * b**6 - 12 * b**7 + b**8 > 0.99)
+
+
 def test_pairs_that_cannot_be_are_refused():
     assert correlated.pairs_in_plane(0.6, 0.4).best == "antipodal"  # none is on with probability 0.04
     for function in (correlated.pairs_in_plane, correlated.merged_bound):

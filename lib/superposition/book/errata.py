@@ -18,10 +18,6 @@ def of_chapter(*pages: str) -> Table:
     *pages : str
         Pages of the chapter, "ch2" say.
 
-    Returns
-    -------
-    superposition.book.tables.Table
-
     Raises
     ------
     ValueError
@@ -65,10 +61,6 @@ def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Cards:
         One of `superposition.book.declarations.TEXTS`: "toy", "rug", "incidental" or "gdln".
     notebooks : dict of str to path
         Chapter name to its executed .ipynb file.
-
-    Returns
-    -------
-    Cards
 
     Raises
     ------

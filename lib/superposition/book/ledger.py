@@ -70,10 +70,6 @@ def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
     text : str
         One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
 
-    Returns
-    -------
-    Page
-
     Raises
     ------
     ValueError
@@ -91,10 +87,6 @@ def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
     ----------
     notebooks : dict of str to path
         Chapter name to its .ipynb file.
-
-    Returns
-    -------
-    Sharpness
     """
     return Sharpness(tuple(sorted((entry for entry in _entries(notebooks) if entry[1]), key=_bluntness)))
 

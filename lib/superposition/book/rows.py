@@ -68,10 +68,6 @@ def restored(output: Mapping[str, Any]) -> list[Row]:
     ----------
     output : dict
         As the notebook stores it.
-
-    Returns
-    -------
-    list of superposition.book.rows.Row
     """
     stored = output.get("data", {}).get(RECORD_TYPE, {"rows": []})["rows"]
     return [Row(**_with_tuples(row)) for row in stored]
@@ -106,10 +102,6 @@ def headline(rows: Sequence[Row], unnamed: str = "") -> str:
         The checks of one claim, at least one.
     unnamed : str
         What stands for the case of a check that has no label.
-
-    Returns
-    -------
-    str
     """
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
     label = _deciding(rows).label or unnamed
@@ -208,10 +200,6 @@ def excluded(row: Row) -> str:
     ----------
     row : superposition.book.rows.Row
         The outcome of a check.
-
-    Returns
-    -------
-    str
     """
     if not row.printed or row.outcome != "confirmed":
         return forms.numbers(row.printed, 3)

@@ -58,10 +58,6 @@ def without_row(text: str) -> list[Sentence]:
     text : str
         One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
 
-    Returns
-    -------
-    list of Sentence
-
     Raises
     ------
     ValueError
@@ -77,21 +73,12 @@ def naming(claim_id: str) -> tuple[int, ...]:
     ----------
     claim_id : str
         A claim of ``claims.toml``; one of ours has no sentence.
-
-    Returns
-    -------
-    tuple of int
     """
     return tuple(sentence.number for sentence in sentences() if claim_id in sentence.claims)
 
 
 def counted() -> Table:
-    """How many sentences each text has, how many assert something, and how many of these have a row in the ledger.
-
-    Returns
-    -------
-    superposition.book.tables.Table
-    """
+    """How many sentences each text has, how many assert something, and how many of these have a row in the ledger."""
     rows = [
         {
             "text": name,

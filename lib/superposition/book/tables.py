@@ -59,10 +59,6 @@ def table(
     exact : bool
         Whether the cells are the same on every machine, so that the text form may hold them.
 
-    Returns
-    -------
-    Table
-
     Raises
     ------
     ValueError

@@ -42,6 +42,13 @@ from superposition.codes.lower_bound import (
     truncated_squares,
 )
 from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
+from superposition.codes.pair_credits import (
+    averaged_share,
+    credit,
+    random_loudness_bound,
+    symmetric_squares,
+    two_loudness_share,
+)
 from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
 from superposition.codes.plain_training import train_plain
 from superposition.codes.planes import LARGEST_FAN
@@ -54,20 +61,24 @@ from superposition.codes.rare_features import (
     rug_constant,
     shallow_cells,
 )
+from superposition.codes.stored_bounds import best_bound, certificates, certified_bound, rivals_bound
 from superposition.codes.swept import LARGEST_SWEPT, swept_fan, swept_loss
 from superposition.codes.tile_search import measured_code_loss, search_tile
+from superposition.codes.verified_bounds import lies_below, proves
 
 __all__ = [
     "DIGON_CONSTANT", "GRAPH_PARAMETERS", "LARGEST_FAN", "LARGEST_INHIBITION", "LARGEST_PARTNER", "LARGEST_SWEPT",
     "LARGEST_WEIGHT", "Best", "Candidate", "Code", "Decoder", "GraphTile", "Hull", "LayeredTile", "Priced",
-    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "best_along", "best_codes",
-    "best_decoder", "best_digon", "best_known", "best_known_constant", "bound_at_any_size", "candidate_code",
-    "candidate_codes", "code_loss", "cone", "conflict_cost", "conflict_score", "counting_bound", "digon",
-    "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound",
-    "graph_adjacency", "graph_code", "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls",
-    "layered_rug", "layered_tile", "lemma_score", "limit_cost", "lower_hull", "lowest_score", "measured_code_loss",
-    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "random_tiles", "rug_at_small_p", "rug_code",
-    "rug_constant", "search_tile", "shallow_cells", "side_by_side", "simulated_code_loss",
-    "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetrisable_bound", "train_blocks", "train_dense",
-    "train_plain", "truncated_squares", "under_budget",
+    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "averaged_share",
+    "best_along", "best_bound", "best_codes", "best_decoder", "best_digon", "best_known", "best_known_constant",
+    "bound_at_any_size", "candidate_code", "candidate_codes", "certificates", "certified_bound", "code_loss",
+    "cone", "conflict_cost", "conflict_score", "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio",
+    "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code",
+    "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile",
+    "lemma_score", "lies_below", "limit_cost", "lower_hull", "lowest_score", "measured_code_loss", "output_moments",
+    "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound", "random_tiles",
+    "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells", "side_by_side",
+    "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetric_squares",
+    "symmetrisable_bound", "train_blocks", "train_dense", "train_plain", "truncated_squares", "two_loudness_share",
+    "under_budget",
 ]  # fmt: skip

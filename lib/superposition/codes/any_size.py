@@ -16,7 +16,7 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.codes.lower_bound import KAPPA, conflict_cost
 
-_ERRORS = np.geomspace(1e-8, 0.08, 141)  # mean squared errors of a feature that is on, at which a share is computed
+ERRORS = np.geomspace(1e-8, 0.08, 141)  # mean squared errors of a feature that is on, at which a share is computed
 _WEIGHTS = np.geomspace(0.02, 100, 91)  # of a rival
 _SPENT = np.r_[0, np.geomspace(1e-8, 3, 161)]  # squared error spent at one strength
 
@@ -24,10 +24,6 @@ _SPENT = np.r_[0, np.geomspace(1e-8, 3, 161)]  # squared error spent at one stre
 @checked(p=ranges.sparse_probability, r=ranges.one_ratio)
 def bound_at_any_size(p: float, r: float) -> float:
     """Lower bound on the loss per feature of every code of a rank up to r times its number of features, for every p.
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -42,9 +38,9 @@ def bound_at_any_size(p: float, r: float) -> float:
     """
     # features whose error is above a limit cost the limit; the others, a share g of all, obey the Lemma, and
     # (1 - g) limit + cost (g^2 / r - g) is least where its slope in g is zero, or at an end
-    limit = (1 - p) * _ERRORS
+    limit = (1 - p) * ERRORS
     gain = np.maximum(0, 1 - np.sqrt(12 * np.minimum(limit, 1 / 12)))  # their diagonal is at least this
-    cost = p * (1 - p) * _shares() * gain**2 * KAPPA
+    cost = p * (1 - p) * shares() * gain**2 * KAPPA
     with np.errstate(divide="ignore", invalid="ignore"):
         least = np.nan_to_num(r * (limit + cost) / (2 * cost), nan=1, posinf=1)
     g = np.clip(least, r, 1)
@@ -52,8 +48,8 @@ def bound_at_any_size(p: float, r: float) -> float:
 
 
 @cache
-def _shares() -> NDArray[np.float64]:
-    """Least share of a conflict's cost that a rival still costs an output, by its mean squared error in _ERRORS."""
+def shares() -> NDArray[np.float64]:
+    """Least share of a conflict's cost that a rival still costs an output, by its mean squared error in ERRORS."""
     # Every grid errs on the safe side. What a rival does rises with the strength of the output's own feature: the lower
     # end of each cell. It falls with the error spent: the upper end, while the multiplier charges the lower. It is
     # concave in the rival's strength, so chords lie below. Its mean square rises with the weight, but slower than the
@@ -92,4 +88,4 @@ def _dual(kept):
     """The least mean of `kept` (own strength, error spent) at each mean error, from below, by a multiplier."""
     multipliers = np.geomspace(1e-3, 1e5, 121)
     value = np.min(kept + multipliers[:, None, None] * _SPENT[:-1], axis=2).mean(axis=1)
-    return np.clip(np.max(value - multipliers * _ERRORS[:, None], axis=1), 0, 1)
+    return np.clip(np.max(value - multipliers * ERRORS[:, None], axis=1), 0, 1)

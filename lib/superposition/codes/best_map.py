@@ -18,11 +18,10 @@ from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.codes import partners, planes, swept
 from superposition.codes import ranges as within
-from superposition.codes.any_size import bound_at_any_size
 from superposition.codes.fans import Code, fan_loss, valid_code
 from superposition.codes.mixtures import lower_hull
 from superposition.codes.planes import LARGEST_FAN
-from superposition.codes.rare_features import counting_bound
+from superposition.codes.stored_bounds import best_bound
 from superposition.rug import meanfield
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions
@@ -111,10 +110,6 @@ def best_known(
     also : iterable of tuple
         More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
 
-    Returns
-    -------
-    Best
-
     Notes
     -----
     Source: ours. Fans count with their loss at an infinite ratio of loudness. `Best.blocks` gives weights for any
@@ -137,7 +132,7 @@ def best_known(
     weights = ((high - r) / (high - low), (r - low) / (high - low))
     parts = tuple(_share(end, weight) for end, weight in zip(ends, weights, strict=True) if weight > 1e-9)
     loss = sum(part.fraction * part.loss for part in parts)
-    lower = max(counting_bound(p, r), bound_at_any_size(p, r)) if r < 1 else 0.0
+    lower = best_bound.unchecked(p, r)
     return Best(float(p), r, float(loss), rug, lower, parts)
 
 
@@ -194,10 +189,6 @@ def dropped(size: int, p: float) -> Code:
 @checked(blocks=_blocks)
 def side_by_side(blocks: Iterable[Code]) -> Code:
     """One code from blocks: features and dimensions one after the other, no weights between blocks.
-
-    Returns
-    -------
-    Code
 
     Examples
     --------

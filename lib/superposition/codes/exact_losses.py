@@ -42,10 +42,6 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
         Sets with many active features are left out once they are worth less than this share of the loss, by a bound
         that holds for any weights. 0 leaves out none.
 
-    Returns
-    -------
-    float
-
     Raises
     ------
     ValueError

@@ -138,10 +138,6 @@ def graph_tile(name: str, p: float, inhibition: float | None = None) -> GraphTil
         c in (W - c J) / (1 - c), J all ones, in [0, 1): one dimension more, everything a little lower. The best from
         0.005 to 0.2 if left out.
 
-    Returns
-    -------
-    GraphTile
-
     Raises
     ------
     ValueError
@@ -181,10 +177,6 @@ def graph_code(tile: GraphTile, p: float) -> Code:
     ----------
     p : float
         Probability that a feature is on, in (0, 1]: the mean of the interference goes into the bias.
-
-    Returns
-    -------
-    Code
 
     Notes
     -----

@@ -14,8 +14,15 @@ from superposition.correlated.exclusive import (
     noise_gain,
 )
 from superposition.correlated.exclusive_training import descend_exclusive
+from superposition.correlated.facet_codes import (
+    clique_number_at_least,
+    exact_failures,
+    graph_code_for,
+    most_dimensions,
+    topic_code,
+)
 from superposition.correlated.finite_rugs import rug_loss, simulated_rug_loss
-from superposition.correlated.graphs import curve_code_for, graph_code_for, largest_error, topic_code
+from superposition.correlated.graphs import colour_code_for, curve_code_for, largest_error
 from superposition.correlated.grouped_rugs import grouped_rug, rug_ratios, simulated_grouped_loss
 from superposition.correlated.moments import linear_border, linear_loss, partner_correlation
 from superposition.correlated.pairs import merged_bound, pairs_in_plane, shared_line_loss
@@ -23,28 +30,9 @@ from superposition.correlated.plane_training import descend_pairs, partner_arran
 from superposition.correlated.training import train_grouped
 
 __all__ = [
-    "best_noise_gain",
-    "curve_code_for",
-    "descend_exclusive",
-    "descend_pairs",
-    "exclusive_code",
-    "exclusive_loss",
-    "graph_code_for",
-    "grouped_rug",
-    "largest_error",
-    "least_noise_gain",
-    "linear_border",
-    "linear_loss",
-    "merged_bound",
-    "noise_gain",
-    "pairs_in_plane",
-    "partner_arrangement",
-    "partner_correlation",
-    "rug_loss",
-    "rug_ratios",
-    "shared_line_loss",
-    "simulated_grouped_loss",
-    "simulated_rug_loss",
-    "topic_code",
-    "train_grouped",
-]
+    "best_noise_gain", "clique_number_at_least", "colour_code_for", "curve_code_for", "descend_exclusive",
+    "descend_pairs", "exact_failures", "exclusive_code", "exclusive_loss", "graph_code_for", "grouped_rug",
+    "largest_error", "least_noise_gain", "linear_border", "linear_loss", "merged_bound", "most_dimensions",
+    "noise_gain", "pairs_in_plane", "partner_arrangement", "partner_correlation", "rug_loss", "rug_ratios",
+    "shared_line_loss", "simulated_grouped_loss", "simulated_rug_loss", "topic_code", "train_grouped",
+]  # fmt: skip

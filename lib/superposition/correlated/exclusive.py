@@ -90,10 +90,6 @@ def noise_gain(W_in: ArrayLike, W_out: ArrayLike) -> NDArray[np.float64]:
 def exclusive_loss(W: ArrayLike, p: float) -> float:
     """Loss per feature of ReLU(W x) where at most one feature is on, each with probability p; exact.
 
-    Returns
-    -------
-    float
-
     Examples
     --------
     >>> exclusive_loss([[1, -1], [-1, 1]], 0.5)

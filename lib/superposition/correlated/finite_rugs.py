@@ -60,10 +60,6 @@ def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
     s : float
         Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
 
-    Returns
-    -------
-    FiniteRug
-
     Raises
     ------
     ValueError

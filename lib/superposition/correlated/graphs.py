@@ -37,7 +37,7 @@ class GraphCode(NamedTuple):
 
 
 @checked(H=graph, m=ranges.whole(1, checks.MOST_FEATURES))
-def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
+def colour_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     """Features that meet only along a graph, without loss: colours, and an exclusive code for each.
 
     Parameters
@@ -47,10 +47,6 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     m : int, optional
         Dimensions; by default the fewest that this construction needs, at most three a colour.
 
-    Returns
-    -------
-    GraphCode
-
     Raises
     ------
     ValueError
@@ -58,17 +54,17 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
 
     Notes
     -----
-    Source: ours. Use `curve_code_for` instead where each feature meets few others and noise does not matter.
+    Source: ours. Use `graph_code_for` instead for fewer dimensions, where noise does not matter.
 
     Examples
     --------
     >>> ring = np.roll(np.eye(12), 1, axis=1)
-    >>> code = graph_code_for(ring + ring.T)
+    >>> code = colour_code_for(ring + ring.T)
     >>> code.dimensions, np.abs(code.W * (ring + ring.T)).max(), (code.W - np.eye(12)).max().round(9) + 0.0
     (6, np.float64(0.0), np.float64(0.0))
     """
     # One exclusive code a colour, in dimensions of its own; further dimensions go where most features share one.
-    colours = _coloured(H)
+    colours = coloured(H)
     sizes = np.bincount(colours)
     used = [least_dimensions(G) for G in sizes]
     if m is not None and m < sum(used):
@@ -85,7 +81,7 @@ def graph_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
     return GraphCode(W_in, W_out, np.zeros(len(H)), int(ends[-1]), colours)
 
 
-def _coloured(H):
+def coloured(H):
     """Colours so that no two joined features share one: greedily, from the most joined; at most one more than joins."""
     colours = np.full(len(H), -1)
     for t in np.argsort(-H.sum(axis=1), kind="stable"):
@@ -131,46 +127,9 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
     return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
 
 
-@checked(topics=ranges.whole(1, 1000), k=ranges.whole(1, 100))
-def topic_code(topics: int, k: int) -> Code:
-    """Topics of which at most one is on, with k features that may all meet: k + 2 dimensions, without loss.
-
-    Parameters
-    ----------
-    topics : int
-        Number of topics, 1 to 1000.
-    k : int
-        Features of a topic, 1 to 100.
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-        Feature j of topic i stands at i k + j.
-
-    Notes
-    -----
-    Source: ours.
-
-    Examples
-    --------
-    >>> topic_code(50, 4).W_in.shape
-    (6, 200)
-    """
-    # w = (cos a_i, sin a_i, e_j) and v = g (cos a_i, sin a_i, -1, ..., -1) + e_j: v . w' = g (cos(a_i - a_i') - 1) +
-    # [j = j'], which is at most 0 in another topic for g = 1 / (1 - cos(2 pi / topics)).
-    a, own = 2 * np.pi * np.repeat(np.arange(topics), k) / topics, np.tile(np.eye(k), (topics, 1))
-    around = np.c_[np.cos(a), np.sin(a)]
-    g = 1 / (1 - np.cos(2 * np.pi / topics)) if topics > 1 else 0.0
-    return Code(np.c_[around, own].T, np.c_[g * around, own - g], np.zeros(len(a)))
-
-
 @checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
     """A bound on the error of every output, whatever is on in this graph, for strengths up to 1.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -70,10 +70,6 @@ def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") ->
         All such codes; those that pass nothing of the mean, in which partners point away from each other; or those in
         which they add.
 
-    Returns
-    -------
-    GroupedRug
-
     Notes
     -----
     Source: ours, in the limit of many groups.

@@ -54,10 +54,6 @@ def linear_loss(p: float, r: float, G: int, s: float) -> float:
     s : float
         Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours. With rho = (s - p)/(4/3 - p) the eigenvalues of a group's covariance are V (1 + (G - 1) rho), once,

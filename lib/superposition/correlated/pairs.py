@@ -36,10 +36,6 @@ def pairs_in_plane(p: float, s: float) -> Pairs:
     s : float
         Probability that the partner of a feature that is on is on too, 0 to 1, and 2 - 1/p at least.
 
-    Returns
-    -------
-    Pairs
-
     Notes
     -----
     Source: ours, for the pictures of Toy Models of Superposition on correlated features.
@@ -61,10 +57,6 @@ def pairs_in_plane(p: float, s: float) -> Pairs:
 def shared_line_loss(p: float, s: float, sign: int) -> float:
     """Least loss per feature of two on one line, ReLU(a (x + sign y) + b), both on with probability p s.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours, for the pictures of Toy Models of Superposition on correlated features.
@@ -85,10 +77,6 @@ def shared_line_loss(p: float, s: float, sign: int) -> float:
 @checked(pair, p=ranges.one_probability, s=partner_probability)
 def merged_bound(p: float, s: float) -> float:
     """Least loss of any reader of x + y, p (1/6 - s/8): given their sum, each is half of it on average.
-
-    Returns
-    -------
-    float
 
     Examples
     --------

@@ -48,10 +48,6 @@ def train_grouped(
     device : str
         "auto" (CUDA when present), "cpu", "cuda" or "cuda:N".
 
-    Returns
-    -------
-    GroupedModel
-
     Notes
     -----
     Source: ours. Features are those of `superposition.features.grouped`.

@@ -85,10 +85,6 @@ def all_inputs(m: int, p: float) -> tuple[Float[np.ndarray, "inputs m"], Float[n
 def ands_of_pairs(x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """The AND of every pair of bits: their product.
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., M)
-
     Examples
     --------
     >>> ands_of_pairs([1, 1, 0])
@@ -101,10 +97,6 @@ def ands_of_pairs(x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
 @checked(N=ranges.whole(1, 16_384), m=ranges.whole(2, 4096), seed=ranges.seed)
 def random_signs(N: int, m: int, seed: int | np.random.Generator) -> Float[np.ndarray, "N m"]:
     """Random signs of N neurons, one row for each neuron.
-
-    Returns
-    -------
-    numpy.ndarray, shape (N, m)
 
     Examples
     --------
@@ -119,10 +111,6 @@ def random_signs(N: int, m: int, seed: int | np.random.Generator) -> Float[np.nd
 def and_layer(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... N"]:
     """A layer of neurons ReLU(s . x - 1), each zero unless at least two of its bits with sign +1 are on.
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., N)
-
     Examples
     --------
     >>> and_layer([[1, 1, -1]], [[1, 1, 0], [1, 1, 1]])
@@ -136,10 +124,6 @@ def and_layer(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Flo
 def early_reading(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """Readings u_ij of `and_layer` with random signs, 4 / N times the sum of s_ki s_kj h_k, for every pair.
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., M)
-
     Examples
     --------
     >>> early_reading([[1, 1], [1, -1]], [1, 1])  # one pair
@@ -151,10 +135,6 @@ def early_reading(s: Float[np.ndarray, "N m"], x: Float[np.ndarray, "... m"]) ->
 @checked(_rug_of_bits, rug=ranges.instance(Rug), x=bits)
 def late_reading(rug: Rug, x: Float[np.ndarray, "... m"]) -> Float[np.ndarray, "... M"]:
     """Readings of every pair that a rug keeps: the sum of both bits, with the interference of all others.
-
-    Returns
-    -------
-    numpy.ndarray, shape (..., M)
 
     Examples
     --------
@@ -212,10 +192,6 @@ def missed_share(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs 
 @checked(_same_inputs, h=finite("inputs N"), x=bits, weight=ranges.array("inputs", 0, 1))
 def beyond_linear(h: Float[np.ndarray, "inputs N"], x: Float[np.ndarray, "inputs m"], weight: np.ndarray) -> np.ndarray:
     """Residual of units h after the best linear functions of x, each input times the root of its weight.
-
-    Returns
-    -------
-    numpy.ndarray, shape (inputs, N)
 
     Notes
     -----

@@ -161,10 +161,6 @@ class Dictionary:
 def load_dictionary(path: str | os.PathLike) -> Dictionary:
     """Read a file of `Dictionary.save`.
 
-    Returns
-    -------
-    Dictionary
-
     Raises
     ------
     ValueError
@@ -430,10 +426,6 @@ def nonnegative_lasso(
         A dictionary D.
     lambda_ : float
         Price of a unit of a code, 0 or more.
-
-    Returns
-    -------
-    numpy.ndarray, shape (batch, k)
 
     Notes
     -----

@@ -90,10 +90,6 @@ def train_saes(
     progress : callable, optional
         Called with the steps done and all steps, a hundred times.
 
-    Returns
-    -------
-    list of SparseAutoencoder
-
     Raises
     ------
     ValueError

@@ -91,10 +91,6 @@ def dictionary_of_families(
     children : float
         In (0, 1]: feature ns / 2 + i is on with this probability while its parent i is, and never without it.
 
-    Returns
-    -------
-    Families
-
     Raises
     ------
     ValueError
@@ -120,10 +116,6 @@ def dictionary_of_families(
 @checked(truth=ranges.instance(Dictionary))
 def unrelated_dictionary(truth: Dictionary) -> Dictionary:
     """A control: the same directions and frequencies, with all features independent.
-
-    Returns
-    -------
-    Dictionary
 
     Examples
     --------

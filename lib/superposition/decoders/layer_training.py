@@ -59,10 +59,6 @@ class Trained(NamedTuple):
 def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
     """A code from which training starts: Gaussian ("random"), a "rug", or an "antipodal" rug, both with a little noise.
 
-    Returns
-    -------
-    numpy.ndarray, shape (nd, ns)
-
     Notes
     -----
     Source: ours. Use `dictionary` instead for directions of length one.

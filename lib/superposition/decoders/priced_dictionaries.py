@@ -34,10 +34,6 @@ class Priced(NamedTuple):
 def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of true directions on a rug, read along themselves: f_i = ReLU(a (x_i - E x_i + z_i) + b).
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours; per feature, for large rugs. Use `least_priced_loss` instead for the best a and b.
@@ -64,10 +60,6 @@ def truth_loss(a: float, b: float, price: float, p: float, r: float) -> float:
 )  # fmt: skip
 def pairs_loss(a: float, b: float, price: float, p: float, r: float) -> float:
     """Loss of directions independent of the features: an antipodal rug, two latents on each line, r up to 1/2.
-
-    Returns
-    -------
-    float
 
     Notes
     -----

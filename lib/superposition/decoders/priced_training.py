@@ -65,10 +65,6 @@ class Weights(NamedTuple):
 def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) -> SparseAutoencoder:
     """An autoencoder that reads directions (nd, k) along themselves, around a center (nd,) of the activations.
 
-    Returns
-    -------
-    SparseAutoencoder
-
     Examples
     --------
     >>> sae_along([[1.0, -1.0]], 1.0, -0.25, [0.5]).encode([[2.0]])
@@ -99,10 +95,6 @@ def descend_saes(
         n autoencoders of one shape.
     prices : array_like, shape (n,)
         Their prices, from 0 to 1e6.
-
-    Returns
-    -------
-    list of SparseAutoencoder
 
     Notes
     -----
@@ -137,10 +129,6 @@ def descend_saes(
 @checked(_of_the_sae, sae=ranges.instance(SparseAutoencoder), price=price, hidden=finite("batch nd"))
 def sae_losses(sae: SparseAutoencoder, price: float, hidden: NDArray) -> NDArray[np.float64]:
     """Half the squared error plus the price of activity, for each activation.
-
-    Returns
-    -------
-    numpy.ndarray, shape (batch,)
 
     Examples
     --------

@@ -88,10 +88,6 @@ def _best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
 def relu_recovery_ratio(p: float) -> float:
     """The ratio above which layers of ReLUs recover every feature of a rug, if there are enough layers.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: ours, by 600 values of sigma. Use `recovery_ratio` instead for the iterated Bayes decoder.

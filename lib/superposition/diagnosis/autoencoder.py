@@ -219,10 +219,6 @@ def diagnose(
     progress : callable, optional
         Called as ``progress(done, total)`` while rows are measured and feature vectors simulated.
 
-    Returns
-    -------
-    Diagnosis
-
     Raises
     ------
     ValueError

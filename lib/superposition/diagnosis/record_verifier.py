@@ -77,10 +77,6 @@ def check_record(
     seed : int
         Seed of the feature vectors.
 
-    Returns
-    -------
-    Record
-
     Notes
     -----
     Source: ours. The best known code is that of `superposition.codes.best_known`.

@@ -167,6 +167,20 @@ RUNS = (
         hours={"small": 0.001, "full": 0.2},
     ),
     Run(
+        name="together-groups",
+        feeds="the same for pairs and triples of features, in networks of 64 and 63",
+        computes=trained_groups,
+        checked_point=GroupsPoint,
+        columns=_GROUPS,
+        predicted=(over_the_rug,),
+        small=(_TINY | {"s": (0.0, 0.5)},),
+        full=(
+            _FOURS | {"G": (2,), "groups": (32,), "nd": (16,), "s": (0.0, 0.05, 0.5, 1.0)},
+            _FOURS | {"G": (3,), "groups": (21,), "nd": (16,), "s": (0.0, 0.05, 0.5, 1.0)},
+        ),
+        hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
         name="together-company",
         feeds="neurons that features share, where some inputs hold two features, and what becomes of them afterwards",
         computes=kept_company,

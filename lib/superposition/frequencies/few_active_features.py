@@ -36,10 +36,6 @@ def few_active_losses(
 ) -> NDArray[np.float64]:
     """Loss of each feature in a random rug with given shares, where few features are on at once.
 
-    Returns
-    -------
-    numpy.ndarray, shape (ns,)
-
     Notes
     -----
     Source: ours; eq. 16 of The Persian Rug, averaged over the interference power of feature vectors. Use `rug_losses`

@@ -92,10 +92,6 @@ def tied_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
 def even_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
     """Shares at which every feature sees the same interference s: r_i = V_i / (V_i + s), adding up to nd.
 
-    Returns
-    -------
-    numpy.ndarray, shape (ns,)
-
     Notes
     -----
     Source: ours. Use `tied_shares` instead for the least interference of a tied code.
@@ -154,10 +150,6 @@ def unequal_rug(p: ArrayLike, share: ArrayLike, *, seed: int | np.random.Generat
     ----------
     share : array_like, shape (ns,)
         Shares in [0, 1], whose sum is a whole number: the dimensions.
-
-    Returns
-    -------
-    superposition.codes.Code
 
     Raises
     ------

@@ -90,10 +90,6 @@ def train_unequal(
     progress : callable, optional
         Called as ``progress(done, total)`` after every step.
 
-    Returns
-    -------
-    UnequalModel
-
     Notes
     -----
     Source: ours. Liu, Liu and Gore (arXiv 2505.10465) train the tied model with bias_spread = 1, largest = 2 and a

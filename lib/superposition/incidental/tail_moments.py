@@ -77,10 +77,6 @@ def along(c: ArrayLike, w: ArrayLike, v: ArrayLike, law: Law) -> Float[np.ndarra
 def relu_moments(c: ArrayLike, w: ArrayLike, law: Law) -> Float[np.ndarray, "3 thresholds"]:
     """Moments E[(c + w·xi)^q 1{c + w·xi > 0}], q = 0, 1, 2, at thresholds c, for weights w (m,) of independent noises.
 
-    Returns
-    -------
-    numpy.ndarray, shape (3, thresholds)
-
     Notes
     -----
     Exact for discrete laws and the normal law, else to about 1e-9. Source: ours, for section 3.1.

@@ -114,10 +114,6 @@ def gdln_solution(A: ArrayLike, b: ArrayLike, w0: ArrayLike, t: ArrayLike) -> np
     t : array_like
         Times, 0 or more, in units of tau; ``inf`` gives the limit.
 
-    Returns
-    -------
-    numpy.ndarray, shape (*t.shape, K, n)
-
     Raises
     ------
     ValueError

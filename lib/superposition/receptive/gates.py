@@ -160,10 +160,6 @@ def small_bump_second_moment(pixels: Sequence[int], latent: ArrayLike, gain: flo
     gain : float
         From 1e-6 to 100, where the moment is good to 1e-6; to 1e-14 up to 10.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K n, K n)
-
     Examples
     --------
     >>> from superposition import receptive

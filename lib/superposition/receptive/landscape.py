@@ -81,10 +81,6 @@ def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "period
 
     Source: ours. Use `torus_task` instead in two directions.
 
-    Returns
-    -------
-    Task
-
     Examples
     --------
     >>> print(f"{nlgp_task(40, 2, 1, 0.3).drive:.4f}")
@@ -99,10 +95,6 @@ def torus_task(side: int, xi1: float, xi2: float, gain: float, kernel: str = "pe
     """The NLGP on a torus of side^2 pixels, row by row: correlations of z are products of two rings'.
 
     Source: ours.
-
-    Returns
-    -------
-    Task
 
     Examples
     --------

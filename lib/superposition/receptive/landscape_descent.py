@@ -75,10 +75,6 @@ def predicted_fields(
     steps : int
         At most so many steps of L-BFGS.
 
-    Returns
-    -------
-    numpy.ndarray, shape (K, n)
-
     Examples
     --------
     >>> from superposition import receptive

@@ -76,10 +76,6 @@ def correlation_lengths(n: int, xi1: float, xi2: float) -> tuple[float, float]:
 
     Source: ours.
 
-    Returns
-    -------
-    tuple of float
-
     Examples
     --------
     >>> correlation_lengths(40, 2, 1)
@@ -179,10 +175,6 @@ def circulant(row: ArrayLike) -> Float[np.ndarray, "n n"]:
     ----------
     row : array_like, shape (n,)
         Entry d is the value at distance d; row[d] = row[n - d]. At most 4096 entries.
-
-    Returns
-    -------
-    numpy.ndarray, shape (n, n)
 
     Examples
     --------

@@ -125,10 +125,6 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
     samples : int
         Vectors of each label, at least 100; every one counts with all its turns round the ring.
 
-    Returns
-    -------
-    Waves
-
     Examples
     --------
     >>> data = sample_waves(40, 2, 1, 3, 100, seed=0)
@@ -154,10 +150,6 @@ def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> 
         Many neurons (True) or one (False).
     widths : tuple of float
         The search starts from Gaussian bumps of these widths, in pixels, and the best end counts.
-
-    Returns
-    -------
-    Tile
 
     Examples
     --------
@@ -192,10 +184,6 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
         Hidden bias at the start, in units of the root mean square of the pre-activation.
     hidden, output : bool
         Whether the hidden bias may change, and whether the output has one.
-
-    Returns
-    -------
-    BiasedTile
 
     Raises
     ------
@@ -233,10 +221,6 @@ def crowd(w: np.ndarray, label: Label, n: int) -> Crowd:
     """Sizes and signs of the pre-activations of copies of a field (n,) at all places, on the vectors of a label.
 
     Source: ours.
-
-    Returns
-    -------
-    Crowd
 
     Examples
     --------

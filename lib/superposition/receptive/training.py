@@ -220,10 +220,6 @@ def train_fields(
     progress : callable
         Called with steps done and all steps, after each step.
 
-    Returns
-    -------
-    Trained
-
     Raises
     ------
     FloatingPointError
@@ -280,10 +276,6 @@ def train_gaussian_fields(
     ----------
     keep_every : int
         Keep the fields at step 0 and after every so many steps.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m, S, n)
 
     Raises
     ------

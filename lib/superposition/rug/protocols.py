@@ -72,10 +72,6 @@ def training_protocol(name: str, ns: int, nd: int, p: float) -> Protocol:
     features learn the sign in time, and those that are better dropped are dropped more easily from an independent
     start. "earlier": what older tables were made by. "text": the rate of the public code.
 
-    Returns
-    -------
-    Protocol
-
     Notes
     -----
     Source: The Persian Rug, section 2, and its public code for "text"; the others are ours. The run rug-recipe shows

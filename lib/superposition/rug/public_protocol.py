@@ -68,10 +68,6 @@ def train_as_published(
     progress : callable, optional
         Called as ``progress(done, epochs)`` after each epoch.
 
-    Returns
-    -------
-    BothRules
-
     Notes
     -----
     Source: The Persian Rug, section 2, and its public code. The random numbers are ours.

@@ -126,10 +126,6 @@ class Rug:
         dtype : {numpy.float64, numpy.float32}
             What is computed in; float32 is one and a half times to twice as fast, by machine.
 
-        Returns
-        -------
-        numpy.ndarray, shape (..., ns)
-
         Raises
         ------
         ValueError

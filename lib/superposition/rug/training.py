@@ -102,10 +102,6 @@ def train_autoencoder(
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
 
-    Returns
-    -------
-    TrainedModel
-
     Raises
     ------
     FloatingPointError
@@ -212,10 +208,6 @@ def training_settings(
     ----------
     ns, nd, p, steps, batch, lr, schedule, protocol, seed, device, products, start
         As in `train_autoencoder`.
-
-    Returns
-    -------
-    Settings
 
     Raises
     ------

@@ -142,10 +142,6 @@ def descend_on_eigenvalues(
 ) -> WalshDescent:
     """Gradient descent on the eigenvalues of H diag(eigenvalues) H / ns, their number annealed from ns to nd.
 
-    Returns
-    -------
-    WalshDescent
-
     Notes
     -----
     Source: ours. Use `Rug` instead for a random index set with equal eigenvalues.

@@ -79,10 +79,6 @@ def find(name: str) -> Run:
     name : str
         One of `RUNS`.
 
-    Returns
-    -------
-    Run
-
     Raises
     ------
     ValueError
@@ -178,10 +174,6 @@ def status(run: Run, grid: str, folder: str | Path) -> Status:
         Which of its grids.
     folder : str or os.PathLike
         The run's results folder; it may be missing.
-
-    Returns
-    -------
-    Status
 
     Raises
     ------

@@ -19,10 +19,6 @@ if TYPE_CHECKING:
 def gram(W: ArrayLike) -> Float[np.ndarray, "... n n"]:
     """Overlaps W_i·W_j of all features, W^T W, as in the text's figures.
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., n, n)
-
     Examples
     --------
     >>> gram([[1.0, -1.0]])

@@ -73,10 +73,6 @@ def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> 
     b, importance : array_like, shape (..., n) or scalar
         Biases, and positive factors of the squared errors.
 
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-
     Notes
     -----
     Source: Toy Models, the first display, completed. Use `population_loss` instead for the model with a ReLU.
@@ -95,10 +91,6 @@ def linear_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float) -> 
 def best_linear_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
     """Bias of the linear model that removes the term of the mean, b_j = m_1 (1 - sum_i W_i·W_j).
 
-    Returns
-    -------
-    numpy.ndarray, shape (..., n)
-
     Examples
     --------
     >>> best_linear_bias([[1.0, 0.0]], 0.1)
@@ -110,10 +102,6 @@ def best_linear_bias(W: ArrayLike, p: float) -> Float[np.ndarray, "... n"]:
 @checked(kept, importance=ordered_importances, m=ranges.whole(1))
 def two_force_optimum(importance: ArrayLike, m: int) -> float:
     """Smallest value of the two forces in m dimensions: the importance of all but the m most important features.
-
-    Returns
-    -------
-    float
 
     Notes
     -----
@@ -151,10 +139,6 @@ def linear_flow(
         Rising times from 0 on; importance times time is 1e5 at most.
     rtol : float
         Relative tolerance of the integration.
-
-    Returns
-    -------
-    numpy.ndarray, shape (t, m, n)
 
     Raises
     ------

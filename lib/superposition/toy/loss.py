@@ -89,10 +89,6 @@ def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayL
     p : array_like, shape (...) or scalar
         Probability that a feature is on, 1 - S, in (0, 1].
 
-    Returns
-    -------
-    numpy.ndarray, shape (...)
-
     Raises
     ------
     ValueError

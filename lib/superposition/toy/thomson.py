@@ -56,10 +56,6 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     threshold : float
         Overlap that costs nothing, by a negative bias of that size; from -1 to 1.
 
-    Returns
-    -------
-    float
-
     Notes
     -----
     Source: Toy Models, "a generalized Thomson problem"; L_1 of a model with unit norms and no bias is a third of it.
@@ -132,10 +128,6 @@ def thomson_minimum(
 def polygon(n: int) -> Float[np.ndarray, "2 n"]:
     """A regular polygon of n corners, as directions in the plane; n = 2 is a digon.
 
-    Returns
-    -------
-    numpy.ndarray, shape (2, n)
-
     Examples
     --------
     >>> polygon(4).round(3) + 0.0
@@ -149,10 +141,6 @@ def polygon(n: int) -> Float[np.ndarray, "2 n"]:
 @checked(m=ranges.whole(1, 1024))
 def simplex(m: int) -> Float[np.ndarray, "m corners"]:
     """Corners of a regular simplex in m dimensions, directions with equal overlaps -1 / m: triangle, tetrahedron.
-
-    Returns
-    -------
-    numpy.ndarray, shape (m, m + 1)
 
     Examples
     --------
@@ -173,10 +161,6 @@ def direct_sum(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     ----------
     *parts : array_like, shape (m_i, n_i)
         Directions in each of the spaces, finite numbers.
-
-    Returns
-    -------
-    numpy.ndarray, shape (sum of m_i, sum of n_i)
 
     Raises
     ------

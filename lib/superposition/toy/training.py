@@ -102,10 +102,6 @@ def train_models(
     progress : callable, optional
         Called as ``progress(done, total)`` after every 50 steps.
 
-    Returns
-    -------
-    Trained
-
     Notes
     -----
     Source: Toy Models, the ReLU output model; the recipe is ours. Use `minimise` instead for the lowest loss of a few
