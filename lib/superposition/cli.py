@@ -237,9 +237,9 @@ def survey(folders, l0, table, figure):
         from superposition.diagnosis import survey as surveying
 
         path = None if figure is None else _drawable(figure)
-        paths, table = surveying.found(folders), _writable("table", table)
+        table = _writable("table", table)
         with _bar("survey", "file", delay=2) as progress:
-            rows = surveying.table(paths, l0, progress=progress)
+            rows = surveying.survey_files(list(folders), l0, progress=progress)
         surveying.write(rows, table)
         refused = sum(bool(row["refused"]) for row in rows)
         _say(f"wrote {table}: {len(rows) - refused} files, and {refused} that were refused")

@@ -34,7 +34,7 @@ def test_twins_and_effective_dimensions():
 
 
 def test_layers_are_found_in_paths():
-    rows = survey.table([FILES / "sae_lens-gated" / "sae_weights.safetensors"])
+    rows = survey.survey_files(FILES / "sae_lens-gated")
     assert rows[0]["layer"] == ""
     for name, layer in (
         ("layer_20/width_16k", "20"),

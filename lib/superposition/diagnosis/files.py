@@ -76,7 +76,7 @@ def untrusted(where: str) -> Iterator[None]:
         said = "\n".join(checks.printable(line[:1200]) for line in str(error).splitlines()[:6])
         if not isinstance(error, ValueError) or "allowed:" not in said:
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            said = f"{where} cannot be read ({kind}{cut(said)})"
+            said = f"{where} cannot be read ({kind}{cut(said)}); allowed: whole files of weights"
         raise ValueError(
             said
             if said.startswith(where.split(" = ")[0])

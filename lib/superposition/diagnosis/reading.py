@@ -135,7 +135,7 @@ class _Said(NamedTuple):
 def _named(found, said):
     """Arrays by their own names, in the layout that explains all of them."""
     left, settings, told = _without(found, said.ignore)
-    shapes = ", ".join(f"{cut(str(name), 60)} {_shape(one)}" for name, one in list(left.items())[:20])
+    shapes = ", ".join(f"{cut(name, 60)} {_shape(name, one)}" for name, one in list(left.items())[:20])
     problem = f"{found.where} holds {cut(shapes) or 'nothing'}"
     row, names = _layout(left, settings, problem, found)
     settings = _explained(row, settings, found, told)
@@ -154,8 +154,11 @@ def _without(found, ignore):
     return left, {name: one for name, one in found.settings.items() if name not in ignore}, told
 
 
-def _shape(one):
-    return tuple(one.shape) if hasattr(one, "shape") else checks.real("an array", one, open_low=True).shape
+def _shape(name, one):
+    """The shape of an array, or a refusal under its name of what is none."""
+    return (
+        tuple(one.shape) if hasattr(one, "shape") else checks.real(cut(name), one, open_low=True, open_high=True).shape
+    )
 
 
 def _layout(arrays, settings, problem, found):
@@ -206,7 +209,7 @@ def _refuse_others(plain, arrays, problem, found):
             raise ValueError(f"{problem}: {cut(original)} is of {kind}; allowed: {layouts.MODEL}, and toy models")
         if layouts.INSIDE.search(name):
             raise ValueError(f"{problem}: {cut(original)} is a part of a larger network; allowed: a model by itself")
-        if last in ("w_enc", "w_dec") and len(_shape(arrays[original])) > 2:
+        if last in ("w_enc", "w_dec") and len(_shape(original, arrays[original])) > 2:
             raise ValueError(f"{problem}: a crosscoder or several autoencoders; allowed: one autoencoder")
     kinds = [kind for kind in layouts.PATHS if found.path is not None and kind in str(found.path).lower()]
     if kinds and found.settings.keys() <= {"params.npz"}:

@@ -11,12 +11,13 @@ import os
 import re
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition import checks
+from superposition import checks, ranges
+from superposition.checked import checked
 from superposition.diagnosis import autoencoder, files
 
 if TYPE_CHECKING:
@@ -34,37 +35,59 @@ AXES = (("L0", "noise over least"), ("width", "effective dimensions"), ("noise o
 Row = dict[str, str | int | float]
 
 
-def found(folders: Sequence[str | os.PathLike]) -> list[Path]:
-    """Every file of weights in these folders and in the folders below them."""
-    paths = []
-    for folder in map(Path, folders):
-        if not folder.exists():
-            raise ValueError(
-                f"folder = {checks.shown(str(folder))} is not there; allowed: folders and files of weights"
-            )
-        below = [folder] if folder.is_file() else sorted(folder.rglob("*"))
-        paths += [
-            one for one in below if one.is_file() and one.suffix in files.ENDINGS and one.stem not in files.BESIDE
-        ]
-    if not 0 < len(paths) <= MOST:
-        raise ValueError(f"folders = {checks.shown(list(map(str, folders)))} hold {len(paths)} files of weights; "
-                         f"allowed: 1 to {MOST}")  # fmt: skip
-    return paths
+def files_in(name: str, folders: Any) -> list[Path]:
+    """Folders, or files, of weights, 1 to 10,000 of them in all, also in the folders below."""
+    given = [folders] if isinstance(folders, (str, os.PathLike)) else folders
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, (str, os.PathLike)) for one in given):
+        raise ValueError(f"{name} = {checks.shown(folders)} is not a list of paths; allowed: folders, files of weights")
+    found = []
+    for folder in given:
+        with files.untrusted(f"{name} = {files.cut(str(folder))}"):
+            if not Path(folder).exists():
+                raise ValueError("is not there; allowed: folders, files of weights")
+            below = [Path(folder)] if Path(folder).is_file() else sorted(Path(folder).rglob("*"))
+            found += filter(_is_weights, below)
+    if not 0 < len(found) <= MOST:
+        raise ValueError(f"{name} = {checks.shown(given)} hold {len(found)} files of weights; allowed: 1 to {MOST}")
+    return found
 
 
 def _is_weights(path):
     return path.suffix in files.ENDINGS and path.stem not in files.BESIDE and path.is_file()
 
 
-def table(
-    paths: Sequence[Path], l0: float | None = None, seed: int = 0, progress: Callable[[int, int], None] | None = None
+@checked(folders=files_in, l0=ranges.number(0, open_low=True), seed=ranges.whole(0))
+def survey_files(
+    folders: Any, l0: float | None = None, seed: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> list[Row]:
-    """One row of each file; ``l0`` is that of the files that do not say theirs."""
+    """Measure every file of weights in folders: a row of each, with the columns of `COLUMNS`.
+
+    Parameters
+    ----------
+    l0 : float, optional
+        How many latents are on, of the files that do not say theirs.
+
+    Returns
+    -------
+    list of dict
+        Release and layer from the path, layout, width, L0, noise over the least possible, participation ratio of the
+        directions, partners, rank, capacity, twins (a cosine above .9), dead latents; or why a file was refused.
+
+    Notes
+    -----
+    Source: ours. Use `diagnose` instead for one file and its whole report.
+
+    Examples
+    --------
+    >>> survey_files("nowhere")
+    Traceback (most recent call last):
+    ValueError: folders = nowhere is not there; allowed: folders, files of weights
+    """
     rows = []
-    for done, path in enumerate(paths, 1):
+    for done, path in enumerate(folders, 1):
         rows.append(_row(path, l0, seed))
         if progress is not None:
-            progress(done, len(paths))
+            progress(done, len(folders))
     return rows
 
 
