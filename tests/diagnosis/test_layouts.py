@@ -4,12 +4,14 @@ Each expected value is that source's formula, written out here with numpy alone.
 """
 
 import json
+import sys
+import types
 
 import numpy as np
 import pytest
 import superposition
 from safetensors.numpy import save_file
-from superposition.diagnosis import layouts, reading
+from superposition.diagnosis import files, layouts, reading
 
 RNG = np.random.default_rng(5)
 WIDTH, LATENTS, FEATURES = 12, 48, 20
@@ -222,6 +224,48 @@ def test_toy_models_of_public_repositories(name, tmp_path):
     x = X[:, :FEATURES]
     np.testing.assert_allclose(outputs(reading.read(TOYS[name]), x), toy(x), atol=1e-12)
     np.testing.assert_allclose(outputs(reading.read(written(tmp_path, TOYS[name])), x), toy(x), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("config", "said"),
+    [({}, None), ({"init_layer_act_func": "relu"}, "act_func = 'relu'"), ({"n_hidden_layers": 1}, "layers = 1")],
+)
+def test_the_persian_rug_s_whole_checkpoint(config, said, tmp_path, monkeypatch):
+    # its model.py: torch.save(dict(cfg=Config, state_dict, losses, p_feat)); the class is not here when it is read
+    torch = pytest.importorskip("torch")
+    module = types.ModuleType("model")
+    monkeypatch.setitem(sys.modules, "model", module)
+    module.Config = type("Config", (), {"__module__": "model", "__qualname__": "Config"})
+    cfg = module.Config()
+    vars(cfg).update({"n_sparse": FEATURES, "n_dense": 5, "final_layer_act_func": "relu", **config})
+    state = {name: torch.from_numpy(np.array(value)) for name, value in TOYS["PersianRug"].items()}
+    torch.save({"cfg": cfg, "state_dict": state, "losses": [0.1] * 999, "p_feat": torch.tensor(0.1)}, tmp_path / "m.pt")
+    if said is None:
+        x = X[:, :FEATURES]
+        np.testing.assert_allclose(outputs(reading.read(tmp_path / "m.pt"), x), toy(x), atol=1e-12)
+    else:
+        with pytest.raises(ValueError, match=said):
+            reading.read(tmp_path / "m.pt")
+
+
+def test_a_checkpoint_of_lightning(tmp_path):
+    torch = pytest.importorskip("torch")
+    state = {name: torch.from_numpy(np.array(value)) for name, value in TOYS["Lightning"].items()}
+    rest = {"epoch": 3, "global_step": 10, "pytorch-lightning_version": "2.5", "optimizer_states": [{"state": state}],
+            "lr_schedulers": [], "loops": {}, "hyper_parameters": {"n_features": FEATURES}}  # fmt: skip
+    torch.save({"state_dict": state, **rest}, tmp_path / "last.ckpt")
+    x = X[:, :FEATURES]
+    np.testing.assert_allclose(outputs(reading.read(tmp_path / "last.ckpt"), x), toy(x), atol=1e-12)
+
+
+def test_lines_that_convert_name_where_the_model_is(tmp_path):
+    torch = pytest.importorskip("torch")
+    torch.save({"epoch": 2, "sae": torch.nn.Linear(3, 4)}, tmp_path / "whole.pt")
+    with pytest.raises(ValueError, match="is a whole model") as refused:
+        reading.read(tmp_path / "whole.pt")
+    program = "\n".join(line.strip() for line in str(refused.value).splitlines()[1:])
+    exec(program.replace("weights.pt", str(tmp_path / "weights.pt")), {})
+    assert set(files.arrays(tmp_path / "weights.pt")) == {"weight", "bias"}
 
 
 def test_tied_toy_models_of_public_repositories():

@@ -202,31 +202,39 @@ def _plain(value, depth=0):
         return f"a tensor {value.place['shape']}"[:LONGEST]
     if isinstance(value, _Inert) and isinstance(value.state, dict):
         value = value.state
-    if depth < DEEPEST and isinstance(value, dict):
-        return {str(name)[:LONGEST]: _plain(one, depth + 1) for name, one in list(value.items())[:LONGEST]}
+    if depth < DEEPEST and isinstance(value, dict) and len(value) <= LONGEST:
+        return {str(name)[:LONGEST]: _plain(one, depth + 1) for name, one in value.items()}
     if depth < DEEPEST and isinstance(value, (list, tuple)) and len(value) <= LONGEST:
         return [_plain(one, depth + 1) for one in value]
     return f"of {type(value).__name__ if not isinstance(value, _Inert) else value.origin}"[:LONGEST]
 
 
 def _weights(found):
-    """The dictionary that holds tensors, and the settings beside it and around it."""
-    settings, seen = {}, []
+    """The tensors by name, the settings beside and around them; or a whole model and where in the file it is."""
+    settings, seen, way = {}, [], ""
     while isinstance(found, dict) and not any(found is one for one in seen):
         seen.append(found)
-        inner = next((name for name in INNER if isinstance(found.get(name), (dict, _Inert))
-                      and not (isinstance(found[name], _Inert) and not _is_module(found[name]))), None)  # fmt: skip
-        beside = {name: one for name, one in found.items() if not isinstance(one, _Tensor) or inner is not None}
-        for name, one in list(beside.items())[:MOST_NAMES]:
-            if name == inner:
-                continue
-            one = one.state if isinstance(one, _Inert) and isinstance(one.state, dict) else one
-            spread = name in CONFIGS and isinstance(one, dict)  # its fields are settings
-            settings.update(_plain(one) if spread else {str(name)[:LONGEST]: _plain(one)})
+        if len(found) > MOST_NAMES:
+            raise ValueError(f"{len(found)} names; allowed: {MOST_NAMES}")
+        inner = next((name for name in INNER if name in found and _holds(found[name])), None)
+        for name, one in found.items():
+            if name != inner and (inner is not None or not isinstance(one, _Tensor)):
+                settings.update(_setting(str(name)[:LONGEST], one))
         if inner is None:
-            return {str(name): one for name, one in found.items() if isinstance(one, _Tensor)}, settings, None
-        found = found[inner]
-    return {}, settings, found if isinstance(found, _Inert) and _is_module(found) else None
+            return {str(name): one for name, one in found.items() if isinstance(one, _Tensor)}, settings, None, way
+        found, way = found[inner], f"{way}['{inner}']"
+    return {}, settings, found if _holds(found) and not isinstance(found, dict) else None, way
+
+
+def _holds(one):
+    return isinstance(one, dict) or isinstance(one, _Inert) and _is_module(one)
+
+
+def _setting(name, one):
+    """A setting by its name; of a configuration, object or dictionary, each of its fields."""
+    one = one.state if isinstance(one, _Inert) and isinstance(one.state, dict) else one
+    spread = name in CONFIGS and isinstance(one, dict) and len(one) <= LONGEST
+    return _plain(one) if spread else {name: _plain(one)}
 
 
 def _is_module(one):
@@ -253,17 +261,12 @@ def _answer(path):
     )
     if called:
         return {"called": called}
-    tensors, settings, module = _weights(found)
-    if len(tensors) > MOST_NAMES:
-        raise ValueError(f"{len(tensors)} tensors; allowed: {MOST_NAMES}")
-    if isinstance(found, _Inert) and _is_module(found):
-        module = found
-    inner = None if module is None or module is found else "inside"
+    tensors, settings, module, way = _weights(found)
     places = {
         name: one.place | ({} if at is None else {"at": at.get(one.place["key"])}) for name, one in tensors.items()
     }
     return {"tensors": places, "settings": settings, "module": None if module is None else module.origin[:LONGEST],
-            "inside": inner, "foreign": [name[:LONGEST] for name in foreign][:20], "called": []}  # fmt: skip
+            "inside": way, "foreign": [name[:LONGEST] for name in foreign][:20], "called": []}  # fmt: skip
 
 
 def _limited():

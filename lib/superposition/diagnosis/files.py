@@ -73,7 +73,7 @@ def untrusted(where: str) -> Iterator[None]:
             warnings.simplefilter("ignore")
             yield
     except Exception as error:
-        said = "\n".join(checks.printable(line[:1200]) for line in str(error).splitlines()[:6])
+        said = "\n".join(checks.printable(line[:1200]) for line in _said(error).splitlines()[:6])
         if not isinstance(error, ValueError) or "allowed:" not in said:
             kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
             said = f"{where} cannot be read ({kind}{cut(said)}); allowed: whole files of weights"
@@ -84,6 +84,11 @@ def untrusted(where: str) -> Iterator[None]:
             if said.startswith("is ")
             else f"{where}: {said}"
         ) from None
+
+
+def _said(error):
+    """The words of an error, without the path that an error of the system repeats."""
+    return getattr(error, "strerror", None) or str(error)
 
 
 def cut(text: str, most: int = LONGEST) -> str:
@@ -289,8 +294,7 @@ def _advice(found, path):
     """The lines that convert a whole model, where only classes of torch and of the reader's own script are in it."""
     if found["foreign"]:
         return f"Save model.state_dict() where its classes are: {cut(', '.join(found['foreign']))}"
-    inside = "['model']" if found["inside"] else ""
-    return STATE.format(name=repr(str(path)), inside=inside)
+    return STATE.format(name=repr(str(path)), inside=found["inside"])
 
 
 def _stored(path, one, parts, root):
