@@ -173,7 +173,7 @@ def test_every_kind_of_tensor_ends_well(tmp_path):
     }  # fmt: skip
     for name, tensor in kinds.items():
         torch.save({"W": tensor, "b": b}, tmp_path / f"{name}.pt")
-        assert name in ends_well(tmp_path / f"{name}.pt")
+        assert name in ends_well(tmp_path / f"{name}.pt").replace(f"{name}.pt", "")
     for tensor in (W, W.bfloat16(), W.half(), torch.nn.Parameter(W.T.clone()).T):
         for new in (True, False):
             torch.save({"W": tensor, "b": b}, tmp_path / "good.pt", _use_new_zipfile_serialization=new)

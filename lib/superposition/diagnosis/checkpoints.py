@@ -32,9 +32,8 @@ KINDS = {
 STANDARD = sys.stdlib_module_names | {"builtins"}
 TENSORS = frozenset(
     """float32 float64 float16 bfloat16 int64 int32 int16 int8 uint8 bool complex64 complex128
- float8_e4m3fn float8_e5m2 per_tensor_affine strided sparse_coo sparse_csr _rebuild_sparse_tensor _rebuild_qtensor
- _rebuild_meta_tensor_no_storage _rebuild_sparse_csr_tensor""".split()
-)  # of torch: numbers and tensors of other kinds
+ float8_e4m3fn float8_e5m2 per_tensor_affine strided _get_layout""".split()
+)  # of torch: numbers, other tensors
 DATA = ("torch", "collections", "numpy", "pathlib", "argparse", "datetime", "_codecs", "enum", "omegaconf", "typing")
 CALLS = {"_codecs.encode", "numpy.core.multiarray.scalar", "numpy._core.multiarray.scalar", "numpy.dtype",
          "numpy.core.multiarray._reconstruct", "numpy._core.multiarray._reconstruct", "torch.device", "torch.Size",
