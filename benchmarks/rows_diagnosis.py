@@ -12,7 +12,7 @@ from timing import Row
 
 BLOCK = 256
 # features, dimensions, mean number of features that are on; seconds of a core and megabytes that a diagnosis may take
-SIZES = ((4096, 512, 40, 10, 1000), (16384, 768, 34, 60, 2000))
+SIZES = ((4096, 512, 40, 10, 1000), (16384, 768, 34, 60, 2000), (16384, 2304, 34, 90, 2500))
 
 
 def arrays(ns, nd):

@@ -304,6 +304,20 @@ def test_densities_of_latents_come_from_a_file_or_from_their_mean_number(tmp_pat
     assert both.exit_code == 2 and "--p and --firing exclude each other" in both.stderr
 
 
+def test_importance_vectors_and_units_reach_the_report(tmp_path):
+    save_file({"W": np.array([[1.0, -1], [-1, 1]]), "b": np.zeros(2)}, tmp_path / "digon")
+    done = diagnosed(tmp_path / "digon", "--p", 0.3, "--samples", 1000, "--importance", "0.5^i", "--loss", "sum")
+    first = done.stdout.splitlines()[0]
+    assert done.exit_code == 0 and "(sum over features, in your units) weighted by importance" in first
+    x = (np.random.default_rng(0).random((400, 2)) < 0.3) * 2.0
+    np.save(tmp_path / "x.npy", x)
+    done = diagnosed(tmp_path / "digon", "--features", tmp_path / "x.npy", "--loss", "mean")
+    own = np.mean((x - np.maximum(x - x[:, ::-1], 0)) ** 2)
+    assert done.exit_code == 0 and f"loss {own:.4g} (mean over features, in your units)" in done.stdout
+    assert "on 400 given vectors" in done.stdout.splitlines()[0]
+    assert diagnosed(tmp_path / "digon", "--x", tmp_path / "x.npy", "--loss", "mean").stdout == done.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [

@@ -184,7 +184,16 @@ def check_record(file, p, instance):
 @click.option("--p", type=REAL, help="Probability that a feature is on, between 0 and 1.")
 @click.option("--l0", type=REAL, metavar="L0", help="In its place: how many features are on, in the mean.")
 @click.option("--firing", type=click.Path(), metavar="FILE", help="In its place: one vector, how often each is on.")
-@click.option("--strength", type=REAL, default=0.5, show_default=True, metavar="X", help="Mean of one that is on.")
+@click.option("--features", type=click.Path(), metavar="FILE", help="In its place: vectors of features or latents.")
+@click.option(
+    "--x",
+    type=click.Path(),
+    metavar="FILE",
+    help="In its place: inputs of the model; as --features, .npy or .safetensors, a row each.",
+)
+@click.option("--strength", type=REAL, metavar="X", help="Mean of one that is on; by default 0.5, or the vectors'.")
+@click.option("--importance", metavar="0.9^i|FILE", help="Weight of each feature's squared error.")
+@click.option("--loss", "loss_as", type=click.Choice(["mean", "sum"]), help="Loss in units of your features, so added.")
 @click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
 @click.option("--reading", type=click.Choice(["product", "tied", "toy", "sae"]),
               help="What a square W is, by default the product; what linear layers are.")  # fmt: skip

@@ -8,7 +8,7 @@ import pytest
 import superposition
 from safetensors.numpy import save_file
 from superposition import codes
-from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, measures, report
+from superposition.diagnosis import FeatureLaw, autoencoder, feature_laws, gains, measures, report
 from superposition.rug import meanfield, rugs
 from superposition.rug.model import row_statistics
 
@@ -88,16 +88,19 @@ def test_a_trained_tile_from_a_file_is_near_the_best_known():
     assert f"{found.exact / found.best.loss:.4g} of the best known (digon and swept)" in str(found).splitlines()[0]
 
 
-def test_planted_faults_are_found():
+def test_planted_faults_are_found(monkeypatch):
+    monkeypatch.setattr(gains, "WORTH", 0.01)
     rng = np.random.default_rng(1)
     W = rng.standard_normal((20, 60)) / np.sqrt(20)
     b = np.full(60, -0.2)
     W[:, :7], b[:7], b[7:10] = 0, P / 2, -20
     found = autoencoder.diagnose(W, b, P, samples=20000)
     assert list(found.kind) == ["dropped"] * 7 + ["dead"] * 3 + ["heard"] * 50
-    assert "50 heard, 7 dropped, 3 dead" in str(found)
-    lost = found.by_feature[:10].sum() / found.by_feature.sum()
-    assert f"10 of 60 features are silent or unheard; they cost {100 * lost:.0f} % of the loss." in str(found)
+    assert "50 heard, 7 dropped (a gain below a tenth of the largest), 3 dead (an output" in str(found)
+    assert "biases for 3 silent outputs" in str(found) and "(an output that does not answer its feature)" in str(found)
+    lost = found.by_feature[7:10].sum() / found.by_feature.sum()
+    gain = next(one.gain for one in gains.of(found) if "silent" in one.words)
+    assert gain < lost and gain == pytest.approx(lost - 3 * found.by_feature[10:].sum() / 50 / found.by_feature.sum())
     assert found.sigma_bound == pytest.approx(meanfield.noise_std(P, 20 / 50)) and found.sigma > found.sigma_bound
     assert np.isnan(found.loudness[:10]).all() and not np.isnan(found.loudness[10:]).any()
     variance, power = (4 * P - 3 * P**2) / 12, P / 3
@@ -248,9 +251,9 @@ def test_strength_is_the_unit_of_biases():
 def test_biases_that_are_off_are_named():
     code = codes.rug_code(128, 0.2, P)
     found = autoencoder.diagnose(code.W_in, code.b - 0.2, P, W_out=code.W_out, samples=20_000)
-    assert found.refitted < 0.9 * found.loss and "biases and gains, moved and scaled together" in str(found)
+    assert found.refitted < 0.9 * found.loss and "biases and gains moved and scaled together" in str(found)
     right = autoencoder.diagnose(code.W_in, code.b, P, W_out=code.W_out, samples=20_000)
-    assert right.refitted > 0.97 * right.loss and "No fault costs 5 %" in str(right)
+    assert right.refitted > 0.97 * right.loss and [one.words for one in gains.of(right)] == ["training longer"]
 
 
 def test_large_models_are_measured_by_blocks_and_by_lengths():
@@ -258,7 +261,7 @@ def test_large_models_are_measured_by_blocks_and_by_lengths():
     loud = np.exp(rng.standard_normal(600) / 2)
     G = rng.standard_normal((64, 600)) / 8
     found = autoencoder.diagnose(G * loud, np.full(600, -0.2), 0.02, W_out=(G / loud).T, samples=200)
-    assert found.name == "a random frame" and found.heard.mean() > 0.9
+    assert found.name == "a random frame, by its eigenvalues" and found.heard.mean() > 0.9
     here, there = np.log(found.loudness[found.heard]), np.log(loud[found.heard])
     assert np.corrcoef(here, there)[0, 1] > 0.95  # lengths are those of random columns too
 
@@ -273,15 +276,15 @@ def test_an_entry_as_large_as_is_allowed_is_taken():
 
 def test_a_rug_has_the_noise_of_a_rug_of_its_ratio():
     found = autoencoder.diagnose(*_halves(codes.rug_code(64, 0.25, P)), samples=100)
-    assert report._ratio_of(found) == pytest.approx(0.25)
+    assert gains.ratio_of(found) == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(("loss", "named"), [(0.0104, False), (0.0106, True), (0.009, False)])
 def test_another_code_is_named_where_it_loses_less_by_a_twentieth(loss, named):
-    faultless = {"by_feature": np.ones(3), "kind": np.full(3, "heard"), "ns": 3, "p": None}
+    faultless = {"by_feature": np.ones(3), "kind": np.full(3, "heard"), "ns": 3, "p": None, "company": None,
+                 "finished": None}  # fmt: skip
     found = SimpleNamespace(
-        loss=loss, best=SimpleNamespace(loss=0.01), refitted=0.02, simulated=SimpleNamespace(mean=0.02), **faultless
-    )
-    assert report._most_to_gain(found) == "No fault costs 5 % of it" + (
-        ": only another code loses less." if named else "."
-    )
+        loss=loss, best=SimpleNamespace(loss=0.01), refitted=0.02, simulated=SimpleNamespace(mean=0.02),
+        weights=SimpleNamespace(is_sae=False), **faultless,
+    )  # fmt: skip
+    assert report._advice(found) == "No mend gains 5 %" + (": only another code loses less." if named else ".")

@@ -6,17 +6,28 @@ of Scherlis and others (2022), effective features those of Bereska and others (2
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
-from superposition.codes import LARGEST_PARTNER, Best, best_known, code_loss, partner_loss
-from superposition.diagnosis import ablations, dimensions, measures, names, record_verifier, report
+from superposition.codes import LARGEST_PARTNER, code_loss, partner_loss
+from superposition.diagnosis import (
+    ablations,
+    behaviour,
+    company,
+    dimensions,
+    finished,
+    measures,
+    names,
+    record_verifier,
+    report,
+    yardsticks,
+)
 from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussian_loss, rug_optimum
 from superposition.diagnosis.measures import HEARD, Rows, Simulated
 from superposition.diagnosis.reading import Weights, read
@@ -29,6 +40,7 @@ from superposition.rug.model import RowStatistics
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation
 JUDGED = 100  # feature vectors from which on behaviour tells what is dead
+TRIED = 256  # feature vectors on which weights are checked against the forward pass
 SILENT = 0.01  # an output that answers its feature less often, and is not on without it, is dead
 
 
@@ -44,8 +56,10 @@ class Diagnosis:
     row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
     (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
     simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
-    ``theory`` (the rug), ``linear``, ``best`` known. Partner and exact are None unless features are equal and of the
-    text's law, best under another law.
+    ``theory`` (the rug), ``linear``, ``best`` known, ``finished``, what
+    training ends at. Partner and exact are None unless features are equal and of the
+    text's law, best under another law. ``unit``: features are in units of it, twice their strength; ``importance`` of
+    each or None; ``stands``, whether ReLU(W x + b), with its gate, is the forward pass; ``company`` of given vectors.
 
     Examples
     --------
@@ -60,7 +74,8 @@ class Diagnosis:
     p: float | None
     population: Population
     weights: Weights
-    name: str
+    unit: float
+    importance: NDArray[np.float64] | None
     measured: Rows
     behaviour: Simulated
     kind: np.ndarray
@@ -73,7 +88,17 @@ class Diagnosis:
     exact: float | None
     theory: Optimum
     linear: float
-    best: Best | None
+    best: yardsticks.Known | None
+    spread: float
+    relative: NDArray[np.float64] | None
+    stands: bool
+    company: company.Company | None
+    loss_as: str | None
+
+    @cached_property
+    def name(self) -> str:
+        """What the code is called."""
+        return names.named(self)
 
     @property
     def law(self) -> FeatureLaw:
@@ -116,6 +141,14 @@ class Diagnosis:
         return self.behaviour.refitted
 
     @cached_property
+    def finished(self) -> finished.Finished | None:
+        """What trained networks of this p, r and size end at, as far as the stored table reaches."""
+        others = self.importance is not None or self.company is not None or self.weights.is_sae
+        if self.p is None or others or not self.population.equal:
+            return None
+        return finished.finished(self.p, self.nd, self.ns)
+
+    @cached_property
     def sigma(self) -> float:
         """Root mean square over the heard features of the standard deviation of their interference, at gain one."""
         return float(np.sqrt(np.mean(self.measured.noise[self.heard] / self.rows.diagonal[self.heard] ** 2)))
@@ -130,6 +163,10 @@ class Diagnosis:
     def loss(self) -> float:
         """The loss, exact where it is known, else simulated."""
         return self.simulated.mean if self.exact is None else self.exact
+
+    def in_your_units(self, as_a: str) -> float:
+        """The loss in units of the features as they came, as a "mean" over features or as their "sum"."""
+        return float(self.loss) * self.unit**2 * (self.ns if as_a == "sum" else 1)
 
     @property
     def partners(self) -> float:
@@ -155,15 +192,22 @@ class Diagnosis:
 
 
 def diagnose(
-    W: ArrayLike | str | os.PathLike | Mapping[str, ArrayLike],
+    W: Any = None,
     b: ArrayLike | None = None,
     p: ArrayLike | None = None,
     *,
     W_out: ArrayLike | None = None,
+    encode: Callable | None = None,
+    decode: Callable | None = None,
+    ns: int | None = None,
     nd: int | None = None,
     law: FeatureLaw | None = None,
     l0: float | None = None,
-    strength: float = 0.5,
+    x: Any = None,
+    features: Any = None,
+    strength: float | None = None,
+    importance: ArrayLike | str | None = None,
+    loss_as: str | None = None,
     instance: int | None = None,
     reading: str | None = None,
     b_dec: str | None = None,
@@ -174,22 +218,28 @@ def diagnose(
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> Diagnosis:
-    """Measure the autoencoder ReLU(W x + b) and compare it with the theory and with the best known code.
+    """Measure a model by its own forward pass and compare it with the theory and with the best known code.
 
     Parameters
     ----------
-    W : array_like, str, os.PathLike or mapping
+    W : array_like, str, os.PathLike, mapping or model
         The product W_out W_in, shape (ns, ns); or a tied encoder, (nd, ns) or (ns, nd), for ReLU(W^T W x + b); or, with
         `W_out`, the encoder W_in, (nd, ns). Or a file or folder, or arrays by name, such as ``model.state_dict()``:
         they have the bias as well. Files are safetensors, npz, and with torch those of `torch.save` (weights, not whole
-        models); a folder is a sparse autoencoder's. Names and shapes tell what is what; ``weights.told`` says it.
+        models); a folder is a sparse autoencoder's. Names and shapes tell what is what; ``weights.told`` says it. Or a
+        model itself, with ``encode`` and ``decode``, or ``forward``: of torch, on its device, or of numpy.
     b : array_like, shape (ns,), optional
-        Bias; left out where W is a file or has names.
+        Bias; left out where W is a file, has names or is a model.
     p : array_like, optional
         Probability that a feature is on, in (0, 1), one number or one of each feature, (ns,), for features that are
         then uniform. Zeros among many are those of features that never were: they count as 1e-9.
     W_out : array_like, shape (ns, nd), optional
         The decoder.
+    encode, decode : callable, optional
+        In place of W: functions of batches. Of a toy model the features go in and come out, decode(encode(x)); of a
+        sparse autoencoder its latents are the features, encode(decode(z)).
+    ns : int, optional
+        Number of features of a model that has no arrays to tell it.
     nd : int, optional
         Dimensions, from 1 to ns; those of the factors, or the rank of the product, if left out.
     law : FeatureLaw, optional
@@ -197,13 +247,25 @@ def diagnose(
     l0 : float, optional
         Mean number of features that are on, in place of `p`, which is then l0 / ns. Of TopK, the k of its settings if
         nothing is said.
-    strength : float
+    x : array_like, iterable, str or os.PathLike, optional
+        In place of `p`: inputs of the model, (n, width), 100 or more, as an array, batches, .npy or .safetensors of one
+        array. All is measured on them; nothing is taken for independent. Of a sparse autoencoder they are activations.
+    features : array_like, iterable, str or os.PathLike, optional
+        In place of `p`: such vectors of features or of latents, (n, ns).
+    strength : float, optional
         Mean of a feature while it is on, above 0; features are then uniform from 0 to twice that. It is the unit of
-        biases, which are divided by twice it; losses are in units of its square times four. Left out: 0.5.
+        biases, which are divided by twice it; losses are in units of its square times four. Left out: that of the
+        vectors, or 0.5.
+    importance : array_like, shape (ns,), or str, optional
+        Weight of the squared error of each feature, not negative; or "0.9^i" for a power of its number, from 0; or a
+        file of them, as of vectors. All losses and the best code are weighted with it.
+    loss_as : {"mean", "sum"}, optional
+        The first line's loss is in units of the features themselves, as a mean over features or as their sum.
     instance : int, optional
         Which of several models to take where the weights have a leading axis of them; the first if left out.
     reading : {"product", "tied", "toy", "sae"}, optional
-        What a square W is, the product if left out; or what linear layers are where their file cannot say.
+        What a square W is, the product if left out; or what linear layers or a model are, by
+        shapes if left out, where these can say it.
     b_dec : {"taken", "kept"}, optional
         Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
     activation : {"relu", "topk", "jumprelu"}, optional
@@ -213,7 +275,7 @@ def diagnose(
     ignore : sequence of str
         Arrays and settings of a file that no layout explains and that have no part in the forward pass.
     samples : int, optional
-        Feature vectors of the simulation, at least 2; as many as take a few seconds if left out.
+        Feature vectors of the simulation, at least 2; if left out, as take a few seconds, or all that were given.
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
@@ -228,36 +290,62 @@ def diagnose(
     Notes
     -----
     Source: The Persian Rug, eq. 1 to 6. An output is dead where it answers its own feature in less than 1 % of the
-    simulated vectors and without it in less than 1 % of p, and dropped where its gain is below a tenth of the largest.
+    simulated vectors (of given ones: of those in which the feature is on) and without it in less than 1 % of p, and
+    dropped where its gain is below a tenth of the largest; absent is a feature that is on in none of the given vectors.
+    Of a model, W and b are found in its responses and its arrays and checked against its forward pass; where none
+    reproduces it, they are its responses to single features and to pairs, and the report says so.
     Loudness is what has to be taken off encoder and put on the decoder of each feature to make |W| as symmetric as it
     gets. Of more than 512 heard features it is told by lengths of rows and columns alone, the name by eigenvalues
     alone, and clustering is that of 512 of them. A product of single precision has the rank that
-    single precision shows. Under unequal probabilities theory and best code are those of the mean one.
+    single precision shows. Under unequal probabilities the rug and the best code are those of the mean one.
 
     Examples
     --------
     >>> found = diagnose([[1, -1], [-1, 1]], [0, 0], 0.05, samples=100000)
     >>> found.nd, round(found.exact / 0.05**2, 4), found.triangle_free
     (1, 0.1667, True)
+    >>> D = np.array([[1.0, -1.0]])
+    >>> found = diagnose(encode=lambda x: x @ D.T, decode=lambda h: np.maximum(h @ D, 0), ns=2, p=0.05)
+    >>> found.name, round(found.sigma / found.sigma_bound, 6)
+    ('a digon', 1.0)
     """
-    weights = read(
-        W, b, W_out, instance=instance, reading=reading, b_dec=b_dec, activation=activation, k=k, ignore=ignore
-    )
-    ns = weights.ns
+    seed, unit = checks.whole("seed", seed, 0), _unit(strength)
+    model = _model(W, b, W_out, encode, decode, ns, reading, instance)
+    said: dict[str, Any] = {"b_dec": b_dec, "activation": activation, "k": k, "ignore": ignore}
+    weights = read(W, b, W_out, instance=instance, reading=reading, **said) if model is None else None
+    if model is not None and any(said.values()):
+        raise ValueError("b_dec, activation, k or ignore beside a model, which has its own; allowed: with a file alone")
+    given = _given(model or weights, x, features, (p, law, l0))
+    ns = _features(model, weights)
     if ns < 2:
-        raise ValueError(f"b has shape {weights.b.shape}; allowed: (ns,) with ns of 2 or more")
-    strength = checks.number("strength", strength, 0, open_low=True, open_high=True)
-    weights = dimensions.scaled(weights, 1 / (2 * strength))
+        raise ValueError(f"b has shape ({ns},); allowed: (ns,) with ns of 2 or more")
+    if given is not None and unit is None:
+        unit = 2 * float(given[given != 0].mean()) if np.any(given) else 1.0
+        if not unit > 0:
+            raise ValueError(f"features have mean {unit / 2:.4g} while they are on; allowed: above 0, or a strength")
+    unit = 1.0 if unit is None else unit
+    k = weights.k if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
+    population = Population.of_vectors(given / unit) if given is not None else _population(p, law, l0, ns, k)
+    stands, forward = True, None
+    if model is not None:
+        some = next(population.batches(min(TRIED, _most(population)), TRIED, np.random.default_rng([seed, 3])))
+        weights, stands = behaviour.weights(model, some, unit)
+        forward = model.scaled(unit).forward
+        nd = model.nd if nd is None and model.nd is not None and model.nd <= ns else nd
+    weights = dimensions.scaled(weights, 1 / unit)  # pyrefly: ignore[bad-argument-type]: there
     checks.real("b", weights.b, -LARGEST, LARGEST)
-    seed = checks.whole("seed", seed, 0)
-    if p is None and law is None and l0 is None and weights.k:
-        l0 = weights.k  # so many latents of TopK are on
-    population = Population.of(p, law, l0, ns)
-    samples = _samples(weights) if samples is None else checks.whole("samples", samples, 2)
+    worth = yardsticks.importance(importance, ns)
+    samples = _samples(weights, population) if samples is None else checks.whole("samples", samples, 2)
+    samples = min(samples, _most(population))
     told = _Told(progress, ns + samples)
     found = measures.measured(weights, population.mean, population.variance, told)
     nd, rank = dimensions.of(weights, nd)
-    seen = measures.simulated(weights, population.draw, population.active, found, samples, seed, told)
+
+    def again(population, told=lambda more: None):
+        return measures.simulated(weights, population, found, samples, seed, told, forward=forward, stands=stands,
+                                  importance=worth)  # fmt: skip
+
+    seen = again(population, told)
     kind = _kinds(found, seen, population, samples)
     heard = kind == "heard"
     if not np.any(heard):
@@ -269,16 +357,67 @@ def diagnose(
     mutual, clustering = measures.clustering(found.partners[heard][:, heard])
     mean_p = population.p
     return Diagnosis(
-        ns=ns, nd=nd, rank=rank, p=mean_p, population=population, weights=weights,
-        name=_name(weights, heard, relative, loudness[heard], rank), measured=found, behaviour=seen, kind=kind,
-        loudness=loudness, mutual=mutual, clustering=clustering,
-        capacity=dimensions.capacity(weights), gaussian=_gaussian(found, population),
-        partner=None if mean_p is None else _with_partner(found, population),
-        exact=_exact(weights, population),
+        ns=ns, nd=nd, rank=rank, p=mean_p, population=population, weights=weights, unit=unit, importance=worth,
+        measured=found, behaviour=seen, kind=kind, loudness=loudness, mutual=mutual, clustering=clustering,
+        capacity=dimensions.capacity(weights), gaussian=_gaussian(found, population, worth),
+        partner=None if mean_p is None or worth is not None else _with_partner(found, population),
+        exact=_exact(weights, population, worth, stands),
         theory=rug_optimum(population.law, nd / ns) if mean_p is None else meanfield.optimum(mean_p, nd / ns),
-        linear=float(population.law.variance) * (1 - nd / ns),
-        best=None if mean_p is None else best_known(mean_p, nd / ns),
+        linear=yardsticks.linear(population, worth, nd), best=yardsticks.best(population, worth, nd),
+        spread=dimensions.spread(weights, heard, relative, loudness[heard]), relative=relative, stands=stands,
+        company=None if given is None
+        else company.measured(weights, population, found, seen, again, heard, seed),
+        loss_as=None if loss_as is None else checks.one_of("loss_as", loss_as, ("mean", "sum")),
     )  # fmt: skip
+
+
+def _model(W, b, W_out, encode, decode, ns, reading, instance):
+    """The model of an object or of two functions; None of arrays and files."""
+    functions = encode is not None or decode is not None
+    if not functions and not behaviour.is_model(W):
+        if ns is not None:
+            raise ValueError(f"ns = {checks.shown(ns)} of weights, which have their own; allowed: with a model alone")
+        return None
+    for name, value in (("b", b), ("W_out", W_out)):
+        if value is not None:
+            raise ValueError(f"{name} = {checks.shown(value)} beside a model; allowed: the model alone")
+    return behaviour.of(W, encode, decode, None if ns is None else checks.whole("ns", ns, 2), reading, instance)
+
+
+def _features(model, weights) -> int:
+    """How many there are."""
+    return (weights if model is None else model).ns
+
+
+def _unit(strength):
+    """Twice the mean of a feature while it is on, if it was said."""
+    return None if strength is None else 2 * checks.number("strength", strength, 0, open_low=True, open_high=True)
+
+
+def _given(model, x, features, laws):
+    """Given vectors of features (n, ns), or None where there is a law."""
+    if x is None and features is None:
+        return None
+    if sum(one is not None for one in (x, features, *laws)) > 1:
+        raise ValueError("x or features beside another of x, features, p, law and l0; allowed: one of them")
+    found = company.vectors("features" if x is None else "x", features if x is None else x)
+    if x is not None and model.is_sae:
+        if getattr(model, "encode", None) is None:
+            raise ValueError("x = activations of weights alone; allowed: features, its latents, or the model itself")
+        found = model.encode(found)
+    if found.shape[1] != model.ns:
+        raise ValueError(f"{'features' if x is None else 'x'} has shape {found.shape}; allowed: (vectors, {model.ns})")
+    return found
+
+
+def _population(p, law, l0, ns, k):
+    """Features by a law; of TopK so many latents are on if nothing is said."""
+    return Population.of(p, law, k if p is None and law is None and l0 is None and k else l0, ns)
+
+
+def _most(population):
+    """How many feature vectors there are."""
+    return 2**53 if population.vectors is None else len(population.vectors)
 
 
 class _Told:
@@ -293,10 +432,10 @@ class _Told:
             self.progress(self.done, self.total)
 
 
-def _samples(weights):
+def _samples(weights, population):
     """How many feature vectors take a few seconds."""
     each = weights.ns * (200 + (weights.ns if weights.W_in is None else 2 * len(weights.W_in)))
-    return int(np.clip(WORK / each, FEWEST, MOST))
+    return int(np.clip(WORK / each, FEWEST, MOST)) if population.vectors is None else len(population.vectors)
 
 
 def _kinds(found, seen, population, samples):
@@ -306,12 +445,8 @@ def _kinds(found, seen, population, samples):
     if samples >= JUDGED:
         dead = (seen.answers < SILENT) & (seen.restless < SILENT * population.chance)
     heard = rows.diagonal > HEARD * max(rows.diagonal.max(), 0)
-    return np.where(dead, "dead", np.where(heard, "heard", "dropped"))
-
-
-def _name(weights, heard, relative, loud, rank):
-    spread, r = dimensions.spread(weights, heard, relative, loud), min(1.0, rank / heard.sum())
-    return names.of_large(spread, r) if relative is None else names.of(relative, loud, spread, r)
+    kinds = np.where(dead, "dead", np.where(heard, "heard", "dropped"))
+    return kinds if population.vectors is None else np.where(population.chance == 0, "absent", kinds)
 
 
 def _loudness(found, heard, relative):
@@ -326,24 +461,24 @@ def _loudness(found, heard, relative):
     return full
 
 
-def _exact(weights, population):
+def _exact(weights, population, worth, stands):
     """The exact loss of a few equal features; None otherwise."""
-    gated = weights.k is not None or weights.threshold is not None
+    gated = weights.k is not None or weights.threshold is not None or worth is not None or not stands
     if population.p is None or not population.equal or gated or weights.ns > record_verifier.EXACT:
         return None
     return code_loss(weights.rows(0, weights.ns), weights.b, population.p, rtol=1e-7)
 
 
-def _gaussian(found, population):
+def _gaussian(found, population, worth):
     """Mean over the rows of eq. 5 with their own numbers."""
-    s, rows, p = np.sqrt(found.noise), found.rows, population.each
+    s, rows, p, worth = np.sqrt(found.noise), found.rows, population.each, 1.0 if worth is None else worth
     if p is None:
-        return float(gaussian_loss(rows.diagonal, rows.b_eff, s, population.law.nodes()).mean())
+        return float((worth * gaussian_loss(rows.diagonal, rows.b_eff, s, population.nodes())).mean())
     on, losses = rows.diagonal >= 1 / LARGEST, np.zeros(len(s))
     a = rows.diagonal[on]
     losses[on] = meanfield.loss(a, rows.b_eff[on], s[on] / a, p[on])  # the closed form, where the gain has its sign
     losses[~on] = gaussian_loss(rows.diagonal[~on], rows.b_eff[~on], s[~on], population.nodes())
-    return float(losses.mean())
+    return float((worth * losses).mean())
 
 
 def _with_partner(found, population):

@@ -6,8 +6,8 @@ the variance of the interference need no more than those two of the features.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,10 +111,14 @@ def uniform_law(p: float) -> FeatureLaw:
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
 
-    law = object.__new__(FeatureLaw)  # its numbers are exact; and of rare features no sample could confirm them
-    for name, value in (("mean", features.mean(p)), ("variance", features.variance(p))):
-        object.__setattr__(law, name, float(value))
-    object.__setattr__(law, "sampler", sampler)
+    return _law(features.mean(p), features.variance(p), sampler)
+
+
+def _law(mean, variance, sampler):
+    """A law whose numbers are exact; of rare features no sample could confirm them."""
+    law = object.__new__(FeatureLaw)
+    for name, value in (("mean", float(mean)), ("variance", float(variance)), ("sampler", sampler)):
+        object.__setattr__(law, name, value)
     return law
 
 
@@ -129,7 +133,7 @@ def gaussian_loss(a: ArrayLike, b: ArrayLike, s: ArrayLike, nodes: Nodes) -> NDA
     a, b, s = (np.asarray(value, float) for value in (a, b, s))
     drive = a[..., None] * nodes.x + b[..., None]
     one, two = (moment(k, drive, s[..., None]) for k in (1, 2))
-    return (nodes.x**2 - 2 * nodes.x * one + two) @ nodes.weight
+    return np.sum((nodes.x**2 - 2 * nodes.x * one + two) * nodes.weight, axis=-1)
 
 
 def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
@@ -151,11 +155,23 @@ def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
     return Optimum(a, a * z[0] * sigma, np.array(sigma), lowest[0])
 
 
+def _nodes_of_each(vectors):
+    """Zero, and the means of sixteen parts of the values that are not, of each feature."""
+    x, weight = np.zeros((2, vectors.shape[1], 17))
+    for i, column in enumerate(vectors.T):
+        parts = [part for part in np.array_split(np.sort(column[column != 0]), 16) if part.size]
+        x[i, 1 : 1 + len(parts)] = [part.mean() for part in parts]
+        weight[i, 1 : 1 + len(parts)] = [part.size / len(vectors) for part in parts]
+    weight[:, 0] = 1 - weight.sum(axis=1)
+    return Nodes(x, weight)
+
+
 @dataclass(frozen=True, eq=False)
 class Population:
     """All features: ``each``, the probability (ns,) of each, or None under another ``law`` than the text's.
 
     ``mean`` and ``variance`` (ns,) are theirs; ``largest``, a feature fully on; ``chance``, that of a feature to be on.
+    ``vectors`` (n, ns) are given ones, of which ``law`` is that of all values together.
     """
 
     law: FeatureLaw
@@ -163,7 +179,17 @@ class Population:
     mean: NDArray[np.float64]
     variance: NDArray[np.float64]
     largest: float
-    chance: float
+    chance: float | NDArray[np.float64]
+    vectors: NDArray[np.floating] | None = None
+
+    @classmethod
+    def of_vectors(cls, vectors: NDArray[np.floating]) -> Population:
+        """That of given vectors (n, ns), none of whose numbers is taken for independent of another."""
+        chance = np.mean(vectors != 0, axis=0)
+        mean, variance = vectors.mean(axis=0, dtype=float), vectors.var(axis=0, dtype=float)
+        law = _law(vectors.mean(dtype=float), vectors.var(dtype=float), lambda rng, shape: rng.choice(values, shape))
+        values = vectors.ravel()
+        return cls(law, None, mean, variance, float(vectors.max()), chance, vectors)
 
     @classmethod
     def of(cls, p: ArrayLike | None, law: FeatureLaw | None, l0: float | None, ns: int) -> Population:
@@ -199,7 +225,9 @@ class Population:
         return self.each is None or bool(np.ptp(self.each) == 0)
 
     def nodes(self) -> Nodes:
-        """A quadrature of the law of a feature of the mean probability."""
+        """A quadrature of the law of a feature of the mean probability; of given vectors, one (ns, 17) of each."""
+        if self.vectors is not None:
+            return _nodes_of_each(self.vectors)
         return self.law.nodes() if self.p is None else uniform_nodes(self.p)
 
     def active(self, count: int, rng: np.random.Generator) -> NDArray[np.float64]:
@@ -208,6 +236,18 @@ class Population:
             return rng.random(count)
         nodes = self.law.nodes()
         return rng.choice(nodes.x[1:], count, p=nodes.weight[1:] / nodes.weight[1:].sum())
+
+    def batches(self, samples: int, size: int, rng: np.random.Generator) -> Iterator[NDArray[np.floating]]:
+        """Feature vectors, ``size`` at a time: drawn, or the given ones in another order, each once."""
+        order = None if self.vectors is None else rng.permutation(len(self.vectors))
+        for start in range(0, samples, size):
+            stop = min(start + size, samples)
+            yield self.draw(stop - start, rng) if order is None else self.vectors[order[start:stop]]  # pyrefly: ignore[unsupported-operation]: there
+
+    def apart(self, seed: int) -> Population:
+        """The same features without company: each column of the given vectors in an order of its own."""
+        rng = np.random.default_rng([seed, 2])
+        return replace(self, vectors=rng.permuted(self.vectors, axis=0))  # pyrefly: ignore[bad-argument-type]: there
 
     def draw(self, batch: int, rng: np.random.Generator) -> NDArray[np.float64]:
         """Feature vectors, shape (batch, ns)."""

@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from scipy import sparse
 
 from superposition.diagnosis.ablations import STRONG
+from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.reading import Weights
 from superposition.features import Estimate
 from superposition.ranges import LARGEST
@@ -25,6 +26,7 @@ ALL = 2048  # features from which on weights of single precision are multiplied 
 LOOKED_AT = 512  # features whose partners' partners are counted
 STEPS = np.linspace(-1.0, 1.0, 9)  # of all biases together, in standard deviations of each row's interference
 REFITTED = 2**21  # outputs on which they are tried
+FEW = 20  # times that a feature is on, below which its answer is that to itself alone
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +51,9 @@ class Simulated:
 
     ``answers`` is the share of the vectors in which an output would be on if its own feature were, ``restless`` that of
     those without its feature in which it is on; ``refitted`` the loss with all biases moved together, in standard
-    deviations of their noise, and all outputs scaled together, at the best of a few.
+    deviations of their noise, and all outputs scaled together, at the best of a few; ``pushed`` the mean interference
+    of each while its feature is on. Of given vectors, and of a forward pass that no weights reproduce, answers are
+    those while the feature is on.
     """
 
     loss: Estimate
@@ -58,6 +62,7 @@ class Simulated:
     answers: NDArray[np.float64]
     restless: NDArray[np.float64]
     refitted: float
+    pushed: NDArray[np.float64]
 
 
 def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[[int], None]) -> Rows:
@@ -95,40 +100,51 @@ def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[
 
 def simulated(
     weights: Weights,
-    draw: Callable[[int, np.random.Generator], NDArray[np.float64]],
-    active: Callable[[int, np.random.Generator], NDArray[np.float64]],
+    population: Population,
     rows: Rows,
     samples: int,
     seed: int,
     told: Callable[[int], None],
+    *,
+    forward: Callable[[NDArray], NDArray] | None = None,
+    stands: bool = True,
+    importance: NDArray[np.float64] | None = None,
 ) -> Simulated:
-    """Feed feature vectors, which ``draw`` gives by their number, and features that are on, which ``active`` gives."""
+    """Feed feature vectors to the forward pass, or to weights; ``stands``, whether the weights are that pass."""
     rng, other, ns = np.random.default_rng(seed), np.random.default_rng([seed, 1]), weights.ns
-    weights, chunk = _fast(weights), max(2, BLOCK // ns)
-    errors, sums, scores = [], np.zeros((5, ns)), np.zeros((len(STEPS), 3))
-    moves = STEPS[:, None] * np.sqrt(rows.noise)
-    tried = 0
-    for start in range(0, samples, chunk):
-        x = draw(min(chunk, samples - start), rng)
+    weights, chunk, worth = _fast(weights), max(2, BLOCK // ns), 1.0 if importance is None else importance
+    errors, sums, scores = [], np.zeros((6, ns)), np.zeros((len(STEPS), 3))
+    refits = stands and weights.k is None and weights.threshold is None
+    moves, tried = STEPS[:, None] * np.sqrt(rows.noise), 0
+    for x in population.batches(samples, chunk, rng):
         drive = weights.drive(x.astype(weights.b.dtype, copy=False))
         bars = weights.bars(drive)
-        out = np.where(drive > bars, drive, 0)
-        squares, off = (x - out) ** 2, x == 0
+        out = np.where(drive > bars, drive, 0) if forward is None else forward(x)
+        squares, off = (x - out) ** 2 * worth, x == 0
         errors.append(squares.mean(axis=1, dtype=float))
-        typical = active(len(x), other)[:, None]
-        answers = drive + rows.rows.diagonal * (typical - x) > bars
-        quiet = (drive > bars) & off
-        for total, part in zip(sums, (squares, out, answers, quiet, off), strict=True):
+        parts = [squares, out, (out > 0) & off, off]
+        if population.vectors is None and stands:  # its own feature may be rare: it is put on in every vector
+            typical = population.active(len(x), other)[:, None]
+            parts.append(drive + rows.rows.diagonal * (typical - x) > bars)
+        else:
+            parts.append((out > 0) & ~off)
+        if population.vectors is not None:
+            parts.append((drive - weights.b - rows.rows.diagonal * x) * ~off)
+        for total, part in zip(sums, parts, strict=False):
             total += part.sum(axis=0, dtype=float)
-        if tried * ns < REFITTED and weights.k is None and weights.threshold is None:
+        if tried * ns < REFITTED and refits:
             tried += len(x)
             for score, move in zip(scores, moves, strict=True):
                 moved = np.maximum(drive + move, 0)
-                score += [np.vdot(x, x), np.vdot(x, moved), np.vdot(moved, moved)]
+                score += [np.vdot(x * worth, x), np.vdot(x * worth, moved), np.vdot(moved * worth, moved)]
         told(len(x))
     loss, by_feature = Estimate.of(np.concatenate(errors)), sums[0] / samples
     refitted = np.inf if not tried else loss.mean * _least_share(scores)
-    return Simulated(loss, by_feature, sums[1] / samples, sums[2] / samples, sums[3] / np.maximum(sums[4], 1), refitted)
+    on = samples - sums[3]
+    asked = np.full(ns, samples) if population.vectors is None and stands else on
+    answered = np.where(asked < FEW, rows.rows.diagonal > 0, sums[4] / np.maximum(asked, 1))
+    return Simulated(loss, by_feature, sums[1] / samples, answered, sums[2] / np.maximum(sums[3], 1), refitted,
+                     sums[5] / np.maximum(on, 1))  # fmt: skip
 
 
 def clustering(partners: Any, seed: int = 0) -> tuple[float, float]:

@@ -7,6 +7,7 @@ its gain; every limit is here, and each is our choice.
 from __future__ import annotations
 
 from collections import Counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,7 +23,47 @@ LOUD = 3.0  # loudest over quietest, beyond which a code is loud and quiet
 HIDING = 0.8  # share of the quieter that the louder do not add to
 OPPOSITE = 0.95  # of the gain: what a feature takes from the one that points the other way
 SMALL = 16  # features of a tile
+FRAMES = ("a Persian rug", "near a rug", "a tight frame", "a random frame", "none of the codes of this book")
+LEAST, NEAR_LEAST = 1.05, 1.3  # noise over the least possible, of a rug and near it
+GAUSSIAN, NEARLY_GAUSSIAN = 0.5, 1.0  # skewness of rows: trained ones have -1 to -2
+AS_A_RUG, AS_NEARLY = (0.9, 1.15), (0.8, 1.3)  # loss over the rug's: rugs of 64 features lose a tenth more
+TRAINED = 0.8  # loss over that of Gaussian noise, below which partners do the work
+MUTUAL, FEW_TRIANGLES = 0.5, 0.1  # of partners; of closed paths of two steps
 PLANE, SPACE = 2, 3
+
+
+def named(found: Any) -> str:
+    """Name of a diagnosed code: its product, or of many features its eigenvalues, and that its noise and loss agree."""
+    r = min(1.0, found.rank / found.heard.sum())
+    if found.relative is None:
+        return _judged(of_large(found.spread, r), found) + ", by its eigenvalues" * (not np.isnan(found.spread))
+    return _judged(of(found.relative, found.loudness[found.heard], found.spread, r), found)
+
+
+def _judged(name, found):
+    """A frame is a rug if its noise is near the least, its rows are Gaussian and its loss is the rug's."""
+    if name not in FRAMES:
+        return name
+    gated = found.weights.k is not None or found.weights.threshold is not None  # then neither formula is its own
+    own = found.stands and not gated
+    comparable = own and found.importance is None and found.company is None
+    apart = found.loss if found.company is None else found.company.apart.mean
+    share = apart / found.gaussian if own and found.gaussian > 0 else 1.0
+    if share < TRAINED and found.mutual > MUTUAL and found.clustering < FEW_TRIANGLES:
+        return "a trained code: mutual partners, few triangles"
+    if name in FRAMES[3:]:
+        return name
+    noise = found.sigma / found.sigma_bound if found.sigma_bound > 0 else np.inf
+    skew = abs(found.rows.off_skewness[found.heard].mean())
+    loss = found.loss / found.theory.loss if comparable and found.theory.loss > 0 else 1.0
+    if noise < LEAST and skew < GAUSSIAN:
+        doubt = 4 * found.simulated.se / found.theory.loss if found.exact is None and found.theory.loss > 0 else 0.0
+        if AS_A_RUG[0] - doubt < loss < AS_A_RUG[1] + doubt and found.heard.all():
+            return "a Persian rug" if comparable else "directions of a Persian rug"
+        return "directions of a Persian rug with other biases and gains"
+    if noise < NEAR_LEAST and skew < NEARLY_GAUSSIAN and AS_NEARLY[0] < loss < AS_NEARLY[1]:
+        return "near a rug"
+    return "a tight frame that is not a rug" if noise < LEAST else FRAMES[-1]
 
 
 def of(relative: NDArray[np.float64], loud: NDArray[np.float64], spread: float, r: float) -> str:
@@ -41,7 +82,7 @@ def of_large(spread: float, r: float) -> str:
     if np.isnan(spread):
         return "a code too large to be named from its product"
     if spread < TIGHT:
-        return "a tight frame, as a rug is"
+        return "a tight frame"
     return _by_spread(spread, r)
 
 

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from superposition.diagnosis import ablations
-from superposition.rug import meanfield
+from superposition.diagnosis import ablations, gains
 
-MEANT = 0.8  # of the loss of Gaussian noise: a code with less does not lose what noise costs
 OTHERS = 1000  # feature vectors on which another reading is tried
-WORTH = 0.05  # of the loss: what gains less is not named
 
 
 def text(found: Any) -> str:
@@ -21,51 +18,30 @@ def text(found: Any) -> str:
 
 
 def answer(found: Any) -> str:
-    """One line: what it is, what it loses beside other codes, and what would gain most."""
+    """One line: what it is, what it loses beside other codes, under which assumption, and what would gain most."""
     name = found.name[:1].upper() + found.name[1:]
+    weighted = "" if found.importance is None else " weighted by importance"
+    loss, unit = found.loss, ""
+    if found.loss_as is not None:
+        loss, unit = found.in_your_units(found.loss_as), f" ({found.loss_as} over features, in your units)"
     beside = ", ".join(f"{_share(found.loss, unit)} of {code}" for code, unit in _units(found))
-    return f"{name}: loss {found.loss:.4g}, {beside}. {_most_to_gain(found)}"
+    return f"{name}: loss {loss:.4g}{unit}{weighted}, {beside}; {_assumed(found)}. {_advice(found)}"
 
 
-def _most_to_gain(found):
-    """The fault that costs most, if any costs much."""
-    gain, words = max(_gains(found))
-    if gain < WORTH:
-        best = found.best is not None and found.loss > (1 + WORTH) * found.best.loss
-        return "No fault costs 5 % of it" + (": only another code loses less." if best else ".")
-    return words
+def _assumed(found):
+    """Of which features the losses are."""
+    return "features taken to be independent" if found.company is None else f"on {found.company.vectors} given vectors"
 
 
-def _gains(found: Any) -> Iterator[tuple[float, str]]:
-    """Share of the loss that each thing costs, and how to say it."""
-    cost = found.by_feature / max(found.by_feature.sum(), 1e-300)
-    for words, kinds in (("silent", ["dead"]), ("silent or unheard", ["dead", "dropped"]), ("unheard", ["dropped"])):
-        lost = np.isin(found.kind, kinds)
-        share, least = float(cost[lost].sum()), 1e-12 * len(kinds)  # the fewer kinds say it if they say as much
-        yield (
-            share - least,
-            f"{lost.sum()} of {found.ns} features are {words}; they cost {100 * share:.0f} % of the loss.",
-        )
-    after = found.refitted / found.simulated.mean if found.simulated.mean > 0 else 1.0
-    yield (
-        1 - after,
-        f"Most to gain: biases and gains, moved and scaled together, take {100 * (1 - after):.0f} % off it.",
-    )
-    if found.p is not None and 0 < found.sigma_bound < found.sigma:
-        r = found.nd / found.heard.sum()
-        now, then = (float(meanfield.optimum(found.p, ratio).loss) for ratio in (_ratio_of(found), r))
-        # where partners do the work, or noise is not Gaussian, such a loss is not this code's
-        off = (now - then) * found.heard.mean() / found.loss if found.loss > MEANT * now else 0.0
-        yield (
-            min(off, 1.0),
-            f"Most to gain: directions with the least interference take about {100 * min(off, 1):.0f} % off it.",
-        )
-
-
-def _ratio_of(found):
-    """The ratio of a rug that has as much noise as this code."""
-    variance = float(found.population.variance[found.heard].mean())
-    return 1 / (1 + found.sigma**2 / variance)
+def _advice(found):
+    """What would gain most; of a sparse autoencoder without its latents nothing can be said."""
+    if found.weights.is_sae and found.company is None:
+        return "What is silent and what would gain depends on the company of the latents: give them as features, or x."
+    first = next(iter(gains.of(found)), None)
+    if first is None:
+        best = found.best is not None and found.loss > (1 + gains.WORTH) * found.best.loss
+        return "No mend gains 5 %" + (": only another code loses less." if best else ".")
+    return f"Most to gain: {first.words}, {100 * first.gain:.0f} % of the loss."
 
 
 def _lines(found: Any) -> Iterator[tuple[str, str]]:
@@ -75,9 +51,8 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
     if found.weights.otherwise:
         yield "otherwise", _otherwise(found)
     yield "size", _size(found)
-    count = {name: int((found.kind == name).sum()) for name in ("heard", "dropped", "dead")}
     rows, heard = found.rows, found.heard
-    yield "features", ", ".join(f"{number} {name}" for name, number in count.items())
+    yield "features", ", ".join(_counts(found))
     yield "gain", f"{_range(rows.diagonal[heard])} (the rug's {found.theory.a:.4g})"
     yield "bias", f"{_range(rows.b_eff[heard])} with the mean interference (the rug's {found.theory.b:.4g})"
     least = f"{found.sigma / found.sigma_bound:.4g} of the least possible" if found.sigma_bound else "none is needed"
@@ -93,6 +68,17 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
     yield "loss", f"{exact}{found.simulated.mean:.4g} ± {found.simulated.se:.2g} simulated"
     apart = "" if found.partner is None else f"; {found.partner:.4g} with the strongest rival apart"
     yield "formula", f"{found.gaussian:.4g} with Gaussian noise{apart}"
+    if found.company is not None:
+        yield "company", str(found.company)
+    if not (found.weights.is_sae and found.company is None):
+        mends = [f"{one.words} {100 * one.gain:.0f} %" for one in gains.of(found)]
+        yield "to gain", "; ".join(mends) or "no mend gains 5 % of the loss"
+        yield "worst", "; ".join(gains.worst(found))
+    if found.finished is not None:
+        yield "trained", _trained(found)
+    if found.best is not None and found.best.equal is not None:
+        yield "best", _best(found)
+    yield "units", _own_units(found)
     yield "caution", _caution(found)
 
 
@@ -102,6 +88,41 @@ def _otherwise(found):
     x = found.population.draw(OTHERS, np.random.default_rng(0))
     loss = ((other.outputs(other.drive(x)) - x) ** 2).mean()
     return f"with {words}, as the file does not say, the loss is about {loss:.3g}"
+
+
+def _counts(found):
+    """How many features are of which kind, with what a kind means where there are any."""
+    meaning = {
+        "heard": "", "dropped": " (a gain below a tenth of the largest)",
+        "dead": " (an output that does not answer its feature)", "absent": " (on in none of the vectors)",
+    }  # fmt: skip
+    for kind, words in meaning.items():
+        number = int((found.kind == kind).sum())
+        if number or kind != "absent":
+            yield f"{number} {kind}{words if number else ''}"
+
+
+def _trained(found):
+    """How far it is from what training ends at."""
+    end, ratio = found.finished, found.loss / found.finished.loss
+    said = f"networks of this p, r and size end at {end.loss:.4g} ± {100 * end.error:.2g} %: this is {ratio:.3g} of it"
+    return said + (": train longer" if gains.unfinished(found) else "")
+
+
+def _best(found):
+    """The best known code with what it needs: loudness, and without it."""
+    best = found.best
+    phase = best.phase.replace("swept", "swept (a fan that turns to both sides in turn)")
+    if best.equal <= best.loss * (1 + 1e-9):
+        return f"{best.loss:.4g}, {phase}, equally loud features"
+    loud = f"its loudest feature {best.loudness:.2g} times as loud as its quietest"
+    return f"{best.loss:.4g}, {phase}, {loud}; of equal loudness {best.equal:.4g}"
+
+
+def _own_units(found):
+    """The loss in the units of the features, and summed over them."""
+    mean, total = found.in_your_units("mean"), found.in_your_units("sum")
+    return f"in those of your features {mean:.4g} as a mean over features, {total:.4g} as their sum"
 
 
 def _size(found):
@@ -114,6 +135,8 @@ def _size(found):
 
 def _caution(found):
     """Under what the numbers hold."""
+    if found.company is not None:
+        return "losses and noise are those of your vectors; the rug is that of independent features of all their values"
     if not found.weights.is_sae:
         return "features are taken to be independent, and " + (
             "as the law says" if found.p is None else "uniform while they are on"
@@ -133,7 +156,9 @@ def _range(values):
 
 def _units(found):
     yield "linear", found.linear
-    yield "the rug", float(found.theory.loss)
+    yield "the rug", float(found.theory.loss) * (1.0 if found.importance is None else found.importance.mean())
+    if found.finished is not None:
+        yield "a finished training", found.finished.loss
     if found.best is not None:
         yield f"the best known ({found.best.phase})", found.best.loss
 

@@ -1,0 +1,408 @@
+"""A model as its own forward pass: any object or pair of functions, and the ReLU(W_out W_in x + b) that reproduces it.
+
+Source: ours. Of a toy model the features go in and come out, decode(encode(x)); of a sparse autoencoder its latents are
+the features, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a
+row of A times what it gets, scaled, shifted and gated; A is among the object's arrays or is fitted, scale and shift
+follow from responses. What does not reproduce the forward pass is not used: the responses to pairs of features then
+take the place of the product.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import checks
+from superposition.diagnosis.reading import Weights
+
+Pass = Callable[[NDArray], NDArray]
+READINGS = ("toy", "sae")
+BLOCK = 2**22  # numbers of a batch
+AGREES = 1e-4  # of the root mean square of the outputs: 1000 units of single precision, far below any mistaken bias
+FAR = (16.0, 32.0)  # strengths at which an output is on above its interference: two, as it has a scale and a shift
+FITTED = 2e10  # products that a fit of the second step may take: seconds
+PAIRS = 1024  # features of which all pairs are tried
+SIZES = ("d_sae", "dict_size", "num_latents", "n_latents")  # of the packages' objects: how many latents
+INNER = ("cfg", "config")  # where else objects keep such numbers
+ALLOWED = "a module or object with encode and decode, or with forward, of feature vectors (batch, ns)"
+
+
+@dataclass(frozen=True, eq=False)
+class Model:
+    """A ``forward`` pass (batch, ns) to (batch, ns), made of ``steps`` if it has two; ``arrays`` of the object.
+
+    ``nd`` is the width between the steps; ``eps`` the precision in which it computes; ``told`` says what was assumed.
+    """
+
+    forward: Pass
+    ns: int
+    nd: int | None
+    steps: tuple[Pass, Pass] | None
+    arrays: tuple[NDArray, ...]
+    k: int | None
+    encode: Pass | None
+    is_sae: bool
+    eps: float
+    told: tuple[str, ...]
+
+    def scaled(self, unit: float) -> Model:
+        """The same for features in this unit."""
+        return replace(self, forward=lambda x: self.forward(x * unit) / unit)
+
+
+def is_model(W: Any) -> bool:
+    """Whether it is an object with a forward pass."""
+    named = any(callable(getattr(W, name, None)) for name in ("encode", "forward"))
+    return named and not isinstance(W, str)
+
+
+def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None, instance: int | None = None) -> Model:
+    """The model of an object, or of two functions of batches, of ``ns`` features where it cannot be seen."""
+    if reading is not None:
+        checks.one_of("reading", reading, READINGS)
+    arrays, call = _tools(thing if thing is not None else encode, instance)
+    if thing is not None and (encode is not None or decode is not None):
+        raise ValueError("encode and decode beside an object; allowed: one of them")
+    ends = (encode, decode) if thing is None else (getattr(thing, "encode", None), getattr(thing, "decode", None))
+    k, eps = _number(thing, "k"), _precision(arrays)
+    plain = tuple(np.asarray(_numpy(one), float) for one in arrays)
+    if all(map(callable, ends)):
+        return _two_steps(thing, *ends, call, ns, reading, plain, k, eps)
+    if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
+        raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
+    forward = _batched(partial(call, thing))
+    told = ("a model by its forward pass",)
+    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, told)
+
+
+def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
+    """A toy model or a sparse autoencoder: by what was said, by the number of latents that packages keep, by shape."""
+    into = _batched(lambda x: _dense(call(encode, x), _latents(thing, ns)))
+    back = _batched(lambda z: _decoded(thing, decode, call, z))
+    told = []
+    if reading is None and _number(thing, *SIZES) is not None:
+        reading = "sae"
+    sizes = [ns] if ns else [n for n in dict.fromkeys((_latents(thing, None), *_sizes(arrays))) if n]
+    orders = {"toy": (into, back), "sae": (back, into)}
+    found = []
+    for kind in [reading] if reading else READINGS:
+        for size in sizes:
+            width = _through(*orders[kind], size)
+            if width is not None:
+                found.append((kind, size, width))
+    if reading is None:  # the wider end are the features
+        found = [one for one in found if one[1] >= one[2]] or found
+        told += [f"taken for {'a toy model' if one[0] == 'toy' else 'a sparse autoencoder'}" for one in found[:1]]
+    if not found:
+        raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)); allowed: {ALLOWED}, and ns "
+                         "where the object's arrays do not give it")  # fmt: skip
+    if len({one[0] for one in found}) > 1:
+        raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
+    kind, size, width = found[0]
+    first, second = orders[kind]
+    way = "decode(encode(x))" if kind == "toy" else "encode(decode(z)): its latents are the features"
+    told.append(f"{size} features by its own forward pass, {way}")
+    return Model(lambda x: second(first(x)), size, width, (first, second), arrays, k,
+                 into if kind == "sae" else None, kind == "sae", eps, tuple(told))  # fmt: skip
+
+
+def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights, bool]:
+    """Weights that reproduce the forward pass on vectors x (batch, ns) in this unit, or else its responses to pairs.
+
+    The second answer says which.
+    """
+    candidates = [] if model.steps is None else _of_steps(model, x * unit, unit)
+    worst = np.inf
+    for found in candidates:
+        worst = min(worst, _misses(model, found, x * unit))
+        if worst <= max(AGREES, 4 * model.eps):
+            gate = " with its gate" if found.k or found.threshold is not None else ""
+            said = f"ReLU(W_out W_in x + b){gate} reproduces it to {worst:.1g}"
+            return replace(found, told=(*model.told, said), is_sae=model.is_sae), True
+    return _by_responses(model, x * unit, unit, worst)
+
+
+def _by_responses(model, x, unit, worst):
+    """The product by the responses to pairs of features: exact where it reproduces, else what stands for it."""
+    if model.ns > PAIRS:
+        raise ValueError(f"ns = {model.ns} of a forward pass that no ReLU(W_out W_in x + b) reproduces; allowed: up to "
+                         f"{PAIRS} features, all pairs of which are tried")  # fmt: skip
+    for far in (FAR[0], 1.0):
+        found = _pairs(model, far * unit, unit)
+        missed = _misses(model, found, x)
+        if missed <= max(AGREES, 4 * model.eps):
+            said = f"ReLU(W x + b) of its responses reproduces it to {missed:.1g}"
+            found = replace(found, W=_of_its_rank(found.W, model.eps))
+            return replace(found, told=(*model.told, said), is_sae=model.is_sae), True
+        worst = min(worst, missed)
+    said = (
+        f"ReLU(W_out W_in x + b) misses its forward pass by {100 * worst:.2g} %, so all that follows is its behaviour"
+    )
+    return replace(found, told=(*model.told, said), is_sae=model.is_sae), False
+
+
+def _of_its_rank(W, eps):
+    """The product without what its precision put in: the difference of two responses at strength 32."""
+    left, values, right = np.linalg.svd(W)
+    kept = values > 4 * FAR[1] * eps * np.sqrt(len(W)) * values[0]
+    return (left[:, kept] * values[kept]) @ right[kept]
+
+
+def _pairs(model, own, other):
+    """Gains, biases and weights by responses to one feature, and to another beside it."""
+    ns, eye = model.ns, np.eye(model.ns)
+    once = np.concatenate([np.diagonal(model.forward(at * eye))[None] for at in (own, 2 * own)])
+    gain = (once[1] - once[0]) / own
+    W = np.empty((ns, ns))
+    for i in range(ns):
+        W[i] = (model.forward(own * eye[i] + other * eye)[:, i] - once[0, i]) / other
+        W[i, i] = gain[i]
+    b = once[0] - gain * own
+    silent = once[1] <= 0
+    nothing = model.forward(np.zeros((1, ns)))[0]
+    return Weights(np.where(nothing > 0, nothing, np.where(silent, -own, b)), W=W)
+
+
+def _misses(model, found, x):
+    """Root mean square of the difference from the forward pass, over that of the outputs."""
+    out = model.forward(x)
+    with np.errstate(over="ignore", invalid="ignore"):
+        mine = found.outputs(found.drive(x))
+    missed = np.sqrt(np.mean((mine - out) ** 2) / max(np.mean(out**2), 1e-300))
+    return float(missed) if np.isfinite(missed) else np.inf
+
+
+def _of_steps(model, x, unit):
+    """Weights (n, n) of an affine first step and a row of each output for the second, under every gate there may be."""
+    first, second = model.steps
+    nothing = first(np.zeros((1, model.ns)))[0]
+    F = _columns(first, model.ns, unit, nothing)
+    if not np.allclose(first(x), x @ F.T + nothing, rtol=0, atol=max(1e-5, 4 * model.eps) * np.abs(first(x)).max()):
+        return
+    h = first(x)
+    for A in _rows(model, F, second, h):
+        scale, shift = _scaled_and_shifted(A, F, nothing, unit, second, h)
+        found = Weights(shift + (scale[:, None] * A) @ nothing, W_in=F, W_out=scale[:, None] * A)
+        yield found
+        if model.k is not None and model.k < model.ns:
+            yield replace(found, k=model.k)
+        for bar in (np.exp(one) if sign else one for one in model.arrays for sign in (0, 1)):
+            if bar.shape in ((), (model.ns,)) and np.all(np.isfinite(bar)) and np.any(bar > 0):
+                yield replace(found, threshold=np.broadcast_to(bar, (model.ns,)))
+
+
+def _columns(first, ns, unit, nothing):
+    """The linear part of the first step, (nd, ns), block by block."""
+    size = max(1, BLOCK // ns)
+    parts = []
+    for start in range(0, ns, size):
+        one = np.zeros((min(size, ns - start), ns))
+        one[np.arange(len(one)), start + np.arange(len(one))] = unit
+        parts.append((first(one) - nothing) / unit)
+    return np.concatenate(parts).T
+
+
+def _rows(model, F, second, h):
+    """What may be the second step's matrix: the object's arrays of that shape, the first's transpose, a fit."""
+    nd, ns = F.shape
+    for one in model.arrays:
+        for turned in (one, one.T):
+            if turned.shape == (ns, nd):
+                yield turned
+    yield F.T
+    if ns * nd**3 <= FITTED:
+        yield _fit(second, h, nd)
+
+
+def _fit(second, h, nd):
+    """Rows by least squares, each on the hidden vectors that put its output on."""
+    rng = np.random.default_rng(0)
+    spread = max(float(np.abs(h).max()), 1e-12) * 8
+    h = spread * rng.standard_normal((6 * (nd + 2), nd))
+    out, design = second(h), np.c_[h, np.full(len(h), spread)]
+    rows = np.zeros((out.shape[1], nd))
+    for i, on in enumerate(out.T > 0):
+        if on.sum() > nd + 1:
+            rows[i] = np.linalg.lstsq(design[on], out[on, i], rcond=None)[0][:nd]
+    return rows
+
+
+def _scaled_and_shifted(A, F, nothing, unit, second, h):
+    """Scale and shift of each row: by two strengths of its own feature, the shift by given vectors that put it on."""
+    drive, out = [], []
+    for far in FAR:
+        alone = nothing + far * unit * F.T
+        drive.append(np.einsum("ij,ij->i", A, alone))
+        out.append(_diagonal(second, alone))
+    run, rise = drive[1] - drive[0], out[1] - out[0]
+    on = (out[0] > 0) & (out[1] > 0) & (np.abs(run) > 1e-9 * np.abs(drive[1]).max())
+    scale = np.where(on, rise / np.where(on, run, 1), np.nan)
+    h = np.concatenate([h, nothing[None]])
+    driven, seen = h @ A.T, second(h)
+    for i in np.flatnonzero(~on):  # kept off by others, or without a gain of its own
+        up = seen[:, i] > 0
+        scale[i] = np.polyfit(driven[up, i], seen[up, i], 1)[0] if np.unique(driven[up, i]).size > 1 else np.nan
+    usual = float(np.median(scale[on])) if on.any() else 1.0
+    scale = np.where(np.isfinite(scale), scale, usual)
+    rest = np.where(seen > 0, seen - scale * driven, 0).sum(axis=0)
+    often = (seen > 0).sum(axis=0)
+    never = np.where(out[0] > 0, out[0] - scale * drive[0], -np.abs(scale) * np.maximum(drive[1], 0) - unit)
+    return scale, np.where(often > 0, rest / np.maximum(often, 1), never)
+
+
+def _diagonal(second, h):
+    """The i-th output of the i-th vector, block by block."""
+    size = max(1, BLOCK // len(h))
+    parts = [np.diagonal(second(h[i : i + size])[:, i : i + size]) for i in range(0, len(h), size)]
+    return np.concatenate(parts)
+
+
+def _sizes(arrays):
+    """Lengths of the object's arrays, the longest first: one of them is the number of features."""
+    return sorted({n for one in arrays for n in one.shape if n > 1}, reverse=True)
+
+
+def _through(first, second, size):
+    """Width between two steps that take vectors of this size and give them back; None if they do not."""
+    try:
+        hidden = first(np.zeros((2, size)))
+        return hidden.shape[1] if hidden.ndim == 2 and second(hidden).shape == (2, size) else None
+    except Exception:  # noqa: BLE001 - a stranger's code refuses a wrong size in its own way
+        return None
+
+
+def _width(arrays, forward, ns):
+    """Number of features of a forward pass."""
+    for size in [ns] if ns else _sizes(arrays):
+        if _through(lambda x: x, forward, size) is not None:
+            return size
+    raise ValueError(f"ns = {ns} does not go through the forward pass; allowed: {ALLOWED}, and ns where its arrays do "
+                     "not give it")  # fmt: skip
+
+
+def _latents(thing, ns):
+    return _number(thing, *SIZES) or ns
+
+
+def _number(thing, *names):
+    """A whole number that an object or its settings have under one of these names."""
+    for place in (thing, *(getattr(thing, name, None) for name in INNER)):
+        for name in names:
+            value = getattr(place, name, None)
+            value = value.item() if hasattr(value, "item") and np.size(_numpy(value)) == 1 else value
+            if isinstance(value, (int, float)) and not isinstance(value, bool) and value == int(value) and value > 0:
+                return int(value)
+    return None
+
+
+def _numpy(value):
+    """A tensor or array as one of numpy's, whatever it is kept as and wherever."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        return (value.float() if value.dtype.itemsize <= 2 else value).numpy()
+    return np.asarray(value)
+
+
+def _precision(arrays):
+    """The precision in which a model computes: that of its coarsest array."""
+    kinds = [str(one.dtype).removeprefix("torch.") for one in arrays if hasattr(one, "dtype")]
+    coarse = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}
+    return max((coarse.get(kind, 2.0**-52) for kind in kinds), default=2.0**-23)
+
+
+def _tools(thing, instance):
+    """Arrays of an object, and a way to call its methods with arrays of numpy's."""
+    owner = getattr(thing, "__self__", thing)
+    if not callable(getattr(owner, "state_dict", None)):
+        arrays = (
+            [one for one in vars(owner).values() if isinstance(one, np.ndarray)] if hasattr(owner, "__dict__") else []
+        )
+        return [one for one in arrays if one.dtype.kind == "f"], lambda f, x: f(x)
+    from superposition.devices import torch
+
+    arrays = [one for one in owner.state_dict().values() if torch.is_tensor(one) and one.is_floating_point()]
+    deep = {len(one) for one in arrays if one.ndim == 3}
+    like = next(iter(arrays), torch.zeros(1))
+    if len(deep) == 1:
+        return _one_instance(arrays, deep.pop(), 0 if instance is None else instance, like)
+    return arrays, lambda f, x: f(_tensor(x, like))
+
+
+def _one_instance(arrays, count, instance, like):
+    """The same for a model of several instances, all of which get the same vectors."""
+    chosen = checks.whole("instance", instance, 0, count - 1)
+    mine = [one[chosen] if one.ndim > 1 and len(one) == count else one for one in arrays]
+
+    def call(f, x):
+        return f(_tensor(x, like)[:, None].expand(-1, count, -1))[:, chosen]
+
+    return mine, call
+
+
+def _tensor(x, like):
+    """A vector as a model keeps its own; a list of them, as sparse latents are, is left to the caller."""
+    from superposition.devices import torch
+
+    return torch.as_tensor(np.array(x), dtype=like.dtype, device=like.device)
+
+
+def _batched(step):
+    """A step that takes any number of vectors of numpy's, without gradients, and gives numbers in double precision."""
+
+    def whole(x):
+        size, parts = max(1, BLOCK // x.shape[1]), []
+        for start in range(0, len(x), size):
+            out = np.asarray(_numpy(_without_gradient(step, x[start : start + size])), float)
+            if out.ndim != 2 or not np.all(np.isfinite(out)):
+                raise ValueError(
+                    f"a forward pass gives shape {out.shape} or numbers that are not finite; allowed: {ALLOWED}"
+                )
+            parts.append(out)
+        return np.concatenate(parts)
+
+    return whole
+
+
+def _without_gradient(step, x):
+    import sys
+
+    if "torch" not in sys.modules:  # then no model is one of its
+        return step(x)
+    with sys.modules["torch"].no_grad():
+        return step(x)
+
+
+def _dense(found, latents):
+    """Latents (batch, ns), also of an encoder that gives the largest alone with their places."""
+    if not hasattr(found, "top_acts"):
+        return found[0] if isinstance(found, tuple) else found
+    acts, places = _numpy(found.top_acts), _numpy(found.top_indices)
+    dense = np.zeros((len(acts), latents))
+    np.put_along_axis(dense, places, acts, axis=1)
+    return dense
+
+
+def _decoded(thing, decode, call, z):
+    """What a decoder makes of latents; one that takes places beside values gets all of them."""
+    if callable(getattr(thing, "select_topk", None)) or _takes_places(decode):
+        from superposition.devices import torch
+
+        like = next(iter(thing.state_dict().values()))
+        places = torch.arange(z.shape[1], device=like.device).expand(len(z), -1)
+        return decode(_tensor(z, like), places)
+    return call(decode, z)
+
+
+def _takes_places(decode):
+    """Whether a decoder wants the places of the latents beside their values."""
+    import inspect
+
+    try:
+        return "top_indices" in inspect.signature(decode).parameters
+    except (TypeError, ValueError):
+        return False

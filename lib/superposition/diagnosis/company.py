@@ -1,0 +1,141 @@
+"""Given vectors in place of a law: read, measured as they come, and beside them what independence would give.
+
+Source: ours.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from superposition import checks
+from superposition.diagnosis import files
+from superposition.diagnosis.feature_laws import Population
+from superposition.diagnosis.measures import BLOCK, Rows, Simulated
+from superposition.diagnosis.reading import Weights
+from superposition.features import Estimate
+from superposition.ranges import MOST_NUMBERS
+
+FEWEST = 100  # vectors: below, no share of them says how often a feature is on
+OVERLAPS = 2048  # features up to which all pairs are counted
+
+
+@dataclass(frozen=True, eq=False)
+class Company:
+    """Features as they come, against the same features each in an order of its own.
+
+    ``apart``, the loss without company; ``interference``, the standard deviation of the interference over that of
+    independent features; ``carried``, how much higher interference is while the own feature is on, in those standard
+    deviations; ``overlap``, the mean of W_ij / W_ii over pairs, each weighted by how much more often than by chance the
+    two are on together (None of many features, or where none are); ``vectors``, how many there were.
+    """
+
+    apart: Estimate
+    interference: float
+    carried: float
+    overlap: float | None
+    vectors: int
+
+    def __str__(self) -> str:
+        """The difference in words."""
+        overlap = "" if self.overlap is None else f"; features that fire together overlap by {self.overlap:+.2g}"
+        return (
+            f"on your {self.vectors} vectors {self.interference:.3g} times the interference of independent features, "
+            f"{self.carried:+.2g} standard deviations of it while the own feature is on{overlap}; of independent "
+            f"features the loss would be {self.apart.mean:.4g} ± {self.apart.se:.2g}"
+        )
+
+
+def vectors(name: str, given: Any) -> NDArray[np.floating]:
+    """Finite numbers (n, width) of an array, of several in turn, of .npy or of the only array in .safetensors."""
+    if isinstance(given, (str, os.PathLike)):
+        given = from_file(name, os.fspath(given))
+    elif isinstance(given, Iterable) and not hasattr(given, "shape") and not isinstance(given, (list, tuple)):
+        given = _joined(name, given)
+    given = files.plain(given)
+    single = type(given) is np.ndarray and given.dtype == np.float32 and np.all(np.isfinite(given))  # half the memory
+    found = given if single else checks.real(name, given, open_low=True, open_high=True)
+    if found.ndim != 2 or len(found) < FEWEST:
+        raise ValueError(f"{name} has shape {found.shape}; allowed: numbers (vectors, width), {FEWEST} or more")
+    return found
+
+
+def _joined(name, given):
+    """Batches one after the other, no more than memory holds."""
+    parts, total = [], 0
+    for part in given:
+        part = np.atleast_2d(np.asarray(files.plain(part) if hasattr(part, "shape") else part))
+        total += part.size
+        if total > MOST_NUMBERS or (parts and part.shape[1:] != parts[0].shape[1:]):
+            allowed = f"one width, up to {MOST_NUMBERS} numbers in all"
+            raise ValueError(f"{name} has batches of shape {part.shape}, {total} numbers by now; allowed: {allowed}")
+        parts.append(part)
+    if not parts:
+        raise ValueError(f"{name} is empty; allowed: at least {FEWEST} vectors")
+    return np.concatenate(parts)
+
+
+def from_file(name: str, path: str) -> NDArray:
+    """The array of a file of one."""
+    if not os.path.isfile(path):
+        raise ValueError(f"{name} = {checks.shown(path)} is no file; allowed: .npy, or .safetensors with one array")
+    try:
+        if path.endswith(".npy"):
+            return np.load(path, allow_pickle=False)
+        from safetensors.numpy import load_file
+
+        found = load_file(path)
+    except Exception as error:  # noqa: BLE001 - a damaged file fails in as many ways as there are
+        reason = checks.printable(str(error))[:80]
+        raise ValueError(f"{name} = {checks.shown(path)} cannot be read ({reason}); allowed: .npy, or .safetensors "
+                         "with one array") from None  # fmt: skip
+    if len(found) != 1:
+        raise ValueError(f"{name} = {checks.shown(path)} holds {len(found)} arrays; allowed: one")
+    return next(iter(found.values()))
+
+
+def measured(
+    weights: Weights, population: Population, rows: Rows, seen: Simulated, again: Callable[[Population], Simulated],
+    heard: NDArray[np.bool_], seed: int,
+) -> Company:  # fmt: skip
+    """What the company of features does; ``again`` simulates another population."""
+    X = population.vectors
+    assert X is not None
+    interference = _variance(weights, X, rows)[heard]
+    alone = np.sqrt(np.maximum(rows.noise[heard], 1e-300))
+    return Company(
+        apart=again(population.apart(seed)).loss,
+        interference=float(np.sqrt(interference.sum() / max(rows.noise[heard].sum(), 1e-300))),
+        carried=float(np.median((seen.pushed - (rows.rows.b_eff - weights.b))[heard] / alone)),
+        overlap=_overlap(weights, X, heard) if weights.ns <= OVERLAPS else None,
+        vectors=len(X),
+    )
+
+
+def _variance(weights, X, rows):
+    """Variance of the interference of each output on the vectors as they come."""
+    sums, squares, size = np.zeros(weights.ns), np.zeros(weights.ns), max(1, BLOCK // weights.ns)
+    pushed = rows.rows.b_eff - weights.b
+    for start in range(0, len(X), size):
+        x = X[start : start + size]
+        off = weights.drive(x) - weights.b - rows.rows.diagonal * x - pushed
+        sums, squares = sums + off.sum(axis=0), squares + (off**2).sum(axis=0)
+    return squares / len(X) - (sums / len(X)) ** 2
+
+
+def _overlap(weights, X, heard):
+    """Mean overlap of pairs, weighted by how much more often than by chance they are on together."""
+    on = (X[:, heard] != 0).astype(np.float32)
+    rate = on.mean(axis=0, dtype=float)
+    excess = np.maximum(on.T @ on / len(on) - np.outer(rate, rate), 0)
+    np.fill_diagonal(excess, 0)
+    # chance alone gives an excess of half a standard error: what is below four of them is no company
+    excess[excess < 4 * np.sqrt(np.outer(rate, rate) / len(on))] = 0
+    W = weights.rows(0, weights.ns)[np.ix_(heard, heard)].astype(float)
+    total = excess.sum()
+    return float((excess * W / np.diag(W)[:, None]).sum() / total) if total > 0 else None

@@ -1,0 +1,238 @@
+"""Models by their own forward pass: toy models, sparse autoencoders shaped as the packages', and strangers."""
+
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+import superposition
+from superposition.diagnosis import behaviour
+
+torch = pytest.importorskip("torch")
+nn = torch.nn
+P, NS, ND = 0.06, 48, 12
+
+
+class Toy(nn.Module):
+    """A toy model of the first text, as public notebooks have it."""
+
+    def __init__(self, ns=NS, nd=ND, activation=torch.relu):
+        super().__init__()
+        torch.manual_seed(0)
+        self.W, self.b_final = nn.Parameter(torch.randn(nd, ns) / nd**0.5), nn.Parameter(torch.full((ns,), -0.2))
+        self.activation = activation
+
+    def encode(self, x):
+        return x @ self.W.T
+
+    def decode(self, h):
+        return self.activation(h @ self.W + self.b_final)
+
+    def forward(self, x):
+        return self.decode(self.encode(x))
+
+
+class Sparse(nn.Module):
+    """A sparse autoencoder: arrays and encoder as in SAELens, the gates of all packages."""
+
+    def __init__(self, gate="relu", kept=False, rescaled=False):
+        super().__init__()
+        torch.manual_seed(1)
+        D = torch.randn(NS, ND)
+        D = D / D.norm(dim=1, keepdim=True) * (1 + torch.rand(NS, 1) if rescaled else 1)
+        self.W_enc, self.W_dec = nn.Parameter(D.T.clone()), nn.Parameter(D)
+        self.b_enc, self.b_dec = nn.Parameter(torch.full((NS,), -0.1)), nn.Parameter(torch.full((ND,), 0.35))
+        self.gate, self.kept, self.rescaled, self.k = gate, kept, rescaled, torch.tensor(4) if gate == "topk" else None
+        self.threshold = nn.Parameter(torch.full((NS,), 0.3)) if gate == "jump" else None
+
+    def encode(self, x):
+        drive = (x if self.kept else x - self.b_dec) @ self.W_enc + self.b_enc
+        drive = drive * self.W_dec.norm(dim=1) if self.rescaled else drive
+        if self.gate == "jump":
+            return drive * (drive > self.threshold)
+        if self.gate == "topk":
+            best, places = drive.topk(4, dim=-1)
+            return torch.zeros_like(drive).scatter(-1, places, best.relu())
+        return torch.sigmoid(4 * drive) * drive if self.gate == "smooth" else drive.relu()
+
+    def decode(self, z):
+        return (z / self.W_dec.norm(dim=1) if self.rescaled else z) @ self.W_dec + self.b_dec
+
+
+class Encoded(NamedTuple):
+    """What an encoder of sparsify gives."""
+
+    top_acts: torch.Tensor
+    top_indices: torch.Tensor
+
+
+class Sparsify(nn.Module):
+    """A sparse autoencoder whose encoder gives the largest latents and their places."""
+
+    def __init__(self):
+        super().__init__()
+        torch.manual_seed(2)
+        self.encoder, self.num_latents = nn.Linear(ND, NS), NS
+        self.W_dec, self.b_dec = nn.Parameter(self.encoder.weight.data.clone()), nn.Parameter(torch.zeros(ND))
+        self.k = 4
+
+    def encode(self, x):
+        return Encoded(*self.encoder(x - self.b_dec).relu().topk(self.k, dim=-1))
+
+    def decode(self, top_acts, top_indices):
+        dense = torch.zeros(len(top_acts), NS).scatter(1, top_indices, top_acts)
+        return dense @ self.W_dec + self.b_dec
+
+    def forward(self, x):
+        return self.decode(*self.encode(x))
+
+
+class DictionaryLearning(Sparse):
+    """One that names its sizes, as dictionary_learning does; its forward pass is of activations."""
+
+    def __init__(self):
+        super().__init__("relu")
+        self.dict_size, self.activation_dim = NS, ND
+
+    def forward(self, x):
+        return self.decode(self.encode(x))
+
+
+def own_loss(forward, samples=100_000):
+    rng = np.random.default_rng(9)
+    x = (rng.random((samples, NS)) < P) * rng.random((samples, NS))
+    with torch.no_grad():
+        out = forward(torch.tensor(x, dtype=torch.float32)).numpy()
+    errors = np.mean((x - out) ** 2, axis=1)
+    return errors.mean(), errors.std() / np.sqrt(samples)
+
+
+def is_its_own_loss(found, forward):
+    own, se = own_loss(forward)
+    return abs(found.simulated.mean - own) < 4 * np.hypot(se, found.simulated.se) < 0.1 * own
+
+
+@pytest.mark.parametrize("kept", [False, True])
+@pytest.mark.parametrize("gate", ["relu", "topk", "jump", "smooth"])
+def test_sparse_autoencoders_lose_what_their_own_forward_pass_loses(gate, kept):
+    model = Sparse(gate, kept)
+    found = superposition.diagnose(model, p=P, samples=20_000)
+    assert is_its_own_loss(found, lambda z: model.encode(model.decode(z)))
+    assert (found.ns, found.nd, found.weights.is_sae) == (NS, ND, True)
+    assert found.stands is (gate != "smooth")
+    said = "misses its forward pass" if gate == "smooth" else "reproduces it to"
+    assert said in str(found)
+
+
+def test_latents_scaled_by_decoder_norms_are_found_by_their_responses():
+    model = Sparse("topk", rescaled=True)
+    found = superposition.diagnose(model, p=P, samples=20_000)
+    assert found.stands and is_its_own_loss(found, lambda z: model.encode(model.decode(z)))
+
+
+@pytest.mark.parametrize("model", [Sparsify(), DictionaryLearning()])
+def test_objects_shaped_as_those_of_packages_are_read_by_their_latents(model):
+    found = superposition.diagnose(model, p=P, samples=20_000)
+
+    def forward(z):
+        if isinstance(model, Sparsify):
+            best = model.encode(z @ model.W_dec + model.b_dec)
+            return torch.zeros_like(z).scatter(1, best.top_indices, best.top_acts)
+        return model.encode(model.decode(z))
+
+    assert (found.ns, found.nd, found.stands) == (NS, ND, True) and is_its_own_loss(found, forward)
+
+
+def test_a_toy_model_its_arrays_and_its_functions_get_one_report():
+    model = Toy()
+    forms = [((model,), {}), ((model.state_dict(),), {}), ((), {"encode": model.encode, "decode": model.decode})]
+    found = [superposition.diagnose(*given, p=P, samples=2000, **named) for given, named in forms]
+    assert len({(one.name, one.nd, one.partners, one.mutual) for one in found}) == 1
+    for measure in ("loss", "sigma", "gaussian", "capacity", "clustering"):  # to single precision
+        np.testing.assert_allclose(*([getattr(one, measure) for one in found[:2]]), rtol=1e-4)
+        np.testing.assert_allclose(*([getattr(one, measure) for one in found[1:]]), rtol=1e-4)
+
+
+def test_a_model_of_one_forward_pass_has_the_rank_of_its_responses():
+    class Forward(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.inner = Toy()
+
+        def forward(self, x):
+            return self.inner(x)
+
+    found, whole = (superposition.diagnose(one, p=P, samples=2000) for one in (Forward(), Toy()))
+    assert found.nd == whole.nd == ND and found.simulated.mean == pytest.approx(whole.simulated.mean, rel=1e-4)
+    np.testing.assert_allclose(found.W, whole.W, atol=1e-3)
+
+
+def test_a_forward_pass_of_another_kind_is_kept_to_its_behaviour():
+    model = Toy(activation=nn.functional.gelu)
+    found = superposition.diagnose(model, p=P, samples=20_000)
+    assert not found.stands and is_its_own_loss(found, model.forward) and found.exact is None
+    by_weights = superposition.diagnose(model.state_dict(), p=P, samples=20_000)
+    assert abs(by_weights.simulated.mean - found.simulated.mean) > 7 * by_weights.simulated.se  # a ReLU in its place
+
+
+def test_a_hidden_relu_is_not_taken_for_a_linear_encoder():
+    class Hidden(Toy):
+        def encode(self, x):
+            return torch.relu(super().encode(x))
+
+    model = Hidden()
+    found = superposition.diagnose(model, p=P, samples=20_000)
+    assert not found.stands and "misses its forward pass" in str(found) and is_its_own_loss(found, model.forward)
+
+
+def test_instances_of_a_notebook_get_one_report_each():
+    class Instances(nn.Module):
+        def __init__(self):
+            super().__init__()
+            torch.manual_seed(3)
+            self.W, self.b_final = nn.Parameter(torch.randn(3, NS, ND) / ND**0.5), nn.Parameter(-torch.rand(3, NS) / 5)
+
+        def forward(self, x):
+            hidden = torch.einsum("bif,ifh->bih", x, self.W)
+            return torch.relu(torch.einsum("bih,ifh->bif", hidden, self.W) + self.b_final)
+
+    model = Instances()
+    found = superposition.diagnose(model, p=P, instance=2, samples=2000)
+    arrays = superposition.diagnose(model.state_dict(), p=P, instance=2, samples=2000)
+    assert found.simulated.mean == pytest.approx(arrays.simulated.mean, rel=1e-4)
+
+
+def test_half_precision_is_allowed_its_own_rounding():
+    found = superposition.diagnose(Sparse().to(torch.bfloat16), p=P, samples=2000)
+    assert found.stands
+
+
+def test_functions_of_numpy_need_no_torch_and_say_how_many_features():
+    D = np.random.default_rng(0).standard_normal((4, 10)) / 2
+    steps = {"encode": lambda x: x @ D.T, "decode": lambda h: np.maximum(h @ D - 0.1, 0)}
+    found = superposition.diagnose(**steps, ns=10, p=P, samples=500)
+    assert found.nd == 4 and found.stands
+    np.testing.assert_allclose(found.W, D.T @ D, atol=1e-6)
+    with pytest.raises(ValueError, match="ns = None fits neither"):
+        superposition.diagnose(**steps, p=P)
+
+
+@pytest.mark.parametrize(
+    ("given", "said"),
+    [
+        ({"W": Toy(), "b": np.zeros(NS), "p": P}, "beside a model; allowed: the model alone"),
+        ({"W": nn.Linear(3, 4), "p": P}, "does not go through the forward pass"),
+        ({"encode": lambda x: x, "p": P}, "decode = None; allowed: a module or object"),
+        ({"W": Toy(), "p": P, "reading": "tied"}, "reading = 'tied'"),
+        ({"W": np.eye(3), "b": np.zeros(3), "p": P, "ns": 3}, "ns = 3 of weights, which have their own"),
+        ({"W": Toy(10, 10), "p": P}, "as wide inside as outside; allowed: 'toy', 'sae'"),
+    ],
+)
+def test_refusals(given, said):
+    with pytest.raises(ValueError, match=said):
+        superposition.diagnose(**given)
+
+
+def test_large_models_of_another_kind_are_refused(monkeypatch):
+    monkeypatch.setattr(behaviour, "PAIRS", 20)
+    with pytest.raises(ValueError, match="ns = 48 of a forward pass that no ReLU"):
+        superposition.diagnose(Toy(activation=nn.functional.gelu), p=P)
