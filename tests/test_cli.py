@@ -197,9 +197,9 @@ def test_a_better_code_is_a_record(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("content", "p", "said"),
     [
-        (None, 0.1, "is no file; allowed: a safetensors file with W_in, W_out and b, or W and b"),
-        ({"W": np.eye(3)}, 0.1, "holds W; allowed: a safetensors file"),
-        ({"W": np.eye(3), "b": np.zeros(2)}, 0.1, "do not fit; allowed: W (ns, ns), b (ns,)"),
+        (None, 0.1, "is no file; allowed: a file or folder with weights"),
+        ({"W": np.eye(3), "b": np.zeros(3), "c": np.ones(3)}, 0.1, "does not explain c; allowed: --ignore NAME"),
+        ({"W": np.eye(3), "b": np.zeros(2)}, 0.1, "do not fit; allowed: W (ns, ns), or tied"),
         ({"W": np.full((2, 2), np.inf), "b": np.zeros(2)}, 0.1, "W = inf"),
         ({"W": np.eye(3), "b": np.zeros(3)}, 0, "p = 0 is out of range"),
         ({"W": np.eye(3), "b": np.zeros(3)}, 1, "p = 1 is out of range"),

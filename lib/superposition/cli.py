@@ -60,7 +60,7 @@ def list_runs():
         for run in runs.RUNS.values():
             small, full = (len(runs.points(run, grid)) for grid in runs.GRIDS)
             cost = f"full grid: {full} points, {_cost(run, 'full')}; small: {small} points"
-            click.echo(f"{run.name}\n    {run.feeds}\n    {cost}")
+            _say(f"{run.name}\n    {run.feeds}\n    {cost}")
 
 
 @runs_group.command()
@@ -79,7 +79,7 @@ def show(name):
             lines.append(f"{grid} grid: {len(runs.points(run, grid))} points, {_cost(run, grid)}")
             for block in getattr(run, grid):
                 lines.append("    " + "; ".join(f"{field} = {_listed(values)}" for field, values in block.items()))
-        click.echo("\n".join(lines))
+        _say("\n".join(lines))
 
 
 @runs_group.command()
@@ -99,7 +99,7 @@ def start(name, grid, device, workers, dask, results):
         run, folder = _run_and_folder(name, results)
         found = runs.status(run, grid, folder)
         for point, reason in found.damaged.items():
-            click.echo(f"damaged, computed again: {point}: {reason}", err=True)
+            _say(f"damaged, computed again: {point}: {reason}", err=True)
         if device != "auto" and dask is None:
             from superposition.devices import resolve_device
 
@@ -132,7 +132,7 @@ def collect(name, grid, results):
 
         run, folder = _run_and_folder(name, results)
         path = tables.collect(run, grid, folder, tables.folder())
-        click.echo(f"wrote {path} and {path.with_suffix('.json').name}")
+        _say(f"wrote {path} and {path.with_suffix('.json').name}")
 
 
 @runs_group.command(epilog="Exit code: 0 all agree, 1 time ran out, 2 nothing could be replayed, 3 a point differs.")
@@ -154,7 +154,7 @@ def certify(names, everything, blocks_only, minutes):
         with _bar("certify") as progress:
             for report in certifying.certify(chosen, minutes=minutes, blocks_only=blocks_only, progress=progress):
                 reports.append(report)
-                click.echo(report, err=bool(report.refused))
+                _say(report, err=bool(report.refused))
     _say_unreached(reports)
     sys.exit(max((report.exit_code for report in reports), default=0))
 
@@ -167,18 +167,16 @@ def record_group():
 @record_group.command("check")
 @click.argument("file")
 @click.option("--p", type=REAL, required=True, help="Probability that a feature is on, between 0 and 1.")
-def check_record(file, p):
+@click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
+def check_record(file, p, instance):
     """Measure the weights in FILE and say whether they are a record.
 
-    FILE is a safetensors file with W_in (nd, ns), W_out (ns, nd) and b (ns), or with W (ns, ns) and b.
+    FILE is any file of a toy model that `superposition diagnose` opens.
     """
     with _refusals():
-        from superposition import weights
         from superposition.diagnosis import record_verifier
 
-        found = weights.load(file)
-        nd = len(found["W_in"]) if "W_in" in found else None
-        click.echo(record_verifier.check_record(found["W"], found["b"], p, nd=nd))
+        _say(record_verifier.of_file(file, p, instance))
 
 
 @main.command()
@@ -197,7 +195,15 @@ def check_record(file, p):
 @click.option("--importance", metavar="0.9^i|FILE", help="Weight of each feature's squared error.")
 @click.option("--loss", "loss_as", type=click.Choice(["mean", "sum"]), help="Loss in units of your features, so added.")
 @click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
-@click.option("--reading", type=click.Choice(["product", "tied"]), help="What a square W is; by default the product.")
+@click.option("--reading", type=click.Choice(["product", "tied", "toy", "sae"]),
+              help="What a square W is, by default the product; what linear layers are.")  # fmt: skip
+@click.option("--b-dec", type=click.Choice(["taken", "kept"]),
+              help="Whether b_dec is taken off before the encoder, where a file cannot say.")  # fmt: skip
+@click.option("--activation", type=click.Choice(["relu", "topk", "jumprelu"]),
+              help="Which latents pass, where a file cannot say.")  # fmt: skip
+@click.option("--k", type=WHOLE, metavar="K", help="How many latents of TopK pass, where a file cannot say.")
+@click.option("--ignore", multiple=True, metavar="NAME",
+              help="An array or setting without a part in the forward pass; may be repeated.")  # fmt: skip
 @click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
 @click.option(
     "--samples", type=WHOLE, metavar="N", help="Feature vectors to simulate; by default a few seconds of them."
@@ -218,12 +224,37 @@ def diagnose(file, firing, figure, **options):
             options["p"] = _density(firing, options["p"])
         with _bar("diagnosis", "step", delay=2) as progress:
             found = autoencoder.diagnose(file, progress=progress, **options)
-        click.echo(found)
+        _say(found)
         if path is not None:
             from superposition.diagnosis import picture
 
             picture.draw(found, title=os.path.basename(os.path.normpath(file))).savefig(path, dpi=150)
-            click.echo(f"drew {path}")
+            _say(f"drew {path}")
+
+
+@main.command()
+@click.argument("folders", nargs=-1, required=True, metavar="FOLDER...")
+@click.option("--l0", type=REAL, metavar="L0", help="How many latents are on, of the files that do not say it.")
+@click.option("--table", type=click.Path(), required=True, metavar="PATH", help="Where to write the table, as CSV.")
+@click.option("--figure", type=click.Path(), metavar="PATH", help="Where to draw it: .svg, .png or .pdf.")
+def survey(folders, l0, table, figure):
+    """Measure every file of weights in the FOLDERs: one table, and one figure that places all of them.
+
+    A file that is refused has a row with the reason.
+    """
+    with _refusals():
+        from superposition.diagnosis import survey as surveying
+
+        path = None if figure is None else _drawable(figure)
+        table = _writable("table", table)
+        with _bar("survey", "file", delay=2) as progress:
+            rows = surveying.survey_files(list(folders), l0, progress=progress)
+        surveying.write(rows, table)
+        refused = sum(bool(row["refused"]) for row in rows)
+        _say(f"wrote {table}: {len(rows) - refused} files, and {refused} that were refused")
+        if path is not None:
+            surveying.draw(rows).savefig(path, dpi=150)
+            _say(f"drew {path}")
 
 
 def _density(path, p):
@@ -244,18 +275,23 @@ def _drawable(path):
     allowed = sorted(Figure().canvas.get_supported_filetypes())
     if path.rpartition(".")[2] not in allowed:
         raise ValueError(f"figure = {path} has an unknown ending; allowed: {', '.join(allowed)}")
+    return _writable("figure", path)
+
+
+def _writable(name, path):
+    """A path that can be written, or a refusal before anything has been computed."""
     folder = os.path.dirname(path) or "."
     if os.path.isdir(path) or not os.access(folder, os.W_OK | os.X_OK):
-        raise ValueError(f"figure = {path} cannot be written; allowed: a file in a folder that can be written")
+        raise ValueError(f"{name} = {path} cannot be written; allowed: a file in a folder that can be written")
     return path
 
 
 def _say_unreached(reports):
     unreached = [report for report in reports if report.unreached]
     if unreached:
-        click.echo("No replay reaches these, which have no point of at most a minute or cost more than an hour:")
+        _say("No replay reaches these, which have no point of at most a minute or cost more than an hour:")
     for report in unreached:
-        click.echo(f"    {report.run}: {', '.join(report.unreached)}")
+        _say(f"    {report.run}: {', '.join(report.unreached)}")
 
 
 def _run_and_folder(name, parent):
@@ -281,9 +317,9 @@ def _say_status(run, folder, grid):
         except (ValueError, OSError) as error:  # what is damaged does not hide the rest
             refused.append(f"Error: {error}")
     for line in lines:
-        click.echo(line)
+        _say(line)
     for line in refused:
-        click.echo(line, err=True)
+        _say(line, err=True)
     return not refused
 
 
@@ -323,12 +359,19 @@ def _report(run, grid, folder, outcome):
 
     found = runs.status(run, grid, folder)
     total = len(found.done) + len(found.missing) + len(found.damaged)
-    click.echo(f"{run.name}, {grid} grid: {len(found.done)} of {total} points finished, {outcome.computed} of them now")
+    _say(f"{run.name}, {grid} grid: {len(found.done)} of {total} points finished, {outcome.computed} of them now")
     for point, reason in outcome.failed.items():
-        click.echo(f"failed: {point}: {reason}", err=True)
+        _say(f"failed: {point}: {reason}", err=True)
     if len(found.done) < total:
-        click.echo("The same command computes what is missing.", err=True)
+        _say("The same command computes what is missing.", err=True)
         sys.exit(1)
+
+
+def _say(text, err=False):
+    """Print what may hold words of a stranger's file: nothing in it that a terminal would obey."""
+    from superposition.checks import printable
+
+    click.echo("\n".join(map(printable, str(text).split("\n"))), err=err)
 
 
 @contextmanager
@@ -340,17 +383,17 @@ def _refusals():
     except BrokenPipeError:  # whoever read our output has enough: click knows what to do
         raise
     except (ValueError, OSError) as error:
-        click.echo(f"Error: {error}", err=True)
+        _say(f"Error: {error}", err=True)
         sys.exit(2)
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("superposition"):
             raise
         extra = "book" if error.name == "matplotlib" else "train"
-        click.echo(f"Error: this needs {error.name}; pip install '.[{extra}]' in the book's folder brings it", err=True)
+        _say(f"Error: this needs {error.name}; pip install '.[{extra}]' in the book's folder brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # a terminal that was closed
-            click.echo("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
+            _say("\nStopped. What was finished is kept; the same command goes on from there.", err=True)
         sys.exit(128 + (stop.args[0] if stop.args else signal.SIGINT))
 
 

@@ -1,9 +1,12 @@
 """One valid call of each name on the face of the wing, small enough to be made a few hundred times."""
 
+from pathlib import Path
+
 import numpy as np
 from superposition import diagnosis, features
 
 ROW = np.array([0.3, -0.2, 0.1])
+FILE = Path(__file__).parent / "files" / "tied-wide.npz"
 SQUARE = np.array([[1.0, -0.4, 0.1], [0.3, 1.2, -0.2], [0.0, 0.1, 0.9]])
 DRAWS = {"samples": 4, "seed": 0}
 
@@ -29,6 +32,7 @@ LAW = {"mean": 0.05, "variance": 0.37 / 12, "sampler": sampler}
 CALLS = [
     (diagnosis.FeatureLaw, LAW),
     (diagnosis.FeatureLaw(**LAW).draw, {"batch": 2, "ns": 3, "seed": 0}),
+    (diagnosis.survey_files, {"folders": [FILE], "l0": 2.0, "seed": 0}),
     (diagnosis.code_structure, {"W": SQUARE}),
     (diagnosis.ablated_losses, {"W": SQUARE, "p": 0.05} | DRAWS),
     (diagnosis.measured_record, {"W": SQUARE, "b": ROW, "p": 0.05} | DRAWS),

@@ -13,27 +13,60 @@ from superposition.diagnosis import autoencoder, files, reading
 FILES = Path(__file__).parent / "files"
 ORIGIN = json.loads((FILES / "origin.json").read_text())
 OPENED = {name: origin for name, origin in ORIGIN.items() if "loss" in origin}
-TORCH = (".pt", "dictionary_learning")
-
-
-def given(name):
-    if name.endswith(TORCH):
-        pytest.importorskip("torch")
-    return FILES / name
 
 
 @pytest.mark.parametrize("name", OPENED)
 def test_a_file_has_the_loss_of_its_own_model(name):
     origin = OPENED[name]
-    found = superposition.diagnose(given(name), p=origin["p"], instance=origin.get("instance"), samples=60_000)
+    found = superposition.diagnose(FILES / name, p=origin["p"], instance=origin.get("instance"), samples=60_000)
     se = np.hypot(found.simulated.se, origin["se"])
     assert abs(found.simulated.mean - origin["loss"]) < 4 * se < 0.06 * origin["loss"]
+
+
+def batch(n, p=0.06):
+    """The feature vectors on which make.py took the loss of each forward pass."""
+    rng = np.random.default_rng(0)
+    return rng.random((500, n)) * (rng.random((500, n)) < p)
+
+
+def loss_of(path, **options):
+    """The loss of a file, as it is read, on that batch."""
+    weights = reading.read(path, **options)
+    x = batch(weights.ns)
+    return np.mean((weights.outputs(weights.drive(x)) - x) ** 2)
+
+
+EXACT = {name: origin["own"] for name, origin in ORIGIN.items() if "own" in origin}
+
+
+@pytest.mark.parametrize("name", EXACT)
+def test_a_layout_has_exactly_the_loss_of_its_own_package(name):
+    assert loss_of(FILES / name) == pytest.approx(EXACT[name], rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["sae_lens-topk-kept", "sae_lens-narrow", "dictionary_learning-AutoEncoderTopK"])
+def test_the_file_of_a_folder_is_read_with_the_settings_beside_it(name):
+    [inner] = [path for path in (FILES / name).iterdir() if path.suffix != ".json"]
+    assert loss_of(inner) == pytest.approx(EXACT[name], rel=1e-5)
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("sae_lens-transcoder", "architecture = 'transcoder', which is another model"),
+        ("sparsify-transcoder", "W_skip is of a skip transcoder"),
+        ("dictionary_learning-GatedAutoEncoder", "is of a gated autoencoder"),
+    ],
+)
+def test_other_models_are_refused_by_what_they_are(name, said):
+    with pytest.raises(ValueError, match=said):
+        reading.read(FILES / name)
 
 
 def test_every_file_here_has_an_origin():
     kept = {path.name for path in FILES.iterdir()} - {"make.py", "origin.json", "whole-model.pt", "__pycache__"}
     assert kept == set(ORIGIN)
-    assert sum(path.stat().st_size for path in FILES.rglob("*") if path.is_file()) < 300_000
+    assert sum(path.stat().st_size for path in FILES.rglob("*") if path.is_file()) < 400_000
 
 
 def test_latents_that_no_batch_has_met_open_too():
@@ -49,13 +82,13 @@ def test_topk_says_itself_how_many_are_on():
 
 
 def test_what_is_no_relu_of_a_product_is_refused_by_name():
-    with pytest.raises(ValueError, match="sae_lens-gated is gated, which is no ReLU of one product"):
+    with pytest.raises(ValueError, match="b_gate is of a gated autoencoder; allowed: a latent that is a ReLU"):
         superposition.diagnose(FILES / "sae_lens-gated", p=0.05)
 
 
 def test_a_whole_model_is_refused_with_the_lines_that_convert(tmp_path):
     torch = pytest.importorskip("torch")
-    with pytest.raises(ValueError, match="is a whole model, not its weights; three lines") as refused:
+    with pytest.raises(ValueError, match="is a whole model; allowed: its weights. Three lines") as refused:
         superposition.diagnose(FILES / "whole-model.pt", p=0.05)
     lines = [line.strip() for line in str(refused.value).splitlines()[1:]]
     assert len(lines) == 3 and lines[0] == "import torch" and "state_dict()" in lines[2]
@@ -66,11 +99,10 @@ def test_a_whole_model_is_refused_with_the_lines_that_convert(tmp_path):
     assert set(files.arrays(tmp_path / "weights.pt")) == {"0.weight", "1.weight", "1.bias"}
 
 
-def test_without_torch_one_line_says_what_brings_it(monkeypatch):
+def test_a_file_of_torch_opens_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "superposition.devices", raising=False)
-    with pytest.raises(ValueError, match=r"instances.pt needs torch: pip install '\.\[train\]'"):
-        superposition.diagnose(FILES / "instances.pt", p=0.05)
+    assert reading.read(FILES / "instances.pt", instance=2).W_in.shape == (5, 20)
 
 
 def test_tensors_with_gradients_and_state_dictionaries():
@@ -79,7 +111,7 @@ def test_tensors_with_gradients_and_state_dictionaries():
     b = torch.nn.Parameter(torch.zeros(8))
     by_array = autoencoder.diagnose(W.detach().numpy(), b.detach().numpy(), 0.1, samples=200)
     assert str(autoencoder.diagnose(W, b, 0.1, samples=200)) == str(by_array)
-    assert str(autoencoder.diagnose({"model.W": W, "model.b_final": b}, p=0.1, samples=200)) == str(by_array)
+    assert str(autoencoder.diagnose({"model.W": W, "model.b": b}, p=0.1, samples=200)) == str(by_array)
     layers = {"encoder.weight": W, "decoder.weight": W.T, "decoder.bias": b}
     assert autoencoder.diagnose(layers, p=0.1, samples=200).simulated.mean == pytest.approx(by_array.simulated.mean)
 
@@ -89,7 +121,7 @@ def test_tied_weights_in_either_orientation(turned):
     W, b = np.random.default_rng(0).standard_normal((3, 8)), np.zeros(8)
     found = reading.read(W.T if turned else W, b)
     np.testing.assert_array_equal(found.rows(0, 8), W.T @ W)
-    assert "is a tied encoder of 8 features in 3 dimensions" in found.told[0]
+    assert "is a tied encoder of 8 features in 3 dimensions" in "; ".join(found.told)
 
 
 def test_of_two_readings_one_is_taken_and_the_other_told():
@@ -97,11 +129,11 @@ def test_of_two_readings_one_is_taken_and_the_other_told():
     product, tied = reading.read(W, b), reading.read(W, b, reading="tied")
     np.testing.assert_array_equal(product.rows(0, 2), W)
     np.testing.assert_array_equal(tied.rows(0, 2), W.T @ W)
-    assert "--reading tied" in product.told[0]
+    assert "--reading tied" in "; ".join(product.told)
     many = np.random.default_rng(0).standard_normal((3, 2, 5))
     taken = reading.read({"W": many, "b_final": np.zeros((3, 5))})
     np.testing.assert_array_equal(taken.rows(0, 5), many[0].T @ many[0])
-    assert "instance 0 of 3 (another: --instance 1" in taken.told[0]
+    assert "instance 0 of 3 (another: --instance 1" in "; ".join(taken.told)
 
 
 def test_a_hidden_bias_is_part_of_the_output_s():
@@ -113,7 +145,9 @@ def test_a_hidden_bias_is_part_of_the_output_s():
         rng.standard_normal(5),
     )
     layers = {"encoder.weight": E, "encoder.bias": c, "decoder.weight": D, "decoder.bias": b}
-    np.testing.assert_allclose(reading.read(layers).b, D @ c + b)
+    np.testing.assert_allclose(reading.read(layers, reading="toy").b, D @ c + b)
+    with pytest.raises(ValueError, match="does not say whether a ReLU is on the hidden values.*--reading sae, toy"):
+        reading.read(layers)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +157,7 @@ def test_a_hidden_bias_is_part_of_the_output_s():
         ({"W": np.eye(3)}, r"holds W \(3, 3\); allowed"),
         ({"W": np.eye(3), "b": np.zeros(2)}, "which do not fit; allowed: W"),
         ({"W_in": np.ones((2, 5)), "W_out": np.ones((5, 3)), "b": np.zeros(5)}, "which do not fit"),
-        ({"W_in": np.ones((2, 5)), "W_out": np.ones((5, 2))}, "no bias of the output"),
+        ({"W_in": np.ones((2, 5)), "W_out": np.ones((5, 2))}, "allowed: W_in, W_out and b"),
         ({"W": np.full((2, 2), np.nan), "b": np.zeros(2)}, "W = nan"),
     ],
 )
@@ -142,8 +176,9 @@ def test_refused_files(tmp_path):
     for name in ("a", "b"):
         save_file({"W": np.eye(2)}, tmp_path / "two" / f"{name}.safetensors")
     for name, said in (
-        ("nowhere", "is no file"), ("text", "is no safetensors file"), ("text.npz", "cannot be read"),
-        ("pickle.npy", "cannot be read"), ("two", "holds 2 files of weights: a.safetensors, b.safetensors"),
+        ("nowhere", "is no file"), ("text", "is no safetensors file"), ("text.npz", "is no safetensors file"),
+        ("pickle.npy", "numbers of the format object; allowed"),
+        ("two", "holds 2 files of weights: a.safetensors, b.safetensors"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=said):
             reading.read(tmp_path / name)

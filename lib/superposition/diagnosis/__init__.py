@@ -11,6 +11,7 @@ from superposition.diagnosis.ablations import ablated_losses, code_structure
 from superposition.diagnosis.autoencoder import Diagnosis, diagnose
 from superposition.diagnosis.feature_laws import FeatureLaw
 from superposition.diagnosis.record_verifier import Record, check_record, measured_record
+from superposition.diagnosis.survey import survey_files
 
 __all__ = [
     "Diagnosis",
@@ -21,4 +22,5 @@ __all__ = [
     "code_structure",
     "diagnose",
     "measured_record",
+    "survey_files",
 ]

@@ -6,7 +6,7 @@ of Scherlis and others (2022), effective features those of Bereska and others (2
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -210,6 +210,10 @@ def diagnose(
     loss_as: str | None = None,
     instance: int | None = None,
     reading: str | None = None,
+    b_dec: str | None = None,
+    activation: str | None = None,
+    k: int | None = None,
+    ignore: Sequence[str] = (),
     samples: int | None = None,
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
@@ -260,7 +264,16 @@ def diagnose(
     instance : int, optional
         Which of several models to take where the weights have a leading axis of them; the first if left out.
     reading : {"product", "tied", "toy", "sae"}, optional
-        What a square W is, the product if left out; or what a model is, by its shapes if left out.
+        What a square W is, the product if left out; or what linear layers or a model are, by
+        shapes if left out, where these can say it.
+    b_dec : {"taken", "kept"}, optional
+        Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
+    activation : {"relu", "topk", "jumprelu"}, optional
+        Of the same: which latents pass.
+    k : int, optional
+        Of the same: how many latents of TopK pass.
+    ignore : sequence of str
+        Arrays and settings of a file that no layout explains and that have no part in the forward pass.
     samples : int, optional
         Feature vectors of the simulation, at least 2; if left out, as take a few seconds, or all that were given.
     seed : int
@@ -298,7 +311,10 @@ def diagnose(
     """
     seed, unit = checks.whole("seed", seed, 0), _unit(strength)
     model = _model(W, b, W_out, encode, decode, ns, reading, instance)
-    weights = read(W, b, W_out, instance=instance, reading=reading) if model is None else None
+    said: dict[str, Any] = {"b_dec": b_dec, "activation": activation, "k": k, "ignore": ignore}
+    weights = read(W, b, W_out, instance=instance, reading=reading, **said) if model is None else None
+    if model is not None and any(said.values()):
+        raise ValueError("b_dec, activation, k or ignore beside a model, which has its own; allowed: with a file alone")
     given = _given(model or weights, x, features, (p, law, l0))
     ns = _features(model, weights)
     if ns < 2:

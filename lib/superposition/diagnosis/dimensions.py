@@ -17,8 +17,9 @@ SINGLE = float(np.finfo(np.float32).eps)
 
 def scaled(weights: Weights, unit: float) -> Weights:
     """The same model for features in another unit: its biases and thresholds change, its product does not."""
-    bar = weights.threshold
-    return replace(weights, b=weights.b * unit, threshold=None if bar is None else bar * unit)
+    bar, other = weights.threshold, weights.otherwise
+    other = None if other is None else (other[0], scaled(other[1], unit))
+    return replace(weights, b=weights.b * unit, threshold=None if bar is None else bar * unit, otherwise=other)
 
 
 def of(weights: Weights, nd: int | None) -> tuple[int, int]:

@@ -1,163 +1,332 @@
-"""Weights as people keep them: files of safetensors, numpy and torch, folders of sparse autoencoders, dictionaries.
+"""Weights as people keep them: files of safetensors, numpy and torch, folders of sparse autoencoders, their settings.
 
-What a file holds is told by names and shapes and brought into one form, `Weights`, a sparse autoencoder too: its
-latents are the features, its decoder's directions W_in, its encoder W_out.
+Source: ours, after the formats' own documents. What a file is, its content says and not its ending. Names and sizes are
+read first, and only the arrays that are asked for afterwards; nothing that a file names is executed. Everything that
+cannot be read ends in one sentence.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Mapping
+import warnings
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
-from zipfile import BadZipFile
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
+from superposition.diagnosis import checkpoints
 
-# the one that stands for each name, whatever case it has; W_enc and W_dec are applied from the right: h W_dec
-NAMES = {
-    "w_in": "W_in", "w_out": "W_out", "w": "W", "b": "b", "bias": "b", "b_final": "b", "b_out": "b",
-    "w_enc": "W_enc", "w_dec": "W_dec", "b_enc": "b_enc", "b_dec": "b_dec",
-    "encoder.weight": "encoder", "decoder.weight": "decoder", "encoder.bias": "b_enc", "decoder.bias": "decoder_bias",
-    "threshold": "threshold", "k": "k",
-}  # fmt: skip
-INNER = ("state_dict", "model_state_dict", "model", "weights", "params")  # where a checkpoint keeps its weights
 TORCH = (".pt", ".pth", ".bin", ".ckpt")
 ENDINGS = (".safetensors", ".npz", *TORCH)
-BESIDE = ("sparsity", "activation_whitening", "activations_store_state")  # files of SAELens that are no weights
+BESIDE = ("sparsity", "activation_whitening", "activations_store_state", "trainer_state", "optimizer")  # no weights
+SETTINGS = ("cfg.json", "config.json", "hyperparams.json")
+MOST_JSON, MOST_HEADER = 2**20, 2**22  # bytes
+MOST_NAMES = checkpoints.MOST_NAMES
+PACKED = 50  # times that real weights are packed at most; a bomb is packed a thousand times
+SMALL = 2**24  # bytes that may be packed however much
+LONGEST = 200  # letters of what a stranger's file says
+FORMATS = {
+    "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
+    "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1",
+}  # fmt: skip
 CONVERT = """three lines make one that can be read:
     import numpy as np
     # W_in (nd, ns), W_out (ns, nd), b (ns,) of the model ReLU(W_out W_in x + b); from torch by .numpy(force=True)
     np.savez("model.npz", W_in=..., W_out=..., b=...)"""
-STATE = """three lines make one that can be read (they run what the file holds: only if you trust it):
+STATE = """Three lines make a file that can be read (they run what the file holds: only if you trust it):
     import torch
-    model = torch.load({name}, weights_only=False)
+    model = torch.load({name}, weights_only=False){inside}
     torch.save(model.state_dict(), "weights.pt")"""
-# of what safetensors names and numpy does not: how many bits to add to the right
-SHORT = {"BF16": 16}
 
 
-def opened(path: str | os.PathLike) -> tuple[dict[str, NDArray], dict[str, Any]]:
-    """The arrays of a file, or of the one file of weights in a folder, by name; and a folder's settings."""
-    path = Path(path)
-    if path.is_dir():
-        return arrays(_only(path)), _settings(path)
-    return arrays(path), {}
+@dataclass(frozen=True)
+class Array:
+    """One array of a file before its numbers are read: its ``shape``, and what reads them."""
+
+    shape: tuple[int, ...]
+    numbers: Callable[[], NDArray] = field(repr=False)
 
 
-def arrays(path: Path) -> dict[str, NDArray]:
-    """The arrays of one file, by name."""
-    if not path.is_file():
-        raise ValueError(f"path = {path} is no file; allowed: a file or folder with weights")
-    reader = _numpy if path.suffix in (".npz", ".npy") else _torch if path.suffix in TORCH else _safetensors
+@dataclass(frozen=True)
+class Opened:
+    """The arrays of a file by name, its settings, and ``where`` they are."""
+
+    arrays: Mapping[str, Any]
+    settings: dict[str, Any]
+    where: str
+    path: Path | None = None
+
+
+@contextmanager
+def untrusted(where: str) -> Iterator[None]:
+    """End in one short sentence, whatever goes wrong with something that a stranger made."""
     try:
-        return reader(path)
-    except (OSError, MemoryError) as error:  # of rights, of size
-        raise ValueError(f"path = {path} cannot be read ({checks.printable(str(error))})") from None
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    except Exception as error:
+        said = "\n".join(checks.printable(line[:1200]) for line in _said(error).splitlines()[:6])
+        if not isinstance(error, ValueError) or "allowed:" not in said:
+            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+            said = f"{where} cannot be read ({kind}{cut(said)}); allowed: whole files of weights"
+        raise ValueError(
+            said
+            if said.startswith(where.split(" = ")[0])
+            else f"{where} {said}"
+            if said.startswith("is ")
+            else f"{where}: {said}"
+        ) from None
+
+
+def _said(error):
+    """The words of an error, without the path that an error of the system repeats."""
+    return getattr(error, "strerror", None) or str(error)
+
+
+def cut(text: str, most: int = LONGEST) -> str:
+    """A text of a stranger, printable and not long."""
+    text = checks.printable(" ".join(text[: 4 * most].split()))
+    return text if len(text) <= most else text[:most] + "…"
+
+
+def opened(path: str | os.PathLike) -> Opened:
+    """The arrays of a file, or of the one file of weights in a folder, and the settings beside it or one folder up."""
+    where = f"path = {cut(str(path))}"
+    with untrusted(where):
+        path = Path(path)
+        if path.is_dir():
+            path = _only(path, where)
+        if not path.is_file():
+            raise ValueError(f"{where} is no file; allowed: a file or folder with weights")
+        arrays, inside = _contents(path, where)
+        beside, where_from = _settings(path)
+        settings = {**beside, **inside}
+        if path.name == "params.npz":
+            settings["params.npz"] = None  # the mark of Gemma Scope
+        return Opened(arrays, settings, where, path if where_from is None else where_from)
+
+
+def arrays(path: str | os.PathLike) -> dict[str, NDArray]:
+    """All arrays of one file, by name."""
+    found = opened(path)
+    with untrusted(found.where):
+        return {name: array.numbers() for name, array in found.arrays.items()}
 
 
 def firing(path: str | os.PathLike) -> NDArray[np.float64]:
     """How often each latent fires, from a file that holds one vector, of shares or of their logarithms to base 10."""
-    found = [array for array in arrays(Path(path)).values() if array.ndim == 1]
+    found = [array for array in arrays(path).values() if array.ndim == 1]
     if len(found) != 1:
-        raise ValueError(f"path = {path} holds {len(found)} vectors; allowed: one, how often each latent fires")
+        raise ValueError(
+            f"path = {cut(str(path))} holds {len(found)} vectors; allowed: one, how often each latent fires"
+        )
     values = checks.real("firing", found[0], open_low=True, open_high=True)
     return 10**values if values.min(initial=0) < 0 else values
 
 
 def plain(value: Any) -> Any:
     """A torch tensor, on whatever device and with whatever gradient, as numpy's array; anything else as it is."""
+    if isinstance(value, Array):
+        return value.numbers()
     if hasattr(value, "detach"):
-        value = value.detach().cpu()
-        return (value.float() if "bfloat16" in str(value.dtype) else value).numpy()
+        if str(getattr(value, "layout", "torch.strided")) != "torch.strided" or getattr(value, "is_quantized", False):
+            raise ValueError(f"a tensor of the layout {cut(str(value.layout))}, or quantised; allowed: dense ones")
+        if getattr(value, "is_meta", False):
+            raise ValueError("a tensor on the device meta, which has no numbers; allowed: cpu, cuda, …")
+        value = value.detach().cpu().resolve_conj()
+        return (value.float() if "float" in str(value.dtype) and value.element_size() < 4 else value).numpy()
     return value
 
 
-def _only(folder):
-    """The one file of weights in a folder."""
-    found = [file for file in sorted(folder.iterdir()) if file.suffix in ENDINGS and file.stem not in BESIDE]
+def _only(folder, where):
+    """The one file of weights in a folder, or in its folder checkpoints."""
+    found = [
+        file for file in sorted(folder.iterdir())[:MOST_NAMES] if file.suffix in ENDINGS and file.stem not in BESIDE
+    ]
+    if not found and (folder / "checkpoints" / "final.safetensors").is_file():
+        return folder / "checkpoints" / "final.safetensors"
     if len(found) == 1:
         return found[0]
-    inner = sorted({file.parent.name for file in folder.glob("*/cfg.json")})
-    shown = checks.printable(", ".join(file.name for file in found) or ", ".join(inner) or "none")
-    raise ValueError(
-        f"path = {folder} holds {len(found)} files of weights: {shown}; allowed: one of them by its own path"
-    )
+    inner = [file.parent.name for file in folder.glob("*/cfg.json")]
+    shown = cut(", ".join(file.name for file in found) or ", ".join(sorted(inner)) or "none")
+    raise ValueError(f"{where} holds {len(found)} files of weights: {shown}; allowed: one of them by its own path")
 
 
-def _settings(folder):
-    """What the folder's own JSON file says."""
-    for name in ("cfg.json", "config.json"):
-        if (folder / name).is_file():
-            try:
-                found = json.loads((folder / name).read_text(encoding="utf-8"))
-            except ValueError as error:
-                raise ValueError(f"path = {folder / name} is no JSON ({checks.printable(str(error))})") from None
-            return found if isinstance(found, dict) else {}
-    return {}
+def _settings(path):
+    """What the JSON file beside a file of weights says, or the one in the folder above."""
+    for folder in (path.parent, path.parent.parent):
+        for name in SETTINGS:
+            if (folder / name).is_file():
+                return _json(folder / name), folder / name
+    return {}, None
 
 
-def _safetensors(path):
-    from safetensors import SafetensorError, deserialize
-
+def _json(path):
+    where = f"path = {cut(str(path))}"
+    if path.stat().st_size > MOST_JSON:
+        raise ValueError(f"{where} has {path.stat().st_size} bytes; allowed: settings of up to {MOST_JSON}")
     try:
-        return {name: _typed(part) for name, part in deserialize(path.read_bytes())}
-    except SafetensorError as error:
-        raise ValueError(
-            f"path = {path} is no safetensors file ({checks.printable(str(error))}); allowed: .safetensors, .npz, "
-            f"{', '.join(TORCH)}, or a folder with one of them"
-        ) from None
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except (ValueError, RecursionError) as error:
+        raise ValueError(f"{where} is no JSON ({cut(str(error))})") from None
+    if not isinstance(found, dict):
+        raise ValueError(f"{where} holds {cut(checks.shown(found))}; allowed: settings by name")
+    return found
 
 
-def _typed(part):
-    """The numbers of one array, in a format that numpy has."""
-    kind, shape = part["dtype"], part["shape"]
-    if kind in SHORT:
-        return (np.frombuffer(part["data"], "<u2").astype("<u4") << SHORT[kind]).view("<f4").reshape(shape)
-    known = {"F": "f", "I": "i", "U": "u"}
-    if kind[:1] not in known or not kind[1:].isdigit():
+def _contents(path, where):
+    """Arrays and settings of one file, by what its first bytes say it is."""
+    with path.open("rb") as file:
+        first = file.read(8)
+    if first[:2] == b"PK":
+        with zipfile.ZipFile(path) as archive:
+            parts = archive.infolist()
+        if any(part.filename.split("/")[-1] == "data.pkl" for part in parts):
+            return _torch(path, where, {part.filename: part for part in parts})
+        return {part.filename.removesuffix(".npy"): _member(path, part) for part in _counted(parts)}, {}
+    if first[:6] == b"\x93NUMPY":
+        return {"array": _npy(path)}, {}
+    if first[:1] == b"\x80" and any(first[3:]):  # a length of safetensors ends in zeros
+        return _torch(path, where, {})
+    return _safetensors(path, first)
+
+
+def _counted(parts):
+    if len(parts) > MOST_NAMES:
+        raise ValueError(f"{len(parts)} arrays; allowed: {MOST_NAMES}")
+    return parts
+
+
+def _member(path, part):
+    """One array of a .npz, its shape from its own header."""
+    _bounded(part)
+    with zipfile.ZipFile(path) as archive, archive.open(part) as file:
+        shape, kind = _header(file, part.file_size)
+
+    def numbers():
+        with zipfile.ZipFile(path) as archive, archive.open(part) as file:
+            return np.lib.format.read_array(file, allow_pickle=False)
+
+    return Array(shape, numbers)
+
+
+def _bounded(part):
+    """Refuse a part that is packed as no weights are."""
+    if part.file_size > SMALL and part.file_size > PACKED * part.compress_size:
+        raise ValueError(f"{cut(part.filename)} is packed {part.file_size // max(1, part.compress_size)} times")
+
+
+def _header(file, size):
+    """Shape and format of a .npy, checked against the size of what holds it."""
+    version = np.lib.format.read_magic(file)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    shape, _, kind = read(file)
+    if kind.hasobject or kind.kind not in "fiub":
+        raise ValueError(f"numbers of the format {cut(str(kind))}; allowed: floats and whole numbers")
+    if any(type(n) is not int or n < 0 for n in shape) or math.prod(shape) * kind.itemsize > size:
+        raise ValueError(f"shape {cut(str(shape))} in {size} bytes")
+    return shape, kind
+
+
+def _npy(path):
+    with path.open("rb") as file:
+        shape, _ = _header(file, path.stat().st_size)
+    return Array(shape, lambda: np.load(path, allow_pickle=False))
+
+
+def _safetensors(path, first):
+    """The header of a safetensors file, in which every array has its place."""
+    size, length = path.stat().st_size, int.from_bytes(first, "little")
+    if len(first) < 8 or length > min(size - 8, MOST_HEADER):
         raise ValueError(
-            f"numbers of the format {checks.printable(kind)}; allowed: F16, BF16, F32, F64 and whole numbers"
+            f"is no safetensors file, npz or torch file; allowed: {', '.join(ENDINGS)}, or a folder with one"
         )
-    return np.frombuffer(part["data"], f"<{known[kind[0]]}{int(kind[1:]) // 8}").reshape(shape)
+    with path.open("rb") as file:
+        file.seek(8)
+        header = json.loads(file.read(length))
+    settings = header.pop("__metadata__", None) or {}
+    _counted(header)
+    return {name: _placed(path, one, 8 + length, size) for name, one in header.items()}, dict(settings)
 
 
-def _numpy(path):
-    try:
-        found = np.load(path, allow_pickle=False)
-        return {"array": found} if isinstance(found, np.ndarray) else {name: found[name] for name in found.files}
-    except (ValueError, EOFError, KeyError, BadZipFile) as error:  # a pickle, a torn file
-        raise ValueError(f"path = {path} cannot be read ({checks.printable(str(error))}); {CONVERT}") from None
+def _placed(path, one, start, size):
+    shape, (low, high) = tuple(one["shape"]), one["data_offsets"]
+    if any(type(n) is not int or n < 0 for n in (*shape, low, high)) or not low <= high <= size - start:
+        raise ValueError(f"an array of shape {cut(str(shape))} outside of the file")
+    return Array(shape, lambda: _numbers(path, one["dtype"], start + low, high - low, shape))
 
 
-def _torch(path):
-    try:
-        from superposition.devices import torch
-    except ModuleNotFoundError:
+def _numbers(path, kind, at, size, shape):
+    """Numbers in a format that numpy has, from their place in a file."""
+    if kind not in FORMATS:
+        raise ValueError(f"numbers of the format {cut(str(kind))}; allowed: {', '.join(FORMATS)}")
+    dtype = np.dtype(FORMATS[kind])
+    if math.prod(shape) * dtype.itemsize != size:
+        raise ValueError(f"shape {cut(str(shape))} in {size} bytes")
+    found = np.fromfile(path, dtype, math.prod(shape), offset=at).reshape(shape)
+    return (found.astype("<u4") << 16).view("<f4") if kind == "BF16" else found
+
+
+def _torch(path, where, parts):
+    """The tensors that a file of torch lists, each read from its own storage."""
+    found = checkpoints.listing(path)
+    if found["called"]:
         raise ValueError(
-            f"path = {path} needs torch: pip install '.[train]' in the book's folder; without it: .safetensors, .npz"
-        ) from None
-    import pickle
-
-    try:
-        found = torch.load(path, map_location="cpu", weights_only=True)
-    except (pickle.UnpicklingError, RuntimeError, EOFError, ValueError, KeyError) as error:
-        if "GLOBAL" in str(error):  # of a class: what a state dictionary has none of
-            raise ValueError(
-                f"path = {path} is a whole model, not its weights; {STATE.format(name=repr(str(path)))}"
-            ) from None
-        raise ValueError(f"path = {path} cannot be read ({checks.printable(str(error).splitlines()[0])})") from None
-    return _tensors(found, path)
+            f"{where} wants to call {cut(', '.join(found['called']))}; allowed: weights, which call nothing"
+        )
+    if found["module"] is not None:
+        raise ValueError(f"{where} is a whole model; allowed: its weights. {_advice(found, path)}")
+    if not found["tensors"]:
+        raise ValueError(f"{where} holds no tensors; allowed: tensors by name. Otherwise {CONVERT}")
+    root = next((name[: -len("data.pkl")] for name in parts if name.split("/")[-1] == "data.pkl"), None)
+    return {name: _stored(path, one, parts, root) for name, one in found["tensors"].items()}, found["settings"]
 
 
-def _tensors(found, path):
-    """The tensors of a state dictionary, also inside a checkpoint."""
-    while isinstance(found, Mapping):
-        if any(hasattr(value, "detach") for value in found.values()):
-            return {str(name): plain(value) for name, value in found.items() if hasattr(value, "detach")}
-        found = next((found[name] for name in INNER if isinstance(found.get(name), Mapping)), None)
-    raise ValueError(f"path = {path} holds no tensors by name; {CONVERT}")
+def _advice(found, path):
+    """The lines that convert a whole model, where only classes of torch and of the reader's own script are in it."""
+    if found["foreign"]:
+        return f"Save model.state_dict() where its classes are: {cut(', '.join(found['foreign']))}"
+    return STATE.format(name=repr(str(path)), inside=found["inside"])
+
+
+def _stored(path, one, parts, root):
+    shape, stride, kind = tuple(one["shape"]), one["stride"], checkpoints.KINDS.get(one["kind"], one["kind"])
+
+    def numbers():
+        if kind not in FORMATS:
+            raise ValueError(f"numbers of the format {cut(str(kind))}; allowed: {', '.join(FORMATS)}")
+        dtype = np.dtype(FORMATS[kind])
+        last = one["offset"] + sum((n - 1) * step for n, step in zip(shape, stride, strict=True))
+        if any(n < 1 for n in shape) or one["offset"] < 0 or any(step < 0 for step in stride):
+            raise ValueError(f"a tensor of shape {cut(str(shape))}; allowed: no axis empty")
+        if math.prod(shape) > last + 1 - one["offset"]:
+            raise ValueError(f"a tensor of shape {cut(str(shape))} whose numbers overlap")
+        flat = _storage(path, one, parts, root, dtype, last + 1)
+        found = np.lib.stride_tricks.as_strided(flat[one["offset"] :], shape, [n * dtype.itemsize for n in stride])
+        found = np.ascontiguousarray(found)
+        return (found.astype("<u4") << 16).view("<f4").reshape(shape) if kind == "BF16" else found
+
+    return Array(shape, numbers)
+
+
+def _storage(path, one, parts, root, dtype, count):
+    """The first numbers of a storage, as many as the tensor needs."""
+    size = count * dtype.itemsize
+    if root is None:
+        if one.get("at") is None or one["at"] + size > path.stat().st_size:
+            raise ValueError("a tensor outside of the file")
+        return np.fromfile(path, dtype, count, offset=one["at"])
+    part = parts.get(f"{root}data/{one['key']}")
+    if part is None or part.file_size < size:
+        raise ValueError("a tensor outside of the file")
+    _bounded(part)
+    with zipfile.ZipFile(path) as archive, archive.open(part) as file:
+        return np.frombuffer(file.read(size), dtype)

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
-from superposition.diagnosis import files
-from superposition.diagnosis.files import CONVERT, NAMES
+from superposition.diagnosis import files, layouts
+from superposition.diagnosis.files import CONVERT, cut
 
-READINGS = ("product", "tied")
-BIASES = ("b_dec", "decoder_bias", "b")  # of what the decoder gives
-UNREAD = ("gated", "transcoder", "skip_transcoder", "abstopk", "temporal", "matching_pursuit")  # other architectures
+READINGS = ("product", "tied", "toy", "sae")
+B_DEC, ACTIVATIONS = ("taken", "kept"), ("relu", "topk", "jumprelu")
+WRAPPERS = ("module.", "_orig_mod.")  # of DataParallel and torch.compile
 ALLOWED = (
     "W_in, W_out and b; encoder.weight, decoder.weight and their biases; W_enc, W_dec, b_enc and b_dec; W and b or "
-    "b_final"
+    "b_final; the layouts of SAELens, dictionary_learning, sparsify, Gemma Scope, Llama Scope, OpenAI, Goodfire"
 )
 
 
@@ -28,7 +29,7 @@ class Weights:
 
     ``threshold`` (ns,), above which alone an output passes, and ``k``, the number of outputs that pass, are those of
     sparse autoencoders; ``single``, whether the numbers were kept in single precision or less; ``told``, what was
-    taken for what.
+    taken for what; ``layout``, the package; ``otherwise``, the other reading of a file that cannot say which is right.
     """
 
     b: NDArray[np.floating]
@@ -40,6 +41,8 @@ class Weights:
     single: bool = False
     is_sae: bool = False
     told: tuple[str, ...] = field(default=())
+    layout: str = ""
+    otherwise: tuple[str, Weights] | None = None
 
     @property
     def ns(self) -> int:
@@ -84,57 +87,164 @@ def read(
     *,
     instance: int | None = None,
     reading: str | None = None,
+    b_dec: str | None = None,
+    activation: str | None = None,
+    k: int | None = None,
+    ignore: Sequence[str] = (),
 ) -> Weights:
     """Weights from a file or folder, arrays by name, a product, a tied encoder, or an encoder and a decoder."""
-    if reading is not None:
-        checks.one_of("reading", reading, READINGS)
+    for name, value, allowed in (
+        ("reading", reading, READINGS), ("b_dec", b_dec, B_DEC), ("activation", activation, ACTIVATIONS)
+    ):  # fmt: skip
+        if value is not None:
+            checks.one_of(name, value, allowed)
+    said = _Said(instance, reading, b_dec, activation, k, tuple(ignore))
     if isinstance(W, (str, os.PathLike, Mapping)):
         if b is not None or W_out is not None:
             raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, W, which has the bias")
-        arrays, settings = (W, {}) if isinstance(W, Mapping) else files.opened(W)
-        return _named(arrays, settings, "the weights" if isinstance(W, Mapping) else f"path = {W}", instance, reading)
+        found = _mapping(W) if isinstance(W, Mapping) else files.opened(W)
+        with files.untrusted(found.where):
+            return _named(found, said)
     if b is None:
         raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name")
     if W_out is None:
-        return _named({"W": W, "b": b}, {}, "W", instance, reading)
+        return _named(files.Opened({"W": W, "b": b}, {}, "W"), said)
     checks.real("W", files.plain(W), open_low=True, open_high=True)  # under the name that the caller knows
-    given = {"W_in": W, "W_out": W_out, "b": b}
-    return _named(given, {}, "W", instance, reading)
+    return _named(files.Opened({"W_in": W, "W_out": W_out, "b": b}, {}, "W"), said)
 
 
-def _named(arrays, settings, where, instance, reading):
-    """Arrays by their own names."""
-    parts, single = _parts(arrays)
-    told = []
-    kind = str(settings.get("architecture", "")).lower()
-    if kind in UNREAD or settings.get("transcode") or any("r_mag" in str(name) for name in arrays):
-        raise ValueError(
-            f"{where} is {kind or 'gated or a transcoder'}, which is no ReLU of one product; allowed: standard, "
-            "JumpReLU and TopK"
-        )
-    parts = _one_instance(parts, instance, told)
-    shapes = ", ".join(f"{name} {tuple(np.shape(array))}" for name, array in arrays.items())
-    problem = f"{where} holds {checks.printable(shapes) or 'nothing'}"
-    if "W" in parts and "b" in parts:
-        found = _single(parts, reading, problem, told)
-    elif ends := _ends(parts):
-        found = _pair(parts, *ends, problem, settings, told)
-    else:
-        raise ValueError(f"{problem}; allowed: {ALLOWED}. Otherwise {CONVERT}")
-    return replace(found, single=single, told=tuple(told))
+def _mapping(given):
+    """Arrays by name, and what else a state dictionary holds."""
+    settings = {str(name): one for name, one in given.items() if isinstance(one, (str, bool, dict, type(None)))}
+    return files.Opened(
+        {name: one for name, one in given.items() if str(name) not in settings}, settings, "the weights"
+    )
 
 
-def _parts(arrays):
-    """Finite numbers under the names of this module, and whether the weights were in single precision."""
-    parts, single = {}, True
-    for name, value in arrays.items():
-        short = _short(str(name))
-        if short is None or short in parts:
+class _Said(NamedTuple):
+    """What the reader said of what a file cannot say."""
+
+    instance: int | None
+    reading: str | None
+    b_dec: str | None
+    activation: str | None
+    k: int | None
+    ignore: tuple[str, ...]
+
+
+def _named(found, said):
+    """Arrays by their own names, in the layout that explains all of them."""
+    left, settings, told = _without(found, said.ignore)
+    shapes = ", ".join(f"{cut(name, 60)} {_shape(name, one)}" for name, one in list(left.items())[:20])
+    problem = f"{found.where} holds {cut(shapes) or 'nothing'}"
+    row, names = _layout(left, settings, problem, found)
+    settings = _explained(row, settings, found, told)
+    parts, single = _parts(left, names)
+    weights = _read_as(row, parts, settings, said, problem, told)
+    return replace(weights, single=single, told=(f"the layout of {row.name}", *told), layout=row.name)
+
+
+def _without(found, ignore):
+    """Arrays and settings without those that the reader takes out, which have to be there."""
+    names = {str(name) for name in found.arrays}
+    if missing := [one for one in ignore if one not in names and one not in found.settings]:
+        raise ValueError(f"ignore = {checks.shown(missing[0])}, which is not in it; allowed: its arrays and settings")
+    told = [f"{cut(', '.join(ignore))} ignored, as you said"] if ignore else []
+    left = {str(name): one for name, one in found.arrays.items() if str(name) not in ignore}
+    return left, {name: one for name, one in found.settings.items() if name not in ignore}, told
+
+
+def _shape(name, one):
+    """The shape of an array, or a refusal under its name of what is none."""
+    return (
+        tuple(one.shape) if hasattr(one, "shape") else checks.real(cut(name), one, open_low=True, open_high=True).shape
+    )
+
+
+def _layout(arrays, settings, problem, found):
+    """The first row that explains every array, and the name in the file of each of its arrays."""
+    plain = {_unwrapped(name): name for name in arrays}
+    if len(plain) < len(arrays):
+        raise ValueError(f"{problem}, some of them twice; allowed: each array once")
+    _refuse_others(plain, arrays, problem, found)
+    near = []
+    for row in layouts.LAYOUTS:
+        if row.marks and not row.marks & settings.keys():
             continue
-        value = files.plain(value)
+        for prefix in _prefixes(plain, row):
+            roles = row.roles
+            unknown = [name for name in plain if name.removeprefix(prefix) not in roles or not name.startswith(prefix)]
+            if not unknown:
+                return row, {name.removeprefix(prefix): plain[name] for name in plain}
+            near.append((len(unknown), unknown, row.name))
+    if near:
+        _, unknown, name = min(near)
+        shown = cut(", ".join(plain[one] for one in unknown))
+        raise ValueError(f"{problem}, of which {name} does not explain {shown}; allowed: --ignore NAME, if it has "
+                         "no part in the forward pass")  # fmt: skip
+    raise ValueError(f"{problem}; allowed: {ALLOWED}. Otherwise {CONVERT}")
+
+
+def _unwrapped(name):
+    name = name.lower()
+    for wrapper in WRAPPERS:
+        name = name.replace(wrapper, "")
+    return name
+
+
+def _prefixes(plain, row):
+    """What may stand before all names of a row, so that its needed arrays are there."""
+    one = min(row.needed)
+    for prefix in {name[: -len(one)] for name in plain if name == one or name.endswith("." + one)}:
+        if all(prefix + name in plain for name in row.needed):
+            yield prefix
+
+
+def _refuse_others(plain, arrays, problem, found):
+    """Refuse what is known to be another kind of model."""
+    for name, original in plain.items():
+        last, two = name.split(".")[-1], ".".join(name.split(".")[-2:])
+        kind = layouts.OTHERS.get(last, layouts.OTHERS.get(two))
+        if kind is not None:
+            raise ValueError(f"{problem}: {cut(original)} is of {kind}; allowed: {layouts.MODEL}, and toy models")
+        if layouts.INSIDE.search(name):
+            raise ValueError(f"{problem}: {cut(original)} is a part of a larger network; allowed: a model by itself")
+        if last in ("w_enc", "w_dec") and len(_shape(original, arrays[original])) > 2:
+            raise ValueError(f"{problem}: a crosscoder or several autoencoders; allowed: one autoencoder")
+    kinds = [kind for kind in layouts.PATHS if found.path is not None and kind in str(found.path).lower()]
+    if kinds and found.settings.keys() <= {"params.npz"}:
+        raise ValueError(f"{found.where} is by its path of a {kinds[0]}; allowed: autoencoders of one place")
+
+
+def _explained(row, settings, found, told):
+    """The settings, if they are of this layout and all of them are explained."""
+    if not settings or row.settings and not (row.settings | layouts.CHECKPOINT) & settings.keys():
+        if settings and not set(settings) <= {"params.npz"}:
+            raise ValueError(f"{found.where} has settings of another kind beside it: {cut(', '.join(settings))}; "
+                             "allowed: those of its package, or --ignore NAME")  # fmt: skip
+        return settings
+    known = row.settings | row.marks | layouts.CHECKPOINT
+    unknown = [name for name, value in settings.items() if name not in known and value is not None]
+    trainer = settings.get("trainer")
+    if isinstance(trainer, dict):
+        unknown += [f"trainer.{name}" for name in trainer if name not in layouts.TRAINER]
+    if unknown:
+        raise ValueError(f"{found.where} has the settings {cut(', '.join(map(str, unknown)))}, which "
+                         f"{row.name} does not explain; allowed: --ignore NAME, if they have no part in the forward "
+                         "pass")  # fmt: skip
+    return settings
+
+
+def _parts(arrays, names):
+    """Finite numbers under the names of the row, and whether the weights were in single precision."""
+    parts, single = {}, True
+    for name, original in names.items():
+        value = files.plain(arrays[original])
         kept = isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.dtype.itemsize <= 4
-        array = checks.real(checks.printable(str(name)), value, open_low=True, open_high=True)
-        parts[short] = array
+        array = checks.real(cut(original), value, open_low=True, open_high=True)
+        if not array.size:
+            raise ValueError(f"{cut(original)} has shape {array.shape}; allowed: no axis empty")
+        parts[name] = array
         if array.ndim > 1:
             single = single and (kept or _was_single(array))
     return parts, single
@@ -146,26 +256,62 @@ def _was_single(array):
         return bool(np.all(array == array.astype(np.float32)) and np.any(array != np.round(array)))
 
 
-def _short(name):
-    """The name that stands for it: that of its last parts."""
-    pieces = name.lower().split(".")
-    return next((NAMES[end] for i in range(len(pieces)) if (end := ".".join(pieces[i:])) in NAMES), None)
+def _read_as(row, parts, settings, said, problem, told):
+    """A toy model, or a sparse autoencoder, as the row says, or the reader where it cannot."""
+    roles = {role.rstrip("?"): parts[name] for name, role in row.roles.items() if name in parts and role != "-"}
+    if "one" in roles and not np.allclose(roles["one"], 1):
+        raise layouts.refuse("scaling_factor", float(roles["one"].flat[0]), "1")
+    if "hidden" in roles and row.rule is not None:
+        if said.reading not in ("toy", "sae"):
+            raise ValueError(
+                f"{problem}, and does not say whether a ReLU is on the hidden values, as in a sparse autoencoder, or "
+                "on the outputs, as in a toy model; allowed: --reading sae, toy"
+            )
+        if said.reading == "sae":
+            roles = {"E": roles["W_in"], "c": roles["hidden"], "D": roles["W_out"], "d": roles["b"]}
+    if row.rule is None or "W_in" in roles:
+        return _toy(roles, settings, said, problem, told)
+    if said.reading not in (None, "sae"):
+        raise ValueError(f"reading = {said.reading} of a sparse autoencoder; allowed: sae")
+    return _sae(row, roles, row.rule(settings, parts), said, problem, told)
+
+
+def _toy(roles, settings, said, problem, told):
+    """A toy model ReLU(W_out W_in x + b)."""
+    for name, allowed in layouts.TOY_MUST.items():
+        if settings.get(name, allowed[0]) not in allowed:
+            raise layouts.refuse(name, settings[name], str(allowed[0]))
+    for name, value in (("b_dec", said.b_dec), ("activation", said.activation), ("k", said.k)):
+        if value is not None:
+            raise ValueError(f"{name} = {value} of a toy model, which has none; allowed: none")
+    if said.reading == "sae":
+        raise ValueError(f"{problem}, a toy model; allowed: --reading product, tied, toy")
+    parts = {name.rstrip("'"): np.swapaxes(one, -1, -2) if name.endswith("'") else one for name, one in roles.items()}
+    if parts.get("b", np.zeros(1)).shape[-1:] == (1,) and parts["b"].ndim > 1:
+        parts["b"] = parts["b"][..., 0]
+    parts = _one_instance(parts, said.instance, told)
+    told.append("outputs pass a ReLU")
+    if "W" in parts:
+        return _single(parts, said.reading, problem, told)
+    if said.reading in ("product", "tied"):
+        raise ValueError(f"{problem}, an encoder and a decoder; allowed: --reading toy")
+    return _pair(parts, problem, told)
 
 
 def _one_instance(parts, instance, told):
     """Arrays without the leading axis of instances, where the weights have one."""
-    deep = {len(array) for array in parts.values() if array.ndim == 3}
+    deep = {len(array) for name, array in parts.items() if array.ndim == (2 if name in ("b", "hidden") else 3)}
     if not deep:
         if instance is not None:
             raise ValueError(f"instance = {instance} of weights without instances; allowed: none")
         return parts
     [count, *more] = deep
-    if more:
+    usual = {name: 2 if name in ("b", "hidden") else 3 for name in parts}
+    if more or any(array.ndim > usual[name] for name, array in parts.items()):
         raise ValueError(f"weights have {' and '.join(map(str, sorted(deep)))} instances; allowed: one number")
     chosen = checks.whole("instance", 0 if instance is None else instance, 0, count - 1)
     if count > 1:
         told.append(f"instance {chosen} of {count}" + (" (another: --instance 1, …)" if instance is None else ""))
-    usual = {name: 3 if name not in (*BIASES, "b_enc", "threshold") else 2 for name in parts}
     return {name: array[chosen] if array.ndim == usual[name] else array for name, array in parts.items()}
 
 
@@ -186,74 +332,82 @@ def _single(parts, reading, problem, told):
     return Weights(b, W_in=W_in, W_out=W_in.T)
 
 
-def _ends(parts):
-    """Names of the encoder and the decoder, if there are both."""
-    first = next((name for name in ("W_in", "encoder", "W_enc") if name in parts), None)
-    last = next((name for name in ("W_out", "decoder", "W_dec") if name in parts), None)
-    return (first, last) if first and last else None
-
-
-def _pair(parts, first, last, problem, settings, told):
-    """Encoder and decoder: of a model, or of a sparse autoencoder, which has more latents than inputs."""
-    E, D = parts[first].astype(float), parts[last].astype(float)
-    E, D = (E.T if first == "W_enc" else E), (D.T if last == "W_dec" else D)
-    inner, outer = parts.get("b_enc"), next((parts[name] for name in BIASES if name in parts), None)
-    for turn_first, turn_last in ((False, False), (True, True), (True, False), (False, True)):
-        one, two = (E.T if turn_first else E), (D.T if turn_last else D)
-        if _fits(one, two, inner, outer):
-            break
-    else:
+def _pair(parts, problem, told):
+    """Encoder and decoder of a toy model, turned where they are kept the other way round."""
+    E, D, inner = parts["W_in"], parts["W_out"], parts.get("hidden")
+    outer = parts.get("b", np.zeros(D.shape[:1]))
+    ways = enumerate(((E, D), (E.T, D.T), (E.T, D), (E, D.T)))
+    fits = [way for way in ways if way[1][0].ndim == outer.ndim + 1 == 2 and _fit(*way[1], outer)]
+    if not fits:
         raise ValueError(
             f"{problem}, which do not fit; allowed: W_in (nd, ns), W_out (ns, nd) and b (ns,). Otherwise {CONVERT}"
         )
-    if turn_first or turn_last:
+    turns, (one, two) = fits[0]
+    if turns:
         told.append("matrices are turned to fit the biases")
-    if len(one) <= one.shape[1] or (first, last) == ("W_in", "W_out"):
-        if outer is None:
-            raise ValueError(f"{problem}, no bias of the output; allowed: {ALLOWED}; zeros if it has none")
-        if inner is not None:
-            told.append("the hidden bias is taken into the output's")
-        return Weights(outer if inner is None else outer + two @ inner, W_in=one, W_out=two)
-    return _sae(one, two, inner, outer, parts, settings, told)
+    if inner is not None:
+        if inner.shape != one.shape[:1]:
+            raise ValueError(f"{problem}, a hidden bias which does not fit; allowed: ({len(one)},)")
+        told.append("the hidden bias is taken into the output's")
+    return Weights(outer if inner is None else outer + two @ inner, W_in=one, W_out=two)
 
 
-def _fits(E, D, inner, outer):
-    """Whether encoder (m, n), decoder (n, m) and their biases belong together."""
-    if E.ndim != 2 or D.shape != E.shape[::-1]:
-        return False
-    return (inner is None or inner.shape == E.shape[:1]) and (outer is None or outer.shape == D.shape[:1])
+def _fit(E, D, outer):
+    return D.shape == E.shape[::-1] == (len(outer), len(E))
 
 
-def _sae(E, D, inner, outer, parts, settings, told):
+def _sae(row, roles, found, said, problem, told):
     """A sparse autoencoder: its latents are the features, its decoder's directions what they write."""
-    latents, width = E.shape
-    b = np.zeros(latents) if inner is None else inner
-    told.append(f"a sparse autoencoder: its {latents} latents are the features, its {width} inputs the dimensions")
-    if outer is not None and np.any(outer):
-        taken_off = settings.get("apply_b_dec_to_input", "decoder_bias" not in parts)  # a linear layer's own is not
-        if not taken_off:
-            b = b + E @ outer
-        told.append("b_dec is taken off before the encoder, so it drops out" if taken_off
+    if said.instance is not None:
+        raise ValueError(f"instance = {said.instance} of weights without instances; allowed: none")
+    parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
+    E, D, c, d = (parts[name] for name in "EDcd")
+    if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
+        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs")
+    found = _answered(found, said, np.any(d), problem)
+    told += [*found.told, f"a sparse autoencoder: its {len(E)} latents are the features, its {len(D)} inputs the "
+             "dimensions", f"latents are {row.formula}"]  # fmt: skip
+    weights = _gated(E, D, c, d, found, told)
+    if said.b_dec is None or not np.any(d):
+        return weights
+    other = _gated(E, D, c, d, found._replace(taken=not found.taken), [])
+    return replace(weights, otherwise=(f"b_dec {B_DEC[bool(found.taken)]}", other))
+
+
+def _answered(found, said, matters, problem):
+    """The forward pass with what the reader said where the file says nothing."""
+    asked = [] if found.taken is not None or not matters or said.b_dec else ["--b-dec taken, kept"]
+    gate = found.gate or said.activation
+    ways = ACTIVATIONS if found.threshold is not None else ACTIVATIONS[:2]
+    asked += [] if gate in ACTIVATIONS and (found.gate or gate in ways) else [f"--activation {', '.join(ways)}"]
+    asked += ["--k NUMBER"] if gate == "topk" and found.k is None and said.k is None else []
+    if asked:
+        raise ValueError(f"{problem}, and neither they nor settings beside them say all of the forward pass; allowed: "
+                         f"{'; '.join(asked)}")  # fmt: skip
+    if said.b_dec is not None and found.taken is not None or said.activation is not None and found.gate is not None:
+        raise ValueError(f"b_dec or activation of a file that says it itself ({found.gate or said.activation}); "
+                         "allowed: none")  # fmt: skip
+    if said.k is not None and (found.k is not None or gate != "topk"):
+        raise ValueError(f"k = {said.k} of a file that says it itself, or of no TopK; allowed: none")
+    taken = said.b_dec == "taken" if found.taken is None else found.taken
+    return found._replace(taken=taken, gate=gate, k=said.k if found.k is None else found.k)
+
+
+def _gated(E, D, c, d, found, told):
+    """Weights of an autoencoder whose forward pass is known: the bias, the scale, and which latents pass."""
+    b = c if found.taken else c + E @ d
+    if np.any(d):
+        told.append("b_dec is taken off before the encoder, so it drops out" if found.taken
                     else "b_dec stays in the encoder's input, so it is part of the bias")  # fmt: skip
-    if settings.get("rescale_acts_by_decoder_norm") and settings.get("architecture") != "jumprelu":
+    if found.rescaled:
         length = np.linalg.norm(D, axis=0)
         E, D, b = E * length[:, None], D / np.where(length > 0, length, 1), b * length
-    normal = settings.get("normalize_activations")
-    if normal not in (None, "none"):
-        told.append(f"inputs are taken to be normalised already ({checks.printable(str(normal))})")
-    threshold, k = _gate(parts, settings, latents, told)
-    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, is_sae=True)
-
-
-def _gate(parts, settings, latents, told):
-    """Threshold and number of the latents that pass; None where there is none."""
-    threshold = parts.get("threshold")
-    if threshold is not None and np.any(threshold > 0):
+        told.append("latents are multiplied by the lengths of their directions")
+    threshold, k = None, None
+    if found.gate == "jumprelu" and np.any(np.asarray(found.threshold) > 0):
+        threshold = np.broadcast_to(np.asarray(found.threshold, float).squeeze(), (len(E),))
         told.append("JumpReLU: only the simulation knows its thresholds, the formulas are those of ReLU")
-        return np.broadcast_to(threshold, (latents,)), None
-    k = settings.get("k", parts.get("k"))
-    if k is None or settings.get("activation", "topk") != "topk":
-        return None, None
-    k = checks.whole("k", k, 1, latents)
-    told.append(f"TopK: only the simulation knows that {k} latents pass, the formulas are those of ReLU")
-    return None, k
+    if found.gate == "topk":
+        k = checks.whole("k", np.squeeze(found.k) if isinstance(found.k, np.ndarray) else found.k, 1, len(E))
+        told.append(f"TopK: only the simulation knows that {k} latents pass, the formulas are those of ReLU")
+    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, is_sae=True)

@@ -1,11 +1,11 @@
 """A verifier for records: the loss of anybody's weights, and whether they beat the best code known.
 
-Source: ours. What a file of weights promises (see `superposition.weights`) is measured here on feature vectors of our
-own.
+Source: ours. What a file of weights promises is measured here on feature vectors of our own.
 """
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass
 
 import numpy as np
@@ -14,8 +14,10 @@ from numpy.typing import ArrayLike, NDArray
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.codes import LARGEST_INHIBITION, LARGEST_WEIGHT, best_known, code_loss, simulated_code_loss
+from superposition.diagnosis import reading
 
 EXACT = 12  # features up to which the loss is exact
+MOST = 4096  # features whose product is made here: an eighth of a gigabyte
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,17 @@ def check_record(
     p = float(p)
     best = best_known(p, rank / ns)
     return Record(ns, rank, rank / ns, p, loss, se, best.loss, best.rug)
+
+
+def of_file(path: str | os.PathLike, p: float, instance: int | None = None) -> Record:
+    """The record of a toy model in a file, refused before its product is made where that is too large."""
+    found = reading.read(path, instance=instance)
+    if found.is_sae:
+        raise ValueError(f"path = {checks.shown(path)} is a sparse autoencoder; allowed: toy models ReLU(W x + b)")
+    if found.ns > MOST:
+        raise ValueError(f"path = {checks.shown(path)} has {found.ns} features; allowed: at most {MOST} for a record")
+    W = checks.real("W_out W_in", found.rows(0, found.ns), open_low=True, open_high=True)
+    return check_record(W, found.b, p, nd=None if found.W_in is None else len(found.W_in))
 
 
 @checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))

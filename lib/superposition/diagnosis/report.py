@@ -9,6 +9,8 @@ import numpy as np
 
 from superposition.diagnosis import ablations, gains
 
+OTHERS = 1000  # feature vectors on which another reading is tried
+
 
 def text(found: Any) -> str:
     """The report: an answer, and a line for each thing that was measured."""
@@ -46,6 +48,8 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
     """Name and text of each line of numbers."""
     if found.weights.told:
         yield "read as", "; ".join(found.weights.told)
+    if found.weights.otherwise:
+        yield "otherwise", _otherwise(found)
     yield "size", _size(found)
     rows, heard = found.rows, found.heard
     yield "features", ", ".join(_counts(found))
@@ -76,6 +80,14 @@ def _lines(found: Any) -> Iterator[tuple[str, str]]:
         yield "best", _best(found)
     yield "units", _own_units(found)
     yield "caution", _caution(found)
+
+
+def _otherwise(found):
+    """The loss in the other reading of a file that does not say which is right."""
+    words, other = found.weights.otherwise
+    x = found.population.draw(OTHERS, np.random.default_rng(0))
+    loss = ((other.outputs(other.drive(x)) - x) ** 2).mean()
+    return f"with {words}, as the file does not say, the loss is about {loss:.3g}"
 
 
 def _counts(found):

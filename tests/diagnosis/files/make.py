@@ -193,9 +193,140 @@ def other_saes():
     noted("sparsify", f"eai-sparsify {version('eai-sparsify')}", dense, 64)
 
 
-if __name__ == "__main__":
+def batch(n, p=0.06):
+    """Feature vectors that the tests can draw too."""
+    rng = np.random.default_rng(0)
+    return (rng.random((500, n)) * (rng.random((500, n)) < p)).astype(np.float32)
+
+
+def of_batch(name, by, forward, n):
+    """The loss of a forward pass on that batch."""
+    x = torch.from_numpy(batch(n))
+    with torch.no_grad():
+        ORIGIN[name] = {"by": by, "own": float(((forward(x) - x) ** 2).mean())}
+
+
+def drawn(model, lengths=True):
+    """Parameters as of a trained one: unit directions, an encoder near them, biases of some size."""
+    named, generator = dict(model.named_parameters()), torch.Generator().manual_seed(1)
+
+    def noise(like, size):
+        return size * torch.randn(like.shape, generator=generator)
+
+    with torch.no_grad():
+        for name, one in named.items():
+            if name.endswith(("W_dec", "decoder.weight")):
+                axis = 1 if name.endswith("W_dec") else 0
+                one.copy_(torch.nn.functional.normalize(noise(one, 1), dim=axis) * (1.3 if lengths else 1.0))
+        for name, one in named.items():
+            if name.endswith("W_enc"):
+                one.copy_(named["W_dec"].T + noise(one, 0.05))
+            elif name.endswith("encoder.weight"):
+                into = named["W_dec"] if "W_dec" in named else named["decoder.weight"].T
+                one.copy_(into + noise(one, 0.05))
+            elif name.endswith(("b_enc", "encoder.bias")):
+                one.copy_(-0.3 + noise(one, 0.05))
+            elif one.ndim == 1 and name.endswith(("b_dec", "bias")):
+                one.copy_(noise(one, 0.35))
+    return model
+
+
+def sae_lens_layouts():
+    import sae_lens as lens
+
+    by, size = f"sae-lens {version('sae-lens')}", {"d_in": 12, "d_sae": 48}
+    made = {
+        "narrow": lens.StandardSAE(lens.StandardSAEConfig(d_in=24, d_sae=8)),
+        "topk-rescaled": lens.TopKSAE(lens.TopKSAEConfig(**size, k=3, rescale_acts_by_decoder_norm=True)),
+        "topk-kept": lens.TopKSAE(lens.TopKSAEConfig(**size, k=3, apply_b_dec_to_input=False)),
+        "jumprelu-kept": lens.JumpReLUSAE(lens.JumpReLUSAEConfig(**size, apply_b_dec_to_input=False)),
+        "jumprelu-training": lens.JumpReLUTrainingSAE(lens.JumpReLUTrainingSAEConfig(**size)),
+        "topk-training": lens.TopKTrainingSAE(lens.TopKTrainingSAEConfig(**size, k=3)),
+    }
+    for name, sae in made.items():
+        drawn(sae)
+        if hasattr(sae, "threshold"):
+            sae.threshold.data = torch.linspace(0.05, 0.3, 48)
+        sae.save_model(HERE / f"sae_lens-{name}")
+        of_batch(f"sae_lens-{name}", by, lambda x, sae=sae: _dense(sae.encode(sae.decode(x))), sae.cfg.d_sae)
+    batched = {
+        "batchtopk-inference": lens.BatchTopKTrainingSAE(lens.BatchTopKTrainingSAEConfig(**size, k=3)),
+        "matryoshka-inference": lens.MatryoshkaBatchTopKTrainingSAE(
+            lens.MatryoshkaBatchTopKTrainingSAEConfig(**size, k=3, matryoshka_widths=[24, 48])),
+    }  # fmt: skip
+    for name, sae in batched.items():
+        drawn(sae)
+        sae.topk_threshold.fill_(0.2)
+        sae.save_inference_model(HERE / f"sae_lens-{name}")
+        loaded = lens.SAE.load_from_disk(HERE / f"sae_lens-{name}")
+        of_batch(f"sae_lens-{name}", by, lambda x, sae=loaded: sae.encode(sae.decode(x)), 48)
+    batched["batchtopk-inference"].save_model(HERE / "sae_lens-batchtopk-training")
+    before = ORIGIN["sae_lens-batchtopk-inference"]["own"]
+    ORIGIN["sae_lens-batchtopk-training"] = {"by": by, "own": before}  # its threshold in place of the batch
+    lens.Transcoder(lens.TranscoderConfig(**size, d_out=12, apply_b_dec_to_input=False)).save_model(
+        HERE / "sae_lens-transcoder"
+    )
+    ORIGIN["sae_lens-transcoder"] = {"by": by}
+
+
+def _dense(found):
+    return found.to_dense() if found.is_sparse else found
+
+
+def dictionary_learning_layouts():
+    for absent in ("nnsight", "wandb"):
+        sys.modules.setdefault(absent, types.ModuleType(absent))
+    sys.modules["nnsight"].LanguageModel = object
+    from dictionary_learning import dictionary
+    from dictionary_learning.trainers import batch_top_k, matryoshka_batch_top_k, top_k
+
+    made = {
+        "AutoEncoderNew": dictionary.AutoEncoderNew(12, 48),
+        "JumpReluAutoEncoder": dictionary.JumpReluAutoEncoder(12, 48),
+        "AutoEncoderTopK": top_k.AutoEncoderTopK(12, 48, 3),
+        "BatchTopKSAE": batch_top_k.BatchTopKSAE(12, 48, 3),
+        "MatryoshkaBatchTopKSAE": matryoshka_batch_top_k.MatryoshkaBatchTopKSAE(12, 48, 3, [16, 32]),
+        "GatedAutoEncoder": dictionary.GatedAutoEncoder(12, 48),
+    }
+    by = f"dictionary-learning {version('dictionary-learning')}"
+    for name, ae in made.items():
+        folder = f"dictionary_learning-{name}"
+        drawn(ae)
+        if hasattr(ae, "threshold"):
+            ae.threshold.data = torch.full_like(ae.threshold.data, 0.2)
+        (HERE / folder).mkdir(exist_ok=True)
+        torch.save(ae.state_dict(), HERE / folder / "ae.pt")
+        trainer = {"dict_class": name, "activation_dim": 12, "dict_size": 48, "lr": 1e-4}
+        (HERE / folder / "config.json").write_text(json.dumps({"trainer": trainer, "buffer": {"d_submodule": 12}}))
+        of_batch(folder, by, lambda x, ae=ae: ae.encode(ae.decode(x)), 48)
+    del ORIGIN["dictionary_learning-GatedAutoEncoder"]["own"]
+
+
+def sparsify_layouts():
+    from sparsify import SparseCoder, SparseCoderConfig
+
+    coder = drawn(SparseCoder(12, SparseCoderConfig(num_latents=48, k=3)))
+    coder.save_to_disk(HERE / "sparsify-b_dec")
+
+    def dense(x):
+        found = coder.encode(x @ coder.W_dec + coder.b_dec)
+        return torch.zeros(len(x), 48).scatter_(1, found.top_indices, found.top_acts)
+
+    by = f"eai-sparsify {version('eai-sparsify')}"
+    of_batch("sparsify-b_dec", by, dense, 48)
+    SparseCoder(12, SparseCoderConfig(num_latents=48, k=3, skip_connection=True, transcode=True)).save_to_disk(
+        HERE / "sparsify-transcoder"
+    )
+    ORIGIN["sparsify-transcoder"] = {"by": by}
+
+
+PARTS = (toy_models, sae_lens_models, other_saes, sae_lens_layouts, dictionary_learning_layouts, sparsify_layouts)
+
+if __name__ == "__main__":  # python make.py sae_lens_layouts, where that package is
+    if (HERE / "origin.json").exists():
+        ORIGIN.update(json.loads((HERE / "origin.json").read_text()))
     torch.manual_seed(0)
-    toy_models()
-    sae_lens_models()
-    other_saes()
+    for part in PARTS:
+        if part.__name__ in sys.argv[1:]:
+            part()
     (HERE / "origin.json").write_text(json.dumps(ORIGIN, indent=1) + "\n")

@@ -1,0 +1,52 @@
+"""A survey of folders: a row of each file, the reasons of those that are refused, twins, effective dimensions."""
+
+import csv
+from pathlib import Path
+
+import numpy as np
+import pytest
+from click.testing import CliRunner
+from superposition import cli, diagnose
+from superposition.diagnosis import survey
+
+FILES = Path(__file__).parent / "files"
+
+
+def test_every_file_has_a_row_and_a_refused_one_its_reason(tmp_path):
+    folders = [str(FILES / name) for name in ("sae_lens-topk", "sae_lens-jumprelu", "sae_lens-gated")]
+    options = ["--l0", "4", "--table", str(tmp_path / "all.csv"), "--figure", str(tmp_path / "all.svg")]
+    done = CliRunner().invoke(cli.main, ["survey", *folders, *options])
+    assert done.exit_code == 0 and "2 files, and 1 that were refused" in done.stdout
+    assert (tmp_path / "all.svg").stat().st_size > 1000
+    topk, jump, gated = csv.DictReader((tmp_path / "all.csv").read_text().splitlines())
+    assert topk["release"].endswith("files/sae_lens-topk") and float(topk["L0"]) == 3 and float(jump["L0"]) == 4
+    assert "gated" in gated["refused"] and not gated["width"] and tuple(topk) == survey.COLUMNS
+    found = diagnose(FILES / "sae_lens-topk", samples=200)
+    assert float(topk["noise over least"]) == pytest.approx(found.sigma / found.sigma_bound, rel=1e-3)
+    assert float(topk["capacity"]) == pytest.approx(found.capacity, rel=1e-3) and int(topk["rank"]) == found.rank
+
+
+def test_twins_and_effective_dimensions():
+    D = np.eye(5)
+    assert survey.twins(D) == 0 and survey.effective(D) == pytest.approx(5)
+    assert survey.twins(np.hstack([D, 3 * D[:, :2]])) == 4
+    assert survey.effective(np.ones((5, 7))) == pytest.approx(1)
+
+
+def test_layers_are_found_in_paths():
+    rows = survey.survey_files(FILES / "sae_lens-gated")
+    assert rows[0]["layer"] == ""
+    for name, layer in (
+        ("layer_20/width_16k", "20"),
+        ("layers.11", "11"),
+        ("blocks.8.hook_resid_pre", "8"),
+        ("L15R", "15"),
+    ):
+        assert survey._place(Path("release") / name / "sae.safetensors")[1] == layer
+
+
+@pytest.mark.parametrize("folder", ["nowhere", "."])
+def test_a_survey_of_nothing_is_refused(folder, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(cli.main, ["survey", folder, "--table", "all.csv"])
+    assert done.exit_code == 2 and "; allowed: " in done.stderr and not (tmp_path / "all.csv").exists()
