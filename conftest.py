@@ -38,31 +38,27 @@ def pytest_addoption(parser):
 
 
 QUICK = "not look and not thorough"
-
-
-@pytest.hookimpl(tryfirst=True)  # before pytest-xdist starts its workers
-def pytest_cmdline_main(config):
-    """Run the whole suite, where nothing else is asked for, side by side and without what `make test-more` runs."""
-    if whole_suite(config) and not any(getattr(config.option, name, None) for name in CHOICES):
-        config.option.markexpr = QUICK
-    if whole_suite(config) and not any(getattr(config.option, name, None) for name in WATCHED) and side_by_side(config):
-        config.option.numprocesses = workers()
-        config.option.dist, config.option.loadscopereorder = "loadgroup", False
-
-
 # Options that choose tests, and options of somebody who watches one process
 CHOICES = ("markexpr", "keyword", "lf", "failedfirst", "stepwise")
-WATCHED = ("usepdb", "trace", "collectonly", "stepwise")
+WATCHED = ("trace", "stepwise")
+
+
+def pytest_cmdline_main(config):
+    """Leave out of the whole suite what `make test-more` runs, where nothing else is asked for; in each worker too."""
+    if whole_suite(config) and not any(getattr(config.option, name, None) for name in CHOICES):
+        config.option.markexpr = QUICK
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers(config):
+    """Run the whole suite side by side (-n auto in pyproject.toml), and what is named or watched in one process."""
+    watched = any(getattr(config.option, name, None) for name in WATCHED) or config.option.capture == "no"
+    return 0 if watched or not whole_suite(config) else workers()
 
 
 def whole_suite(config):
     """Whether no file, folder or test is named."""
-    return config.args_source is pytest.Config.ArgsSource.TESTPATHS and "PYTEST_XDIST_WORKER" not in os.environ
-
-
-def side_by_side(config):
-    """Whether pytest-xdist is there, its number of workers is left open, and output is caught."""
-    return getattr(config.option, "numprocesses", 0) is None and config.option.capture != "no"
+    return config.args_source is pytest.Config.ArgsSource.TESTPATHS
 
 
 def workers():

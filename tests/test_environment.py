@@ -99,8 +99,10 @@ ASKED = """
 import sys
 from _pytest.config import _prepareconfig
 config = _prepareconfig(["--nbval", *sys.argv[1:]], None)
-hooks = config.pluginmanager.hook.pytest_cmdline_main.get_hookimpls()
-next(hook for hook in hooks if hook.plugin_name.endswith("conftest.py")).function(config)
+config.option.collectonly = True  # the hooks alone
+for hook in reversed(config.pluginmanager.hook.pytest_cmdline_main.get_hookimpls()):
+    if hook.plugin_name.endswith("conftest.py") or hook.plugin_name == "xdist":
+        hook.function(config)
 print(config.option.numprocesses, config.option.dist, config.option.markexpr, sep=";")
 """
 QUICK = "not look and not thorough"
@@ -126,4 +128,4 @@ def test_plain_command_is_the_test(arguments, in_one_process, marks):
     command = [sys.executable, "-c", ASKED, *arguments]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     number, dist, chosen = done.stdout.strip().split(";")
-    assert (number == "None", dist == "no", chosen) == (in_one_process, in_one_process, marks)
+    assert (number == "0", dist == "no", chosen) == (in_one_process, in_one_process, marks)

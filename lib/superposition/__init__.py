@@ -1,6 +1,6 @@
 """A book that runs: theory and training behind the chapters.
 
-Four wings, one a text, each with its theory on its face:
+Four wings, one for each text; a wing lists its public functions:
 
 * `superposition.toy`: Toy Models of Superposition
 * `superposition.rug`: The Persian Rug
@@ -16,7 +16,8 @@ Four that go beyond the texts:
 
 And `superposition.diagnosis`, with `superposition.diagnose`, measures an autoencoder of yours against all of it.
 
-Training is imported by its own name (`superposition.rug.training`) and needs torch, the extra ``train``.
+Every public function checks its arguments where it computes. Training needs torch, the extra ``train``, which is
+imported at the first call.
 
 Examples
 --------
