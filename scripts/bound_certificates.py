@@ -16,11 +16,14 @@ def main(chosen):
     path = stored_bounds.stored_file()
     kept = {one.p: one for one in stored_bounds.certificates()} if path.exists() else {}
     for p in chosen or sorted(kept):
-        one = verified_bounds.settled(certificate(p, CREDITS[CREDITS <= 30 / p]))
+        kept[p] = verified_bounds.settled(certificate(p, CREDITS[CREDITS <= 30 / p]))
+        new = path.with_suffix(".new")
+        stored_bounds.saved(new, kept.values())
+        one = next(one for one in stored_bounds.certificates_in(new) if one.p == p)  # in the precision that is kept
         if failures := verified_bounds.failures(one):
+            new.unlink()
             raise SystemExit(f"p = {p:g}: {failures[0]}")
-        kept[p] = one
-        stored_bounds.saved(path, kept.values())
+        new.replace(path)
         print(f"p = {p:g}: phi = {one.phi.round(5).tolist()}", flush=True)
 
 

@@ -135,6 +135,7 @@ def test_verified_arithmetic_accepts_all(one):
     from superposition.codes import verified_bounds
 
     assert verified_bounds.failures(one) == []
+    assert verified_bounds.failures(one._replace(cells=one.cells[1:]))
     assert verified_bounds.failures(one._replace(cells=(one.cells[0][1:], *one.cells[1:])))
 
 
@@ -190,3 +191,12 @@ def test_rows_lose_more_than_the_bound(w):
             error = (x[:, 0] - np.maximum(gain * (x[:, 0] + rest) + bias, 0)) ** 2
             bound = one.p * np.interp(A, one.A, one.phi)
             assert error.mean() + 4 * error.std() / 200 > bound
+
+
+def test_a_certificate_without_cells_is_no_proof():
+    """Its steps would prove nothing, whatever phi it states."""
+    pytest.importorskip("flint")
+    from superposition.codes import verified_bounds
+
+    for one in (KEPT[0]._replace(cells=(), phi=5 * KEPT[0].phi), KEPT[0]._replace(cells=KEPT[0].cells[:-1])):
+        assert verified_bounds.failures(one) == ["there is not one list of gains for each step of A"]

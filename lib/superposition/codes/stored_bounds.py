@@ -134,7 +134,12 @@ def certificates() -> list[Certificate]:
     >>> len(certificates()) > 9
     True
     """
-    kept = load_file(stored_file())
+    return certificates_in(stored_file())
+
+
+def certificates_in(path: Path) -> list[Certificate]:
+    """The certificates of a file that `saved` wrote."""
+    kept = load_file(path)
     ends = np.cumsum(kept["terms"])[:-1]
     terms = zip(*(np.split(kept[name], ends) for name in ("harmonics", "phases", "mu")), strict=True)
     numbers = zip(*(kept[name].tolist() for name in ("gain", "gap", "c")), strict=True)

@@ -22,6 +22,8 @@ _INTERVALS = 64  # of the logarithm of a weight, at first
 def failures(certificate: Certificate) -> list[str]:
     """What in a certificate could not be verified; none if it is a proof."""
     p, A, phi = certificate.p, certificate.A, certificate.phi
+    if not (0 < p < 1 and len(A) == len(phi) == len(certificate.cells) + 1 and all(certificate.cells)):
+        return ["there is not one list of gains for each step of A"]
     found = [] if A[0] == 0 and all(a < b for a, b in zip(A, A[1:], strict=False)) else ["A does not rise from 0"]
     if not _concave(A, phi):
         found.append("phi is not concave and nondecreasing")
