@@ -201,7 +201,7 @@ def test_other_kinds_find_directions_too_with_the_codes_of_sae_lens(kind, price)
         )
     given = {"W_enc": sae.W_enc.T, "b_enc": sae.b_enc, "W_dec": sae.W_dec.T, "b_dec": sae.b_dec}
     given |= {"k": 2} if kind == "topk" else {"threshold": sae.threshold}
-    weights = reading.read(given)
+    weights = reading.read(given, b_dec="taken")
     drive = (h - sae.b_dec) @ sae.W_enc.T + sae.b_enc
     np.testing.assert_allclose(np.where(drive > weights.bars(drive), drive, 0), codes)
 

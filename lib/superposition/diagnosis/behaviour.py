@@ -357,7 +357,7 @@ def _batched(step):
     def whole(x):
         size, parts = max(1, BLOCK // x.shape[1]), []
         for start in range(0, len(x), size):
-            out = np.asarray(_numpy(_without_gradient(step, x[start : start + size])), float)
+            out = np.asarray(_numpy(_detached(step, x[start : start + size])), float)
             if out.ndim != 2 or not np.all(np.isfinite(out)):
                 raise ValueError(
                     f"a forward pass gives shape {out.shape} or numbers that are not finite; allowed: {ALLOWED}"
@@ -368,7 +368,7 @@ def _batched(step):
     return whole
 
 
-def _without_gradient(step, x):
+def _detached(step, x):
     import sys
 
     if "torch" not in sys.modules:  # then no model is one of its

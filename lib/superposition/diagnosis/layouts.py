@@ -186,6 +186,8 @@ def _gemma_scope(settings, parts):
 
 
 def _unsaid(settings, parts):
+    if "k" in parts:
+        return Pass(None, "topk", parts["k"])
     return Pass(None, "jumprelu" if "threshold" in parts else None, None, parts.get("threshold"))
 
 
@@ -274,7 +276,7 @@ LAYOUTS = (
     Layout("Gemma Scope", "github.com/jbloomAus/SAELens 91ca16c, gemma_2_sae_huggingface_loader",
            "JumpReLU(W_enc h + b_enc)", SAE + "threshold:threshold", _words("params.npz"), rule=_gemma_scope),
     Layout("a sparse autoencoder without settings", OWN, "f(W_enc (h - b_dec) + b_enc)",
-           SAE + "threshold:threshold?", rule=_unsaid),
+           SAE + "threshold:threshold? k:k?", rule=_unsaid),
     Layout("a sparse autoencoder without settings", OWN, "f(W_enc (h - b_dec) + b_enc)",
            "encoder.weight:E encoder.bias:c decoder.weight:D b_dec:d k:k threshold:threshold",
            rule=lambda settings, parts: Pass(True, None, parts["k"], parts["threshold"])),
