@@ -162,7 +162,8 @@ def libraries_under_other_names(tree):
 
 def private_names_public(trees):
     """What the top of a module calls _x is called x_of_all everywhere, unless something else has that name."""
-    private = {name for tree in trees.values() for name in own_names(tree) if name.startswith("_")}
+    names = {name for tree in trees.values() for name in own_names(tree)}
+    private = {name for name in names if name.startswith("_") and not name.startswith("__")}
     nodes = [node for tree in trees.values() for node in ast.walk(tree)]
     private -= {node.arg for node in nodes if isinstance(node, (ast.arg, ast.keyword))}
     assert len(private) > 20
