@@ -232,7 +232,7 @@ def imported_through_a_face(trees):
         if module in trees and not any(f"{module}.{alias.name}" in trees for alias in node.names):
             node.module = "superposition.face"
             for alias in node.names:
-                shown = f"{module.split('.')[-1]}_{alias.name}"
+                shown = f"{module.replace('.', '_')}_{alias.name}"
                 line = ast.ImportFrom(module, [ast.alias(alias.name, shown)], 0)
                 trees["superposition.face"].body.append(line)
                 alias.name, alias.asname = shown, alias.asname or alias.name
