@@ -178,8 +178,8 @@ CASES = (
             walsh_descent.decoded_rug_loss(rugs.Rug(16, 8, seed=2), 0.2, samples=400, seed=seed)
         ),
         "walsh_descent.descend_on_eigenvalues": lambda seed, _: seen_by_walsh(seed),
-        "budgets.rounded_loss": lambda seed, _: estimate(budgets.rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
-        "budgets.noisy_loss": lambda seed, _: estimate(budgets.noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
+        "budgets.rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
+        "budgets.noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
         "walsh_descent.descend": lambda seed, _: seen_by_walsh(seed),
         "budgets._rounded_loss": lambda seed, _: estimate(budgets._rounded_loss(FAN, 0.2, 16, samples=2000, seed=seed)),
         "budgets._noisy_loss": lambda seed, _: estimate(budgets._noisy_loss(FAN, 0.2, 0.1, samples=300, seed=3 * seed)),
