@@ -167,7 +167,7 @@ def together(**arrays: Any) -> None:
         raise ValueError(f"{', '.join(arrays)} have shapes {shapes}; allowed: shapes that broadcast") from None
 
 
-def curves(start: np.ndarray, importance: np.ndarray, p: np.ndarray, times: np.ndarray) -> None:
+def curves(start: Any, importance: Any, p: Any, times: Any) -> None:
     """Refuse arguments of a curve that do not broadcast."""
     together(start=start, importance=importance, p=p, times=times)
 
