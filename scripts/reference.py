@@ -76,7 +76,10 @@ def page(part, names):
         blocks.append(f"```{{eval-rst}}\n.. automodule:: {package}\n   :no-members:\n```")
     if part in (*WINGS, "defprint"):
         face = importlib.import_module(package)
-        blocks += [f"What `{package}` offers on its face:", table([origin(face, n) for n in face.__all__])]
+        blocks += [
+            f"What `{package}` offers on its face:",
+            table([origin(face, n) for n in face.__all__ if callable(getattr(face, n))]),
+        ]
     return "\n\n".join([*blocks, *map(section, names)]) + "\n"
 
 
