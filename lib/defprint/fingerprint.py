@@ -11,8 +11,8 @@ Names are resolved as Python resolves them: local names shadow, also those of co
 mentions none.
 
 Data files count byte by byte where the code names them: ``resources.files("PACKAGE") / "FOLDER"``, with all files of
-the folder. A construct that no name leads to is refused, with its module and line: `refusals` has those that look up
-by string, `importing` the import-time side effects of all modules that are imported, reached or not. Some changes
+the folder. A construct that no name leads to is refused, with its module and line: ``refusals`` has those that look up
+by string, ``importing`` the import-time side effects of all modules that are imported, reached or not. Some changes
 count although the result is the same: other names of local variables or arguments, a method that nobody calls, the
 words of a warning.
 """

@@ -60,7 +60,7 @@ class Run:
 
     @property
     def function(self) -> str:
-        """The function that computes a point, as "module:name"."""
+        """Name of the function that computes a point, with its module before a colon."""
         return f"{self.computes.__module__}:{self.computes.__name__}"
 
     @property
