@@ -99,7 +99,7 @@ class Report:
 
     @property
     def signed(self) -> bool:
-        """True if the table was signed: all replayed points agree, and none is left if the table was not valid."""
+        """True if the table was signed, as all replayed points agree, and none is left if the table was not valid."""
         return bool(self.replayed) and not self.differing and (self.valid or not self.left)
 
     @property
