@@ -172,20 +172,26 @@ def instance(*kinds: type) -> Callable[[str, Any], Any]:
     return _worded(taken, f"{words}.")
 
 
+def fit_together(**given: Any) -> None:
+    """Refuse values whose shapes do not broadcast, by their names."""
+    shapes = [np.shape(value) for value in given.values()]
+    try:
+        np.broadcast_shapes(*shapes)
+    except ValueError:
+        shown = ", ".join(map(str, shapes))
+        raise ValueError(f"{', '.join(given)} have shapes {shown}; allowed: shapes that broadcast") from None
+
+
 def together(*names: str) -> Callable[..., None]:
     """Make the relation that arguments with these names have shapes that broadcast."""
+    return of_parameters(lambda **given: fit_together(**given), *names)
 
-    def fit(**given: Any) -> None:
-        shapes = [np.shape(value) for value in given.values()]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            shown = ", ".join(map(str, shapes))
-            raise ValueError(f"{', '.join(names)} have shapes {shown}; allowed: shapes that broadcast") from None
 
+def of_parameters(relation: Callable[..., None], *names: str) -> Callable[..., None]:
+    """Give a relation that takes any keywords the parameters of these names."""
     keyword = inspect.Parameter.KEYWORD_ONLY
-    fit.__signature__ = inspect.Signature([inspect.Parameter(name, keyword) for name in names])  # pyrefly: ignore
-    return fit
+    vars(relation)["__signature__"] = inspect.Signature([inspect.Parameter(name, keyword) for name in names])
+    return relation
 
 
 def _probable(name, value, found):

@@ -114,7 +114,7 @@ def test_shortcut_is_the_loss_at_unit_vectors_and_no_bound():
     ("call", "message"),
     [
         (lambda: toy.population_loss(np.ones((3, 2)), 0, 1, 0.5), "m = 3 is out of range; allowed: whole numbers"),
-        (lambda: toy.population_loss(np.ones((3, 1, 2)), 0, 1, [0.5, 0.1]), r"have shapes \(2,\) and \(3,\); allowed"),
+        (lambda: toy.population_loss(np.ones((3, 1, 2)), 0, 1, [0.5, 0.1]), r"have shapes \(2,\), \(3,\); allowed"),
         (lambda: toy.population_loss(np.ones((3, 1, 2)), np.zeros((2, 2)), 1, 0.5), r"W, b, importance have shapes"),
         (lambda: toy.population_loss(np.ones(3), 0, 1, 0.5), r"W has shape \(3,\); allowed: \(..., m, n\)"),
         (lambda: toy.population_loss(np.ones((1, 2)), 0, 0, 0.5), r"importance = 0 is out of range; allowed: \(0"),

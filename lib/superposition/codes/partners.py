@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 @checked(
-    within.broadcast("a", "b", "sigma", "c", "p"),
+    ranges.together("a", "b", "sigma", "c", "p"),
     a=within.gain,
     b=ranges.real(),
     sigma=within.spread,
@@ -68,7 +68,7 @@ def partner_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: 
     return _loss(a, b, _gaussian_part(sigma, c, p), c, p)
 
 
-@checked(within.broadcast("sigma", "c", "p"), sigma=within.noise_above, c=within.partner, p=ranges.probability)
+@checked(ranges.together("sigma", "c", "p"), sigma=within.noise_above, c=within.partner, p=ranges.probability)
 def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     """Gain and bias that minimise the `partner_loss`.
 
@@ -90,7 +90,7 @@ def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
     return Optimum(*(value[()] for value in (a, a * z * sigma, sigma.copy(), found)))
 
 
-@checked(within.broadcast("p", "c"), p=ranges.probability, c=within.partner)
+@checked(ranges.together("p", "c"), p=ranges.probability, c=within.partner)
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
     """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
 
@@ -154,7 +154,7 @@ def best_digon(p: ArrayLike) -> tuple[Floats, Floats]:
     return c[()], digon(p, c)
 
 
-@checked(within.broadcast("p", "r"), p=ranges.probability, r=within.antipodal_ratio)
+@checked(ranges.together("p", "r"), p=ranges.probability, r=within.antipodal_ratio)
 def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     """Gain and bias that minimise the loss of an antipodal rug.
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Collection, Iterable
 from typing import Any
 
 import numpy as np
@@ -161,21 +160,6 @@ def factors_fit(W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray) -> None:
         raise ValueError(f"W_in, W_out, b have shapes {shapes}; allowed: (m, B), (B, m) and (B,)")
     if np.max(W_out @ W_in) > LARGEST_WEIGHT:
         raise ValueError(f"W_in, W_out have a product above {LARGEST_WEIGHT:g}; allowed: less")
-
-
-def broadcast(*names: str) -> Callable[..., None]:
-    """Make the relation that refuses arrays of these names whose shapes do not broadcast."""
-
-    def fits(**arrays):
-        try:
-            np.broadcast_shapes(*map(np.shape, arrays.values()))
-        except ValueError:
-            shapes = ", ".join(str(np.shape(value)) for value in arrays.values())
-            raise ValueError(f"{', '.join(names)} have shapes {shapes}; allowed: shapes that broadcast") from None
-
-    taken = [inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY) for name in names]
-    vars(fits)["__signature__"] = inspect.Signature(taken)
-    return fits
 
 
 def fan_spans(B: int, ratio: float) -> None:

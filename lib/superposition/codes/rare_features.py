@@ -126,7 +126,7 @@ def antipodal_constant(r: ArrayLike) -> NDArray[np.float64]:
     return (1 / np.asarray(r, float) - 2) / 6
 
 
-@checked(within.broadcast("p", "r"), p=ranges.real(ranges.SMALLEST, 0.01), r=ranges.ratio)
+@checked(ranges.together("p", "r"), p=ranges.real(ranges.SMALLEST, 0.01), r=ranges.ratio)
 def rug_at_small_p(p: ArrayLike, r: ArrayLike) -> NDArray[np.float64]:
     """Loss of the rug at small p, with the first correction to its logarithm: p sigma^2 (3/2 + z^2 / 4).
 

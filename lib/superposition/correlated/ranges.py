@@ -66,12 +66,12 @@ def pair(p: float, s: float) -> None:
 
 def correlated(p: np.ndarray | float, s: np.ndarray | float) -> None:
     """Refuse probabilities that do not broadcast."""
-    _together(p=p, s=s)
+    ranges.fit_together(p=p, s=s)
 
 
 def compared(p: np.ndarray | float, r: np.ndarray | float, loss: np.ndarray | float) -> None:
     """Refuse arguments that do not broadcast."""
-    _together(p=p, r=r, loss=loss)
+    ranges.fit_together(p=p, r=r, loss=loss)
 
 
 def whole_groups(n: int, G: int) -> None:
@@ -130,14 +130,6 @@ def one_at_a_time(W: np.ndarray, p: float) -> None:
 def on_graph(W: np.ndarray, H: np.ndarray) -> None:
     """Refuse a graph of another number of features."""
     checks.array("W", W, H.shape)
-
-
-def _together(**arrays):
-    try:
-        np.broadcast_shapes(*map(np.shape, arrays.values()))
-    except ValueError:
-        shapes = " and ".join(str(np.shape(one)) for one in arrays.values())
-        raise ValueError(f"{', '.join(arrays)} have shapes {shapes}; allowed: shapes that broadcast") from None
 
 
 def _memory(name, count, each):

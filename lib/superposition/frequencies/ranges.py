@@ -73,16 +73,6 @@ def decoded(W: np.ndarray, p: np.ndarray) -> None:
     checks.array("p", p, W.shape[1:])
 
 
-def broadcast(p: np.ndarray, share: np.ndarray) -> None:
-    """Refuse shares and probabilities that do not broadcast."""
-    try:
-        np.broadcast_shapes(np.shape(p), np.shape(share))
-    except ValueError:
-        raise ValueError(
-            f"p, share have shapes {np.shape(p)} and {np.shape(share)}; allowed: shapes that broadcast"
-        ) from None
-
-
 def drawn(p: np.ndarray, samples: int) -> None:
     """Refuse samples that do not fit into memory."""
     if len(p) * samples > MOST:

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.codes import Code
-from superposition.frequencies.ranges import all_shares, broadcast, encoded, of_features, probabilities, shared
+from superposition.frequencies.ranges import all_shares, encoded, of_features, probabilities, shared
 from superposition.moments import floats
 from superposition.rug import meanfield
 
@@ -111,7 +111,7 @@ def even_shares(p: ArrayLike, nd: int) -> NDArray[np.float64]:
     return V / (V + np.exp(brentq(lambda log: (V / (V + np.exp(log))).sum() - nd, low - 1, high + 1, xtol=1e-13)))
 
 
-@checked(broadcast, p=ranges.probability, share=ranges.real(0, 1))
+@checked(ranges.together("p", "share"), p=ranges.probability, share=ranges.real(0, 1))
 def rug_losses(p: ArrayLike, share: ArrayLike) -> NDArray[np.float64]:
     """Loss of each feature at its share, if the interference is Gaussian and as small as the share allows.
 

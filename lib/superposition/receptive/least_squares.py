@@ -20,7 +20,6 @@ from superposition.receptive import gates
 from superposition.receptive.nlgp import nlgp_covariance, normalization, saturation
 from superposition.receptive.ranges import (
     LARGEST,
-    broadcast,
     circulant_matrix,
     covariance,
     field,
@@ -145,7 +144,7 @@ def ols_loss(T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:
 
 
 @checked(
-    one_ring("w", "T", "C0", "C1"), broadcast("w", "T"), w=ranges.array("... n", -LARGEST, LARGEST),
+    one_ring("w", "T", "C0", "C1"), ranges.together("w", "T"), w=ranges.array("... n", -LARGEST, LARGEST),
     T=ranges.array("... n", -LARGEST, LARGEST), C0=covariance, C1=covariance
 )  # fmt: skip
 def relu_neuron_loss(w: ArrayLike, T: ArrayLike, C0: ArrayLike, C1: ArrayLike) -> np.ndarray:

@@ -12,7 +12,7 @@ import numpy as np
 
 from superposition import ranges
 from superposition.checked import checked
-from superposition.receptive.ranges import broadcast, fields, one_ring, whole_numbers
+from superposition.receptive.ranges import fields, one_ring, whole_numbers
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -70,7 +70,7 @@ def peak(w: ArrayLike) -> np.ndarray:
     return np.argmax(np.abs(w), axis=-1)
 
 
-@checked(broadcast("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
+@checked(ranges.together("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
 
@@ -85,7 +85,7 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
     return np.minimum(d, n - d)
 
 
-@checked(one_ring("w", "v"), broadcast("w", "v"), w=fields, v=fields, within=ranges.whole(0))
+@checked(one_ring("w", "v"), ranges.together("w", "v"), w=fields, v=fields, within=ranges.whole(0))
 def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
     """Whether two fields peak at the same place, to ``within`` pixels, of shape (...).
 

@@ -5,12 +5,11 @@ A relation refuses arguments that do not fit together, such as a correlation len
 
 from __future__ import annotations
 
-import inspect
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from superposition import checks
+from superposition import checks, ranges
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -320,28 +319,7 @@ def one_ring(*names: str) -> Callable[..., None]:
             if np.shape(arrays[name])[-1] != n:
                 raise ValueError(f"{name} has shape {np.shape(arrays[name])}; allowed: {n} pixels, as in {names[0]}")
 
-    return _of_parameters(relation, names)
-
-
-def broadcast(*names: str) -> Callable[..., None]:
-    """Make the relation that refuses arrays whose shapes do not go together."""
-
-    def relation(**arrays):
-        shapes = [np.shape(arrays[name]) for name in names]
-        try:
-            np.broadcast_shapes(*shapes)
-        except ValueError:
-            said = f"{', '.join(names)} have shapes {', '.join(map(str, shapes))}"
-            raise ValueError(f"{said}; allowed: shapes that broadcast") from None
-
-    return _of_parameters(relation, names)
-
-
-def _of_parameters(relation, names):
-    """Give a relation the parameters of these names."""
-    kind = inspect.Parameter.KEYWORD_ONLY
-    relation.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])
-    return relation
+    return ranges.of_parameters(relation, *names)
 
 
 def _bounded(name, array):

@@ -17,7 +17,6 @@ from superposition.checked import checked
 from superposition.receptive.ranges import (
     ROUNDING,
     STEEPEST,
-    broadcast,
     circulant_matrix,
     covariance,
     neurons,
@@ -91,7 +90,7 @@ def half_space_mean(w: ArrayLike, C: ArrayLike) -> Float[np.ndarray, " n"]:
     return C @ w / np.sqrt(2 * np.pi * forms[0, 0])
 
 
-@checked(broadcast("rho_11", "rho_kk", "gamma"), rho_11=variances, rho_kk=variances, gamma=ranges.real(-1, 1))
+@checked(ranges.together("rho_11", "rho_kk", "gamma"), rho_11=variances, rho_kk=variances, gamma=ranges.real(-1, 1))
 def two_neuron_coefficients(rho_11: ArrayLike, rho_kk: ArrayLike, gamma: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Alpha and beta of E[1(u > 0, v > 0) v x] = alpha C w_1 + beta C w_k for Gaussian x.
 

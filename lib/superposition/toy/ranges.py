@@ -97,7 +97,7 @@ def of_directions(directions: np.ndarray, importance: np.ndarray | float) -> Non
 def probabilities(W: np.ndarray, b: np.ndarray | float, importance: np.ndarray | float, p: np.ndarray | float) -> None:
     """Refuse probabilities that are not one for each model."""
     models = np.broadcast_shapes(W.shape[:-2], np.shape(b)[:-1], np.shape(importance)[:-1])
-    together(p=p, models=np.empty(models))
+    ranges.fit_together(p=p, models=np.empty(models))
 
 
 def dimensions(n: int, m: int) -> None:
@@ -158,18 +158,9 @@ def energy_exists(n: int, m: int, energy: str) -> None:
         raise ValueError(f"m = 1 is too few for n = {n} charges, two of which coincide; allowed: 2 or more")
 
 
-def together(**arrays: Any) -> None:
-    """Refuse arrays that do not broadcast."""
-    try:
-        np.broadcast_shapes(*map(np.shape, arrays.values()))
-    except ValueError:
-        shapes = " and ".join(str(np.shape(one)) for one in arrays.values())
-        raise ValueError(f"{', '.join(arrays)} have shapes {shapes}; allowed: shapes that broadcast") from None
-
-
 def curves(start: Any, importance: Any, p: Any, times: Any) -> None:
     """Refuse arguments of a curve that do not broadcast."""
-    together(start=start, importance=importance, p=p, times=times)
+    ranges.fit_together(start=start, importance=importance, p=p, times=times)
 
 
 def _sized(name, W):
@@ -189,7 +180,7 @@ def _fits(W, **others):
     for name, value in others.items():
         if np.ndim(value) and np.shape(value)[-1] != n:
             raise ValueError(f"{name} has shape {np.shape(value)}; allowed: a number, or (..., n) with n = {n}")
-    together(W=W[..., 0, :], **others)
+    ranges.fit_together(W=W[..., 0, :], **others)
 
 
 def _one(name, value, n):
