@@ -48,7 +48,7 @@ class _Scope:
 
 
 def shape(statements: list[ast.stmt], here: Module, resolve: Callable[[str], tuple]) -> list:
-    """Statements at the top of a module as nested lists of texts and numbers; `_Scope` describes ``resolve``."""
+    """Statements at the top of a module as nested lists of texts and numbers; ``_Scope`` describes ``resolve``."""
     return _shapes(statements, _Scope(here, resolve, {}))
 
 
