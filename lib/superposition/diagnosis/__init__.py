@@ -8,7 +8,8 @@ Source: ours, against The Persian Rug.
 """
 
 from superposition.diagnosis.ablations import ablated_losses, code_structure
-from superposition.diagnosis.autoencoder import Diagnosis, diagnose
+from superposition.diagnosis.autoencoder import diagnose
+from superposition.diagnosis.diagnosed import Diagnosis
 from superposition.diagnosis.feature_laws import FeatureLaw
 from superposition.diagnosis.record_verifier import Record, check_record, measured_record
 from superposition.diagnosis.survey import survey_files

@@ -7,12 +7,10 @@ of Scherlis and others (2022), effective features those of Bereska and others (2
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from superposition import checks
 from superposition.codes import LARGEST_PARTNER, code_loss, partner_loss
@@ -21,174 +19,23 @@ from superposition.diagnosis import (
     behaviour,
     company,
     dimensions,
-    finished,
     measures,
     names,
     record_verifier,
-    report,
     yardsticks,
 )
+from superposition.diagnosis.diagnosed import Diagnosis
 from superposition.diagnosis.feature_laws import FeatureLaw, Population, gaussian_loss, rug_optimum
-from superposition.diagnosis.measures import HEARD, Rows, Simulated
-from superposition.diagnosis.reading import Weights, read
-from superposition.features import Estimate
+from superposition.diagnosis.measures import HEARD
+from superposition.diagnosis.reading import read
 from superposition.ranges import LARGEST
 from superposition.rug import meanfield
-from superposition.rug.meanfield import Optimum
-from superposition.rug.model import RowStatistics
 
 WORK = 4e9  # products that a simulation may take if nothing is said: a few seconds
 MOST, FEWEST = 400_000, 2000  # feature vectors of such a simulation
 JUDGED = 100  # feature vectors from which on behaviour tells what is dead
 TRIED = 256  # feature vectors on which weights are checked against the forward pass
 SILENT = 0.01  # an output that answers its feature less often, and is not on without it, is dead
-
-
-@dataclass(frozen=True, eq=False)
-class Diagnosis:
-    """What `diagnose` found; `print` it for a report, the first line of which says what the code is.
-
-    ``ns``, ``nd``, ``rank`` (of these dimensions used), ``p`` (the mean one; None under another ``law``); ``weights``
-    (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics; ``kind`` of each feature
-    ("heard", "dropped", "dead"); ``loudness`` of each (geometric mean 1, nan unless heard); ``partners``, the mean
-    number of features that silence one, ``mutual`` and ``clustering`` of them; ``capacity``, the sum over features of
-    their share of a dimension; ``effective`` features per dimension. Losses a feature: ``gaussian`` (eq. 5 with each
-    row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
-    (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
-    simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
-    ``theory`` (the rug), ``linear``, ``best`` known, ``finished``, what
-    training ends at. Partner and exact are None unless features are equal and of the
-    text's law, best under another law. ``unit``: features are in units of it, twice their strength; ``importance`` of
-    each or None; ``stands``, whether ReLU(W x + b), with its gate, is the forward pass; ``company`` of given vectors.
-
-    Examples
-    --------
-    >>> found = diagnose([[1, -1], [-1, 1]], [0, 0], 0.05, samples=100)
-    >>> found.name, found.kind.tolist(), round(found.sigma / found.sigma_bound, 6)
-    ('a digon', ['heard', 'heard'], 1.0)
-    """
-
-    ns: int
-    nd: int
-    rank: int
-    p: float | None
-    population: Population
-    weights: Weights
-    unit: float
-    importance: NDArray[np.float64] | None
-    measured: Rows
-    behaviour: Simulated
-    kind: np.ndarray
-    loudness: NDArray[np.float64]
-    mutual: float
-    clustering: float
-    capacity: float
-    gaussian: float
-    partner: float | None
-    exact: float | None
-    theory: Optimum
-    linear: float
-    best: yardsticks.Known | None
-    spread: float
-    relative: NDArray[np.float64] | None
-    stands: bool
-    company: company.Company | None
-    loss_as: str | None
-
-    @cached_property
-    def name(self) -> str:
-        """What the code is called."""
-        return names.named(self)
-
-    @property
-    def law(self) -> FeatureLaw:
-        """The law of the features."""
-        return self.population.law
-
-    @property
-    def r(self) -> float:
-        """Compression ratio nd / ns."""
-        return self.nd / self.ns
-
-    @property
-    def rows(self) -> RowStatistics:
-        """Statistics of each row."""
-        return self.measured.rows
-
-    @property
-    def W(self) -> NDArray[np.floating]:  # noqa: N802 - the text's symbol
-        """The product W_out W_in, shape (ns, ns), made when it is asked for."""
-        return self.weights.rows(0, self.ns)
-
-    @property
-    def heard(self) -> NDArray[np.bool_]:
-        """Which features are heard."""
-        return self.kind == "heard"
-
-    @property
-    def simulated(self) -> Estimate:
-        """The loss of the simulation."""
-        return self.behaviour.loss
-
-    @property
-    def by_feature(self) -> NDArray[np.float64]:
-        """The loss of each feature in it."""
-        return self.behaviour.by_feature
-
-    @property
-    def refitted(self) -> float:
-        """Its loss with all biases moved and all outputs scaled together; infinite where outputs are gated."""
-        return self.behaviour.refitted
-
-    @cached_property
-    def finished(self) -> finished.Finished | None:
-        """What trained networks of this p, r and size end at, as far as the stored table reaches."""
-        others = self.importance is not None or self.company is not None or self.weights.is_sae
-        if self.p is None or others or not self.population.equal:
-            return None
-        return finished.finished(self.p, self.nd, self.ns)
-
-    @cached_property
-    def sigma(self) -> float:
-        """Root mean square over the heard features of the standard deviation of their interference, at gain one."""
-        return float(np.sqrt(np.mean(self.measured.noise[self.heard] / self.rows.diagonal[self.heard] ** 2)))
-
-    @property
-    def sigma_bound(self) -> float:
-        """The smallest that so many heard features allow in so many dimensions (The Persian Rug, eq. 6)."""
-        variance = float(self.population.variance[self.heard].mean())
-        return float(np.sqrt(variance * max(self.heard.sum() / self.nd - 1, 0)))
-
-    @property
-    def loss(self) -> float:
-        """The loss, exact where it is known, else simulated."""
-        return self.simulated.mean if self.exact is None else self.exact
-
-    def in_your_units(self, as_a: str) -> float:
-        """The loss in units of the features as they came, as a "mean" over features or as their "sum"."""
-        return float(self.loss) * self.unit**2 * (self.ns if as_a == "sum" else 1)
-
-    @property
-    def partners(self) -> float:
-        """How many features silence one, in the mean over those that are heard."""
-        among = self.measured.partners[self.heard]
-        return float(among.nnz / self.heard.sum())
-
-    @property
-    def triangle_free(self) -> bool:
-        """Whether heard features silence one another both ways, but no three of them, as in a graph tile."""
-        return self.mutual > 0 and self.clustering == 0
-
-    @property
-    def effective(self) -> float:
-        """Effective features per dimension, e^H / nd, with H the entropy of the outputs' share of all activity."""
-        share = self.behaviour.mean / max(self.behaviour.mean.sum(), 1e-300)
-        share = share[share > 0]
-        return float(np.exp(-np.sum(share * np.log(share))) / self.nd)
-
-    def __str__(self) -> str:
-        """A report of a dozen lines, the first of which is the answer."""
-        return report.text(self)
 
 
 def diagnose(
@@ -264,8 +111,8 @@ def diagnose(
     instance : int, optional
         Which of several models to take where the weights have a leading axis of them; the first if left out.
     reading : {"product", "tied", "toy", "sae"}, optional
-        What a square W is, the product if left out; or what linear layers or a model are, by
-        shapes if left out, where these can say it.
+        What a square W is, the product if left out; or what linear layers or a model are, by shapes if left out, where
+        these can say it.
     b_dec : {"taken", "kept"}, optional
         Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
     activation : {"relu", "topk", "jumprelu"}, optional

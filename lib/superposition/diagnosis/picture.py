@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from superposition import checks, codes
-from superposition.diagnosis.autoencoder import Diagnosis
+from superposition.diagnosis.diagnosed import Diagnosis
 from superposition.rug import meanfield
 
 if TYPE_CHECKING:
