@@ -167,6 +167,13 @@ def write_numbers():
     )
 
 
+def write_outputs():
+    """Write a digest of what each cell of the stored pages shows, with which a page that runs compares its own."""
+    cells = [cell for name in chapters() if stored(name) for cell in stored(name).cells if cell.cell_type == "code"]
+    shown = {running.name_of(cell.source): running.digest(cell.outputs) for cell in cells}
+    write_beside({name: digest for name, digest in shown.items() if digest}, running.OUTPUTS)
+
+
 def write_beside(found, file):
     """Write what pages find by the code of their cells."""
     text = json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True)
@@ -210,6 +217,7 @@ def main():
         except CellExecutionError as error:
             sys.exit(f"{name}: a cell failed, book/{name}.ipynb is left as it was\n{error}")
     write_numbers()
+    write_outputs()
 
 
 if __name__ == "__main__":
