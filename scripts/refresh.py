@@ -18,6 +18,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import page_state
+from jupytext.config import load_jupytext_config
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from superposition import runs
@@ -38,9 +39,18 @@ def chapters():
     return sorted(names, key=lambda name: name in LAST)
 
 
+def as_saved(path):
+    """Return the text of a page as jupytext writes it, and so JupyterLab: then saving without an edit changes nothing."""
+    config = load_jupytext_config(str(path))
+    return jupytext.writes(jupytext.read(path, config=config), fmt="md:myst", config=config)
+
+
 def read(name):
     """Return the text twin as a notebook, with cell ids by content and the state that its outputs follow from."""
-    notebook = jupytext.read(BOOK / f"{name}.md")
+    path = BOOK / f"{name}.md"
+    path.write_text(as_saved(path), encoding="utf-8")
+    notebook = jupytext.read(path)
+    notebook.metadata["jupytext"].pop("text_representation", None)  # which is the text's own, and dropped in saving
     page_state.identify(notebook.cells)
     state = page_state.state(notebook) if name.startswith("ch") else None  # other pages read the chapters
     if state:
