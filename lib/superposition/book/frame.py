@@ -21,7 +21,7 @@ from superposition.book.declarations import declared
 Cell = dict[str, Any]
 
 NUMBER = "**The number"
-TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
+TABLE = re.compile(r" ?Table `([\w-]+)`: (\d+) points, .*")  # how a stored table says where it comes from
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
 SLIDER_SCRIPT = re.compile(r"sliders/(\w+)\.js")
 SHARED = ("theory", "drawing")  # by all sliders
@@ -165,9 +165,8 @@ def _without_origin(cell):
     found, outputs = [], []
     for output in cell.get("outputs", []):
         text = _markdown_of(output)
-        paragraphs = text.split("\n\n")
-        origins = [paragraph for paragraph in paragraphs if TABLE.match(paragraph)]
-        others = "\n\n".join(paragraph for paragraph in paragraphs if not TABLE.match(paragraph))
+        origins = [match[0].strip() for match in TABLE.finditer(text)]
+        others = "\n\n".join(filter(str.strip, TABLE.sub("", text).split("\n\n")))
         found += origins
         if not origins:
             outputs.append(output)
@@ -221,7 +220,7 @@ def _kind(cell):
         return f"figure: {_mystnb(cell).get('image', {}).get('alt', '')[:80]}"
     if any(_rows(cell)):
         return "check"
-    return "table" if "\n| -" in _says(cell) else "text" if _says(cell) else "page"
+    return "table" if "\n| -" in _says(cell) else "paragraph" if _says(cell) else "page"
 
 
 def _open_mark(self: Any, node: Any) -> None:
