@@ -84,7 +84,7 @@ _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 1
 _SLOW = {"relative_rate": (0.06,)}
 
 _timed = partial(Run, computes=timed, columns=_COLUMNS, predicted=(theory, over_rug(ratio="loss")))
-_SIZES = ((128, 2000, (10, 11, 12, 13, 14)), (256, 2500, (10, 11, 12)), (512, 3000, (10, 11, 12)))
+_SIZES = ((128, 2000, (10, 11, 12, 13, 14)), (256, 2500, (10, 11, 12)), (512, 3000, (10, 11)))
 _CELLS = ({"p": (0.01, 0.2), "r": (0.1, 0.2, 0.5)}, {"p": (0.05,), "r": (0.1,)})
 
 RUNS = (
@@ -98,6 +98,14 @@ RUNS = (
             for cell in _CELLS
         ),
         hours={"small": 0.001, "full": 0.4},
+    ),
+    _timed(
+        name="rug-clocks-large",
+        feeds="the steps to the rug and away from it at a size that was predicted from smaller ones",
+        small=({"ns": (64,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
+        full=tuple({"ns": (1024,), **cell, **_SLOW, **_USUAL, "steps": (4000,), "seed": (10,)} for cell in _CELLS),
+        hours={"small": 0.001, "full": 0.1},
+        hardware="one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores",
     ),
     _timed(
         name="rug-escape",

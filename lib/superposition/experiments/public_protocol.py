@@ -107,9 +107,9 @@ RUNS = (
         feeds="The Persian Rug, Figure 3, at the place that its public code plots; both stopping rules",
         small=({**_TINY, "bias_start": ("uniform", "zero")},),
         full=(
+            {"ns": (512,), "nd": (130,), "p": (0.044,), **_LONG, "bias_start": ("uniform", "zero"), **_FIVE},
             {"ns": (128,), "nd": (64, 38, 13), "p": (0.5,), **_LONG, **_UNIFORM, **_FIVE},
             {"ns": (128,), "nd": (26,), "p": (0.02, 0.05, 0.2), **_LONG, **_UNIFORM, **_FIVE},
-            {"ns": (512,), "nd": (130,), "p": (0.044,), **_LONG, "bias_start": ("uniform", "zero"), **_FIVE},
         ),
         hours={"small": 0.001, "full": 1.0},
     ),
