@@ -101,7 +101,7 @@ RUNS = (
     ),
     _timed(
         name="rug-clocks-large",
-        feeds="the steps to the rug and away from it at a size that was predicted from smaller ones",
+        feeds="the steps to the rug and away from it at 1024 features; predicted: T(512)^2 / T(256)",
         small=({"ns": (64,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
         full=tuple({"ns": (1024,), **cell, **_SLOW, **_USUAL, "steps": (4000,), "seed": (10,)} for cell in _CELLS),
         hours={"small": 0.001, "full": 0.1},
