@@ -84,7 +84,7 @@ _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 1
 _SLOW = {"relative_rate": (0.06,)}
 
 _timed = partial(Run, computes=timed, columns=_COLUMNS, predicted=(theory, over_rug(ratio="loss")))
-_SIZES = ((128, 2000, (10, 11, 12, 13, 14)), (256, 2500, (10, 11, 12)), (512, 3000, (10, 11)))
+_SIZES = ((128, 2000, (10, 11, 12, 13, 14)), (256, 2500, (10, 11)), (512, 3000, (10,)))
 _CELLS = ({"p": (0.01, 0.2), "r": (0.1, 0.2, 0.5)}, {"p": (0.05,), "r": (0.1,)})
 
 RUNS = (
