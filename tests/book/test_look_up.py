@@ -77,7 +77,9 @@ def test_the_first_of_a_word_is_a_link_and_the_longest_word_wins(glossary):
     assert linked("Two fans.", glossary, 4)[1] == []  # it has no meaning there
 
 
-@pytest.mark.parametrize("source", ["*fan*", "``fan``", "fanatic", "the `fan <x>`__", "fan 0.1.0", "library fan", "The Persian fan"])
+@pytest.mark.parametrize(
+    "source", ["*fan*", "``fan``", "fanatic", "the `fan <x>`__", "fan 0.1.0", "library fan", "The Persian fan"]
+)
 def test_what_is_no_word_of_the_glossary_is_left_alone(glossary, source):
     assert linked(source, glossary, 7)[1] == []
 

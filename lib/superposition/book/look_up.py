@@ -73,7 +73,9 @@ def words(glossary: Any) -> list[Entry]:
 
 def listed(found: list[Entry], chapter: int, names: list[str], means: Mapping[str, str] | None = None) -> list[Entry]:
     """The entries of a chapter that a page may look up, and what a letter means on that page alone."""
-    own = [Entry(name, frozenset([chapter]), "symbols", f"\\({name}\\): {said}") for name, said in (means or {}).items()]
+    own = [
+        Entry(name, frozenset([chapter]), "symbols", f"\\({name}\\): {said}") for name, said in (means or {}).items()
+    ]
     return [entry for entry in found if chapter in entry.chapters and entry.name in names] + own
 
 

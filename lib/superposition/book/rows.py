@@ -151,7 +151,11 @@ def _deciding(rows):
 def _agreement(row):
     if row.resolution:
         to = f"{10.0 ** math.ceil(math.log10(row.resolution) - 0.05):.0e}"
-        return f"both sides agree to {to}" if any(row.predicted) else f"zero, to {to}" + (f" of {row.unit}" if row.unit else "")
+        return (
+            f"both sides agree to {to}"
+            if any(row.predicted)
+            else f"zero, to {to}" + (f" of {row.unit}" if row.unit else "")
+        )
     return f"exactly {row.measured[0]:.6g}" if len(row.measured) == 1 else "both sides agree exactly"
 
 
