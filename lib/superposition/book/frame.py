@@ -66,7 +66,10 @@ def _texts(cells):
 
 
 def _frame(app: Any, page: str, source: list[str]) -> None:
-    if str(app.env.doc2path(page)).endswith(".ipynb"):
+    path = str(app.env.doc2path(page))
+    if not path.endswith(".ipynb") and source[0].startswith("---\njupytext:"):
+        raise ValueError(f"{path} is the text of a page, without its outputs and pictures; build {path[:-3]}.ipynb")
+    if path.endswith(".ipynb"):
         notebook = json.loads(source[0])
         # What the frame puts between cells has no id of its own, and the format asks for one.
         notebook["cells"] = [{"id": f"frame-{i}"} | cell for i, cell in enumerate(framed(notebook["cells"]))]
