@@ -85,6 +85,7 @@ packages: .venv/.release
 archive: book
 	$(RUN) python scripts/take_away.py archive
 
+# Needs Chromium (Debian: apt-get install chromium); ten minutes on two cores
 pdf: book .venv/.release
 	$(RUN) python scripts/take_away.py pdf
 

@@ -1,7 +1,7 @@
 """A Sphinx extension: who made a page, how it is found, and how its reader answers.
 
-Every page says below its title who made which edition, on what terms, and how to cite it, all from ``CITATION.cff``;
-and in its head what it is, for searches, previews of links, and programs that keep references. The front page counts the
+Every page says below its title who made which edition, on what terms, and how to cite it, from ``CITATION.cff``; and
+in its head what it is, for searches, previews of links, and programs that keep references. The front page counts the
 claims of the texts by verdict. Once
 ``repository: url:`` in ``_config.yml`` says where the book is kept, each page has buttons too that open it in Colab,
 edit its source, open an issue, and say how to cite.
@@ -52,10 +52,11 @@ def counts():
 def edition():
     """Who made which edition, when, and its PDF, where that has been made (`make pdf`)."""
     said = yaml.safe_load((ROOT / "CITATION.cff").read_text(encoding="utf-8"))
-    year, month, _ = str(said["date-released"]).split("-")
+    released = str(said.get("date-released", ""))
+    when = f"{MONTH[int(released[5:7]) - 1]} {released[:4]}" if released else "not yet released"
     pdf = ROOT / "dist" / f"superposition-book-{said['version']}.pdf"
     names = ", ".join(author["name"] for author in said["authors"])
-    return names, f"edition {said['version']}, {MONTH[int(month) - 1]} {year}", pdf if pdf.exists() else None
+    return names, f"edition {said['version']}, {when}", pdf if pdf.exists() else None
 
 
 def byline(pathto):

@@ -81,7 +81,7 @@ def test_the_head_of_a_page_says_what_it_is(kept):
     assert len(said["description"]) < 400  # 200 characters, some of them written as &lt;
     assert said["citation_author"] == CONFIG["author"] and said["citation_publication_date"] == CONFIG["copyright"]
     assert said["og:url"] == said["citation_public_url"] == READ + "ch1.html"
-    assert head(kept["intro"])["description"] .startswith("It has one chapter, of ")
+    assert head(kept["intro"])["description"].startswith("It has one chapter, of ")
     assert head(kept["more"])["description"] == "More", "a table's first cell says nothing"
     assert "og:title" not in head(kept["search"])
 

@@ -80,7 +80,9 @@ NUMBERS = {
     "sixty {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
     "the least that is known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
-    "as the next, {:.2f} is left, also without a bias": lambda: float(codes.code_loss(FOUR_TIMES, np.zeros(10), 0.05, rtol=0.003)) / THE_RUG,
+    "as the next, {:.2f} is left, also without a bias": lambda: (
+        float(codes.code_loss(FOUR_TIMES, np.zeros(10), 0.05, rtol=0.003)) / THE_RUG
+    ),
     "with a probability below {:.4f}": border_of_the_pentagon,
     "a sparsity above {:.3f}": lambda: 1 - border_of_the_pentagon(),
     "the constant is still {:.2f}": slow_constant,
@@ -106,7 +108,10 @@ def test_numbers_of_the_front_page(sentence):
 @pytest.mark.parametrize(
     ("sentence", "found"),
     [
-        ("networks of 8192 features they have {:.3f} ± {:.3f} times its loss", lambda: trained("rug-stopped-large", 8192)),
+        (
+            "networks of 8192 features they have {:.3f} ± {:.3f} times its loss",
+            lambda: trained("rug-stopped-large", 8192),
+        ),
         ("times its loss at p = 0.05 and r = 1/5 ({:.2f} with 1024)", lambda: trained("rug-stopped-large", 1024)[:1]),
         ("4096 features back to {:.2f}.", lambda: trained("rug-sizes-longer", 4096, steps=8000)[:1]),
         ("have {:.2f} of the rug's loss", lambda: (float(codes.fan_loss(0.05, 10)) / THE_RUG,)),

@@ -8,7 +8,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from superposition import checks
 from superposition.inputs import Ratio, Real
 
-
 LIST = re.compile(r"\s*(\[[^][]*\]|\([^()]*\))\s*")
 
 

@@ -115,7 +115,7 @@ def _first_screen(cells):
 
 
 def _quiet(cell):
-    """A cell without the lines that a page says of itself where it runs, as the book sets captions; powers of ten set."""
+    """A cell without the lines that a page says of itself where it runs, with powers of ten set."""
     if cell["cell_type"] != "code":
         return cell
     outputs = [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]

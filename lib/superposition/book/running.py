@@ -73,7 +73,7 @@ def show_captions() -> None:
 
 
 def say_whose(par: Any) -> None:
-    """Print over each output whether it is the book's or follows from a reader's parameters, and that a run is quick."""
+    """Print over each output whether it is the book's or a reader's, and that a run is quick."""
     shell = _shell()
     if shell is None:
         return
