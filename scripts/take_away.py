@@ -31,7 +31,7 @@ TITLE = "Superposition, the book that runs"
 WITHIN = "https://within.invalid/"  # a page of the book, in links of the contents before it is bound
 MARGIN = {"top": "16mm", "bottom": "18mm", "left": "20mm", "right": "20mm"}
 FOOTER = '<div style="font: 8px serif; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
-# One page of the site as a part of the book: proofs and solutions opened, code and the buttons of a screen gone, sliders
+# One page of the site as a part of the book: proofs and solutions opened, code and buttons gone, sliders
 # still, the name of the page before each id, links to pages of the book made links within it, and others taken out.
 PART = """([key, within]) => {
   const article = document.querySelector("article"), root = new URL(".", location.href).href;
