@@ -55,6 +55,8 @@ def written(folder, name="rug.eq5", **changed):
             {"whose": "completion", "verdict": "misprint"},
             "'misprint' is none for whose = 'completion'; allowed",
         ),
+        ("rug.eq5", {"whose": "ours", "quote": "", "status": "proved"}, "proof of rug.eq5 = ''; allowed: the label"),
+        ("rug.eq5", {"proof": "thm-plane"}, "proof of rug.eq5 = 'thm-plane'; allowed: .* if proved, else none"),
         ("rug.eq5", {"statment": "so"}, "field of rug.eq5 = 'statment' is unknown; allowed: place, statement"),
         ("rug.eq5", {"kind": None}, "kind of rug.eq5 is missing"),
         ("rug.eq5", {"place": 3}, "place of rug.eq5 = 3; allowed: a text"),
@@ -69,7 +71,7 @@ def test_an_unknown_word_or_one_that_does_not_fit_is_refused(monkeypatch, tmp_pa
 
 
 def test_what_is_shown_of_ours_is_its_status(monkeypatch, tmp_path):
-    written(tmp_path, whose="ours", quote="", status="proved", verdict="completed")
+    written(tmp_path, whose="ours", quote="", status="proved", proof="thm-a", verdict="completed")
     monkeypatch.setattr(declarations.resources, "files", lambda package: tmp_path)
     assert declarations.declared.__wrapped__()["rug.eq5"].judged == "ours, proved"
     assert declarations.declared()["rug.monotone"].judged == declarations.CONDITION
