@@ -56,9 +56,9 @@ class Claim:
 
     ``whose`` says who states it: the text prints it or asks it, and has a ``quote``; we complete what the text leaves
     open; or it is ours, and has a ``status``. ``code`` names the function that computes it, "module:function"; a
-    definition that no function computes has a ``symbol`` instead. ``proof`` is the label of the theorem that states what
-    is proved. ``coarse`` is the reason why its checks are no
-    sharper than a tenth, where they are not. ``attack`` is there if the sentence is `sweeping`.
+    definition that no function computes has a ``symbol`` instead. ``proof`` is the label of the theorem that states a
+    claim that is proved. ``coarse`` is the reason why its checks are no sharper than a tenth, where they are not.
+    ``attack`` is there if the sentence is `sweeping`.
     """
 
     id: str
