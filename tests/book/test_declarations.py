@@ -86,9 +86,6 @@ def test_one_quotation_has_one_verdict():
 
 
 NOT_YET_ATTACKED = (
-    "toy.triangle",
-    "toy.dense",
-    "gdln.branch",
     "rug.layered",
     "rug.best.levels",
     "rug.best.trained",
