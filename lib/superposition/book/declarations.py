@@ -58,7 +58,8 @@ class Claim:
     open; or it is ours, and has a ``status``. ``code`` names the function that computes it, "module:function"; a
     definition that no function computes has a ``symbol`` instead. ``proof`` is the label of the theorem that states a
     claim that is proved. ``coarse`` is the reason why its checks are no sharper than a tenth, where they are not.
-    ``attack`` is there if the sentence is `sweeping`.
+    ``finding`` says in words what its checks found, without the number, which a page puts after it. ``attack`` is there
+    if the sentence is `sweeping`.
     """
 
     id: str
@@ -75,7 +76,17 @@ class Claim:
     symbol: str = ""
     proof: str = ""
     coarse: str = ""
+    finding: str = ""
     attack: Attack | None = None
+
+    @property
+    def heading(self) -> str:
+        """What stands over its checks: a text's name in bold only where the text prints it."""
+        if self.whose == "printed":
+            return f"**{self.place}.**"
+        if self.whose == "question":
+            return f"**A question** of {self.place}."
+        return f"**{'Ours' if self.whose == 'ours' else 'Completed by us'}**, on {self.place}."
 
     @property
     def text(self) -> str:
