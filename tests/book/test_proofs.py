@@ -1,7 +1,6 @@
 """What is called proved has a theorem; what a claim names as its code is reached by its page."""
 
 import ast
-import json
 import re
 from functools import cache
 from pathlib import Path
@@ -11,6 +10,7 @@ from defprint import fingerprint
 from superposition import runs
 from superposition.book import declarations
 
+CELL = r"^```{code-cell}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*)(.*?)^```$"
 BOOK = Path(__file__).resolve().parent.parent.parent / "book"
 
 PROVED = [claim for claim in declarations.declared().values() if claim.status == "proved"]
@@ -44,8 +44,8 @@ def test_what_is_proved_has_a_theorem_and_a_proof_on_its_page(claim):
 @cache
 def reached(page):
     """The definitions that the code of a page leads to, by its own names and by those of the runs that it loads."""
-    cells = json.loads((BOOK / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-    trees = [ast.parse("".join(cell["source"])) for cell in cells if cell["cell_type"] == "code"]
+    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
+    trees = [ast.parse(cell[1]) for cell in re.finditer(CELL, text, re.M | re.S)]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     paths = {name: path for node in nodes for name, path in imported(node)}
     words = {node.value for node in nodes if isinstance(node, ast.Constant) and isinstance(node.value, str)}
