@@ -77,8 +77,8 @@ def ceilings(truth: Dictionary, *, looks: int = 4, samples: int = 20_000, seed: 
     >>> for row in ceilings(dictionary(1024, 384), looks=3, samples=200):
     ...     print(f"{row.reader:17} {row.loss:.6f} {row.evidence}")
     linear            0.010026 exact
-    one ReLU          0.003250 exact
-    one look, Bayes   0.002818 exact
+    one ReLU          0.003277 exact
+    one look, Bayes   0.002866 exact
     2 looks           0.000436 law
     3 looks           0.000053 law
     told the support  0.000000 simulation
