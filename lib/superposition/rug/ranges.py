@@ -178,6 +178,30 @@ def device(name: str, value: Any) -> str:
     return value
 
 
+def any_device(name: str, value: Any) -> str:
+    """Device of the training: "auto", "cpu", or an accelerator, as "cuda:1" or "mps"; one without float64 will do."""
+    from superposition.devices import accelerator
+
+    accelerator(value)
+    return value
+
+
+def captures(captured: bool | None, device: str) -> None:
+    """Refuse to capture steps on a device that has no graphs."""
+    from superposition.devices import accelerator
+
+    if captured and (on := accelerator(device).type) != "cuda":
+        raise ValueError(f"captured = True needs CUDA, and device is {on}; allowed: False, or None for what it has")
+
+
+def rounds_on(products: str, device: str) -> None:
+    """Refuse products in tf32 on a device that has none."""
+    from superposition.devices import accelerator
+
+    if products == "tf32" and (on := accelerator(device).type) != "cuda":
+        raise ValueError(f"products = 'tf32' needs CUDA, and device is {on}; allowed: float32")
+
+
 def autoencoder(name: str, value: Any) -> Any:
     """Weights W_in (nd, ns), W_out (ns, nd) and bias (ns,), as torch tensors."""
     parts = list(value) if isinstance(value, (list, tuple)) else []

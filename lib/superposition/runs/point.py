@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -62,6 +64,12 @@ class Run:
     def function(self) -> str:
         """Name of the function that computes a point, with its module before a colon."""
         return f"{self.computes.__module__}:{self.computes.__name__}"
+
+    @property
+    def takes_device(self) -> bool:
+        """Whether the function does anything with its device; the others compute in numpy, on the CPU."""
+        used = ast.walk(ast.parse(inspect.getsource(self.computes)))
+        return any(isinstance(node, ast.Name) and node.id == "device" for node in used)
 
     @property
     def point(self) -> type[Point]:
