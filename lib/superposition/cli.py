@@ -110,7 +110,7 @@ def start(name, grid, device, workers, dask, results):
             from superposition.devices import accelerator
 
             on = accelerator(device)
-            if device == "auto":
+            if device == "auto" and on.type != "cpu":
                 _say(f"device: auto is {on} here", err=True)
         outcome = _swept(run, grid, folder, device, workers, dask)
     _report(run, grid, folder, outcome)

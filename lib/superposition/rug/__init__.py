@@ -8,7 +8,7 @@ Source: The Persian Rug (Cowsik, Dolev and Infanger).
 """
 
 from superposition.rug.bayes import bayes_decoder, bayes_loss
-from superposition.rug.device_training import train_on_device
+from superposition.rug.device_training import StepCost, step_cost, train_on_device
 from superposition.rug.gaussian_loss import closed_form_loss
 from superposition.rug.gaussian_training import continue_training, train_meanfield, train_meanfield_on_samples
 from superposition.rug.interference import (
@@ -76,7 +76,6 @@ from superposition.rug.scaling import (
     small_noise_factor,
     small_noise_threshold,
 )
-from superposition.rug.step_cost import StepCost, step_cost
 from superposition.rug.tight_frames import frame_potential, random_projector, rug_directions, tight_frame, unit_vectors
 from superposition.rug.training import (
     MOST_TRAINABLE,
