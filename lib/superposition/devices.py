@@ -30,6 +30,7 @@ def accelerator(device: str) -> torch.device:
     found = [f"{here.type}:{i}" for i in range(torch.accelerator.device_count())] if here else []
     names = {"auto": "cpu", "cpu": "cpu", **{name: name for name in found}}
     if found:
+        # pyrefly: ignore[missing-attribute]: where there is one
         names |= {here.type: found[0], "auto": found[0] if has_float64(torch.device(found[0])) else "cpu"}
     if not isinstance(device, str) or device not in names:
         raise ValueError(f"device = {str(device)[:60]!r} is not on this machine; allowed: {', '.join(names)}")

@@ -115,6 +115,7 @@ def train_on_device(
     on = accelerator(device)
     usual = training.training_settings.unchecked(ns, nd, p, steps, batch, lr, None, protocol, seed, "cpu")
     captured = on.type == "cuda" if captured is None else captured
+    # pyrefly: ignore[bad-argument-type]: the fields of Settings
     settings = DeviceSettings(**{**asdict(usual), "device": str(on), "products": products}, captured=captured)
     with refusing_too_small(on), _rounded(products):
         return _trained(settings, on, eval_samples, progress)

@@ -171,7 +171,7 @@ def ranks_within(ns: int, nds: list[int]) -> None:
 
 
 def device(name: str, value: Any) -> str:
-    """Device of the training: "auto" (CUDA when present), "cpu", "cuda" or "cuda:N"."""
+    """Device of the training: "auto", "cpu", or an accelerator that has float64, as "cuda:1"."""
     from superposition.devices import resolve_device
 
     resolve_device(value)
