@@ -107,6 +107,7 @@ POINTS = {
     "field-hundred": each("activation", "relu", "sigmoid", "tanh", bias=0.2, scale=0.7),
     "field-pulses": each("version", "raw", "signed", K=2),
     "field-frozen": [{}],
+    "rug-device": each("draws", "device", "host", steps=60),
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 
