@@ -73,7 +73,6 @@ POINTS = {
     "field-others": each("kind", "biases", "cross-entropy", "readout", slower=2.0, lr=0.5),
     "field-biased": each("kind", "neither", "output", "held", "hidden", "both", "pixel", samples=100, n=20),
     "rug-sizes": each("protocol", "recipe", "text", steps=60),
-    "rug-figure3": each("protocol", "unstopped", steps=60),
     "rug-crystal-plain": each("start", "swept", "fans", steps=6),
     "rug-crystal-dense": each("start", "plain", "levels", "sparse", "rare first", "shaken", steps=6),
     "field-one": [{"n": 20, "steps": 30, "batch": 50, "samples": 100}],
