@@ -3,12 +3,13 @@
 import ast
 import importlib
 import json
+import re
 from dataclasses import FrozenInstanceError, asdict, fields, replace
 from pathlib import Path
 
 import pytest
 from superposition import runs
-from superposition.book import declarations
+from superposition.book import declarations, ledger
 
 ROOT = Path(__file__).parents[2]
 
@@ -81,6 +82,15 @@ def test_one_quotation_has_one_verdict():
         if len(claim.quote) > 20:  # shorter ones introduce a formula
             verdicts.setdefault(claim.quote, set()).add(claim.verdict)
     assert not {quote for quote, found in verdicts.items() if len(found) > 1}
+
+
+def test_every_checked_claim_has_a_finding_that_is_one_plain_sentence():
+    executed = {row.id for page in (ROOT / "book").glob("*.ipynb") for row in ledger.records(page)}
+    for name in executed:
+        finding = declarations.declared()[name].finding
+        assert 4 <= len(finding.split()) <= 26, f"{name}: what did its checks find, in words?"
+        assert finding[0] == finding[0].upper() and finding[-1] not in ".:;," and ". " not in finding, name
+        assert not re.search(r"[$\\`]|\w_\{|\d\.\d{4,}", finding.replace("1.7586", "")), f"{name}: words, no formula"
 
 
 NOT_YET_ATTACKED = (

@@ -82,6 +82,9 @@ CALLS = [
         incidental.mixture_row_push,
         {"u": W[0], "b": DEEP, "variances": np.array([0.5, 2.0]), "shares": np.array([0.5, 0.5])},
     ),
+    (incidental.open_push, {"w": W[0], "law": LAW}),
+    (incidental.push_share, {"n": 3, "sigma": 0.3, "length": 0.9}),
+    (incidental.simplex_length, {"n": 3, "sigma": 0.3}),
     (incidental.turning_depth, {"m": 8, "kurtosis": -1.0, "kappa6": 28.0}),
     (incidental.initial_instances, {"n": 3, "m": 4, "instances": 2, "seed": 0}),
     (

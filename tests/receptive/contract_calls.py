@@ -108,6 +108,13 @@ CALLS = [
     (receptive.best_biased_tile, {"start": TILE.field, "ratio": -0.5, "data": DATA, "hidden": True, "output": True}),
     (receptive.crowd, {"w": FIELDS[0], "label": DATA.label1, "n": N}),
     (receptive.mean_crowd_size, {"w": FIELDS[0], "of": CROWD, "label": DATA.label1, "n": N}),
+    (receptive.gaussian_tile, PAIR),
+    (receptive.crowd_loss, {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA}),
+    (receptive.crowd_errors, {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA}),
+    (
+        receptive.best_crowd,
+        {"data": DATA, "biased": True, "most": 1, "tolerance": 0.1, "iterations": 2, "seed": 0},
+    ),
     (receptive.added_slope, {"w": FIELDS[0], "tile": TILE, "data": DATA}),
     (receptive.steepest_field, {"tile": TILE, "data": DATA, "waves": 1, "starts": 0, "seed": 0}),
     (receptive.tiled_network_loss, {"W": FIELDS, "data": DATA}),

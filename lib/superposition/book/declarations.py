@@ -57,7 +57,8 @@ class Claim:
     ``whose`` says who states it: the text prints it or asks it, and has a ``quote``; we complete what the text leaves
     open; or it is ours, and has a ``status``. ``code`` names the function that computes it, "module:function"; a
     definition that no function computes has a ``symbol`` instead. ``coarse`` is the reason why its checks are no
-    sharper than a tenth, where they are not. ``attack`` is there if the sentence is `sweeping`.
+    sharper than a tenth, where they are not. ``finding`` says in words what its checks found, without the number, which
+    a page puts after it. ``attack`` is there if the sentence is `sweeping`.
     """
 
     id: str
@@ -73,7 +74,17 @@ class Claim:
     code: str = ""
     symbol: str = ""
     coarse: str = ""
+    finding: str = ""
     attack: Attack | None = None
+
+    @property
+    def heading(self) -> str:
+        """What stands over its checks: a text's name in bold only where the text prints it."""
+        if self.whose == "printed":
+            return f"**{self.place}.**"
+        if self.whose == "question":
+            return f"**A question** of {self.place}."
+        return f"**{'Ours' if self.whose == 'ours' else 'Completed by us'}**, on {self.place}."
 
     @property
     def text(self) -> str:

@@ -230,6 +230,16 @@ RUNS = (
         hardware="one core of a busy two-core machine",
     ),
     _noisy(
+        name="noise-open",
+        feeds="Incidental Polysemanticity, section 3: noise that shuts outputs which should be open, by law and size",
+        small=_QUICK,
+        full=tuple({**_BIPOLAR, "law_name": ("bipolar", "uniform", "discrete:-1", "normal", "laplace", "discrete:3"),
+                    "n": (n,), "m": (8,), "sigma": (0.3, 0.5), "eta": (0.005,), "steps": (2 * 10**5,),
+                    "instances": (32,)} for n in (2, 3, 5, 8)),
+        hours={"small": _TINY_HOURS, "full": 0.4},
+        hardware="one core of a busy two-core machine",
+    ),
+    _noisy(
         name="noise-steps",
         feeds="Incidental Polysemanticity, Figure 5: sparsity at the end on both sides of the predicted learning rate",
         small=_QUICK,

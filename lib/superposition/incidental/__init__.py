@@ -66,8 +66,11 @@ from superposition.incidental.noise_loss import (
 from superposition.incidental.noise_push import (
     mean_row_push,
     mixture_row_push,
+    open_push,
+    push_share,
     row_push,
     row_push_series,
+    simplex_length,
     turning_depth,
 )
 from superposition.incidental.one_feature import Trajectory, trajectory
@@ -159,11 +162,13 @@ __all__ = [  # noqa: F822 - some come on demand
     "noise_sums",
     "noisy_step",
     "normal",
+    "open_push",
     "opposite_tops",
     "opposite_tops_each",
     "overlap_flow",
     "pair_company_rates",
     "positive_overlaps",
+    "push_share",
     "random_encodings",
     "random_end_times",
     "random_networks",
@@ -177,6 +182,7 @@ __all__ = [  # noqa: F822 - some come on demand
     "settled_pair",
     "several_feature_constant",
     "simplex",
+    "simplex_length",
     "slope_and_drift",
     "stationary_fourth_norm",
     "step_moments",

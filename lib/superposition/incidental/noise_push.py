@@ -9,7 +9,8 @@ of u . xi,
     df/d(eta t) = -8 sum_k (u_k^3 - f u_k) E[xi_k ReLU(u . xi - b sigma)]
                 = 8 sum_(r >= 2) kappa_2r / (2r - 1)! (s_(2r+2) - f s_2r) p^(2r-3)(b sigma):
 
-all even cumulants count, each with a derivative of the density at b.
+all even cumulants count, each with a derivative of the density at b. The output that should be 1 is clipped at 0 as
+well, which only noise larger than the squared length of its row notices: `open_push`.
 Source: ours, for Incidental Polysemanticity, section 3.
 """
 
@@ -23,7 +24,7 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.incidental import ranges as own
 from superposition.incidental.noise_laws import one_law
-from superposition.incidental.tail_moments import along
+from superposition.incidental.tail_moments import along, gaussian_moments, tails
 
 if TYPE_CHECKING:
     from jaxtyping import Float
@@ -133,6 +134,72 @@ def mixture_row_push(u: ArrayLike, b: ArrayLike, variances: ArrayLike, shares: A
     opened = ndtr(-b.ravel()[:, None] / np.sqrt(u**2 @ V))
     mixed = (opened * np.prod(shares[picks], axis=0)) @ V.T * u
     return (-8 * mixed @ (u**3 - np.sum(u**4) * u)).reshape(b.shape)
+
+
+@checked(w=own.rows("m"), law=one_law)
+def open_push(w: ArrayLike, law: Law) -> float:
+    """Rate df/d(eta t) at which the output that should be 1 changes the fourth norm of its row w (m,), exactly.
+
+    The derivative is at fixed overlaps and lengths. It is 0 as long as no noise shuts the output. Rates of the shut
+    outputs, from `row_push`, add. Source: ours, for section 3. Use `fourth_norm_slope` for all outputs together.
+
+    Examples
+    --------
+    >>> from superposition.incidental import laplace, uniform
+    >>> w = [0.8, 0.4, 0.3, 0.2]
+    >>> [bool(open_push(w, law) > 0) for law in (laplace(0.4), uniform(0.4))]  # the reverse of a shut output
+    [True, False]
+    """
+    # With y = |w|^2 + w . xi the loss is E (ReLU(y) - 1)^2; its derivative by w_k at a fixed |w|^2 is
+    # 2 E[xi_k (y - 1) 1(y > 0)].
+    w = np.asarray(w, float)
+    mixed, u = tails(np.array([w @ w]), w, law).mixed[:, 0], _unit(w)
+    return float(-8 / np.linalg.norm(w) * (u**3 - np.sum(u**4) * u) @ (mixed[1] - mixed[0]))
+
+
+_noise = ranges.real(ranges.SMALLEST, 10)
+
+
+@checked(ranges.together("sigma", "length"), n=ranges.whole(2, 4096), sigma=_noise, length=ranges.real(1e-6, 10))
+def push_share(n: int, sigma: ArrayLike, length: ArrayLike) -> np.ndarray:
+    """Push of all outputs of a simplex divided by the push of its shut outputs, to leading order in the kurtosis.
+
+    Below 0 the noise does the reverse of what it does through shut outputs. The simplex has n rows of the squared
+    length S given as `length`. Source: ours, for section 3. Use `open_push` and `row_push` for the exact pushes.
+
+    Returns
+    -------
+    numpy.ndarray, as `sigma` and `length` broadcast
+
+    Examples
+    --------
+    >>> [round(float(push_share(n, 0.4, 0.9)), 2) for n in (2, 3, 8)]
+    [-5.14, 0.26, 0.61]
+    """
+    # 1 - (1 + (t - 1) / S) exp(-a t) with t = S / sigma^2 and a = (1 - 1 / (n - 1)^2) / 2
+    length = np.asarray(length, float)
+    t, a = length / np.square(sigma), (1 - 1 / (n - 1) ** 2) / 2
+    return 1 - (1 + (t - 1) / length) * np.exp(-a * t)
+
+
+@checked(n=ranges.whole(2, 4096), sigma=ranges.number(1e-6, 10))
+def simplex_length(n: int, sigma: float) -> float:
+    """Squared length of the rows at which a simplex has the least expected loss under Gaussian noise.
+
+    Source: ours, for section 3.
+
+    Examples
+    --------
+    >>> [round(simplex_length(n, 0.4), 3) for n in (2, 8)]
+    [0.916, 0.797]
+    """
+    from scipy.optimize import minimize_scalar  # slow to import
+
+    def loss(S):
+        shut, own_output = gaussian_moments(np.array([-S / (n - 1), S]), sigma * np.sqrt(S)).T
+        return (n - 1) * shut[2] + own_output[2] - 2 * own_output[1]
+
+    return float(minimize_scalar(loss, bounds=(1e-3, 1.2), method="bounded").x)
 
 
 @checked(m=own.neurons, kurtosis=ranges.real(-2), kappa6=_sixth)

@@ -13,6 +13,7 @@ from superposition.receptive.added_fields import (
     steepest_field,
     tiled_network_loss,
 )
+from superposition.receptive.crowds import Mixture, best_crowd, crowd_errors, crowd_loss, gaussian_tile
 from superposition.receptive.flat_field import critical_gain, flat_growth, measured_critical_gain
 from superposition.receptive.gated_networks import (
     gated_loss,
@@ -127,6 +128,7 @@ __all__ = [
     "Crowd",
     "FewVectors",
     "Label",
+    "Mixture",
     "NotACovariance",
     "Task",
     "Tile",
@@ -136,6 +138,7 @@ __all__ = [
     "amplified_field",
     "behind_copies",
     "best_biased_tile",
+    "best_crowd",
     "best_field",
     "best_field_pair",
     "best_shift_cosine",
@@ -144,6 +147,8 @@ __all__ = [
     "correlation_lengths",
     "critical_gain",
     "crowd",
+    "crowd_errors",
+    "crowd_loss",
     "draw_marginal",
     "eigenvalues",
     "field_score",
@@ -165,6 +170,7 @@ __all__ = [
     "gaussian_loss",
     "gaussian_sample",
     "gaussian_second_moment",
+    "gaussian_tile",
     "gdln_solution",
     "half_energy_width",
     "half_line_mean",

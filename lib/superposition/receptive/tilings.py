@@ -99,8 +99,8 @@ def wave_data(name: str, value: Any) -> Waves:
 def _start_fits(start, ratio, data):
     checks.array("start", start, (data.n,))
     w = _unfold(start[: data.n // 2 + 1], data.n)
-    b = ratio * _rms(w, data)[0]
-    if all(np.all(_biased_sizes(w, b, label, data.n)[2] > 2 - 1e-9) for label in (data.label1, data.label0)):
+    b = ratio * root_mean_square(w, data)[0]
+    if all(np.all(biased_sizes(w, b, label, data.n)[2] > 2 - 1e-9) for label in (data.label1, data.label0)):
         raise ValueError(f"ratio = {ratio:g}: no neuron is ever off; allowed: a bias below some pre-activation")
 
 
@@ -207,8 +207,8 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
         raise ValueError(f"ratio = {ratio:g}: no neuron is ever on; allowed: a bias that some pre-activation exceeds")
     end = minimize(_biased_score, first, (data, *free), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     w = _unfold(end.x[:-1], data.n)
-    b = float(end.x[-1] * _rms(w, data)[0])
-    M1, M0 = (_biased_sizes(w, b, label, data.n)[0] for label in (data.label1, data.label0))
+    b = float(end.x[-1] * root_mean_square(w, data)[0])
+    M1, M0 = (biased_sizes(w, b, label, data.n)[0] for label in (data.label1, data.label0))
     (m1, m0), square, variance = _moments(M1, M0)
     a = (m1 - m0) / 4 / variance if output else m1 / 2 / square
     c = 0.5 - a * (m1 + m0) / 2 if output else 0.0
@@ -295,7 +295,7 @@ def _sizes(w, f, n):
     return np.sum(signs * u, axis=1), signs
 
 
-def _back(a, f, n):
+def by_field(a, f, n):
     """Gradient of the mean over vectors of sum_s a_s u_s."""
     return np.fft.irfft(np.mean(np.conj(np.fft.rfft(a, axis=1)) * f, axis=0), n=n)
 
@@ -305,7 +305,7 @@ def _sampled(weights, of, label, n):
     value, slope = 0.0, np.zeros(n)
     for sign, weight, (sizes, signs), f in zip((1, -1), weights, of, (label.x, label.z), strict=True):
         value += sign * np.mean(weight * sizes)
-        slope += sign * _back(np.reshape(weight, (-1, 1)) * signs, f, n)
+        slope += sign * by_field(np.reshape(weight, (-1, 1)) * signs, f, n)
     return value, slope
 
 
@@ -341,7 +341,7 @@ def _minus_log_score(half, data, tiled):
     return np.log(square) - 2 * np.log(mean), _fold(by_square / square - 2 * by_mean / mean)
 
 
-def _biased_sizes(w, b, label, n):
+def biased_sizes(w, b, label, n):
     """Mean over places s of ReLU(u_s + b) + ReLU(b - u_s) for every vector, and its slopes in every u_s and in b."""
     u = np.fft.irfft(np.conj(np.fft.rfft(w)) * label.x, n=n, axis=1)
     up, down = (u > -b) / n, (u < b) / n
@@ -355,7 +355,7 @@ def _moments(M1, M0):
     return means, square, square - (sum(means) / 2) ** 2
 
 
-def _rms(w, data):
+def root_mean_square(w, data):
     """Root mean square of u over both labels, and its gradient."""
     image = np.fft.irfft(data.power * np.fft.rfft(w), n=data.n)
     root = np.sqrt(w @ image)
@@ -365,8 +365,8 @@ def _rms(w, data):
 def _biased_score(point, data, hidden, output):
     """Minus the logarithm of R / 2, or of four times the squared correlation of M and label, and its gradient."""
     w, labels = _unfold(point[:-1], data.n), (data.label1, data.label0)
-    rms, by_rms = _rms(w, data)
-    sizes = [_biased_sizes(w, point[-1] * rms, label, data.n) for label in labels]
+    rms, by_rms = root_mean_square(w, data)
+    sizes = [biased_sizes(w, point[-1] * rms, label, data.n) for label in labels]
     (m1, m0), square, variance = _moments(*(M for M, *_ in sizes))
     spread, apart, middle = (variance, m1 - m0, (m1 + m0) / 2) if output else (square, m1, 0.0)
     if not m1:
@@ -374,6 +374,6 @@ def _biased_score(point, data, hidden, output):
     by_w, by_b = np.zeros(data.n), 0.0
     for (M, by_u, slope), label, sign in zip(sizes, labels, (1, -1 if output else 0), strict=True):
         weight = (M - middle) / spread - 2 * sign / apart
-        by_w, by_b = by_w + _back(weight[:, None] * by_u, label.x, data.n), by_b + np.mean(weight * slope)
+        by_w, by_b = by_w + by_field(weight[:, None] * by_u, label.x, data.n), by_b + np.mean(weight * slope)
     by_w = by_w + by_b * point[-1] * by_rms
     return np.log(spread) - 2 * np.log(abs(apart)), np.append(_fold(by_w), by_b * rms if hidden else 0.0)
