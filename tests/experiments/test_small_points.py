@@ -105,6 +105,8 @@ POINTS = {
     "field-hundred": each("activation", "relu", "sigmoid", "tanh", bias=0.2, scale=0.7),
     "field-pulses": each("version", "raw", "signed", K=2),
     "field-frozen": [{}],
+    "real-windows": each("vectors", "dealt", "random", window=8),
+    "real-latents": [{"steps": 40}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 

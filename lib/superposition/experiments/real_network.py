@@ -396,13 +396,15 @@ RUNS = (
         ),
         full=(
             {
-                "data": ("layer", "gaussian", "shuffled"), "layer": (3,), "width": (768,), "price": (0.066,),
-                "steps": (2000,), "seed": (0, 1, 2),
+                "data": ("layer",), "layer": (3, 5), "width": (768,), "price": (0.066,), "steps": (1000,), "seed": (0,),
             },
-            {"data": ("layer",), "layer": (3,), "width": (1536,), "price": (0.066,), "steps": (2000,), "seed": (0,)},
             {
-                "data": ("layer",), "layer": (5,), "width": (768,), "price": (0.066,), "steps": (2000,),
-                "seed": (0, 1, 2),
+                "data": ("gaussian", "shuffled"), "layer": (3,), "width": (768,), "price": (0.066,), "steps": (1000,),
+                "seed": (0,),
+            },
+            {
+                "data": ("layer",), "layer": (3, 5), "width": (768,), "price": (0.066,), "steps": (1000,),
+                "seed": (1, 2),
             },
         ),
         hours={"small": 0.001, "full": 0.2},
