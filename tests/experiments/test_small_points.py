@@ -107,6 +107,8 @@ POINTS = {
     "field-pulses": each("version", "raw", "signed", K=2),
     "field-frozen": [{}],
     "rug-device": each("draws", "device", "host", steps=60),
+    "real-windows": each("vectors", "dealt", "random", window=8),
+    "real-latents": [{"steps": 40}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 
