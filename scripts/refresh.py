@@ -18,6 +18,7 @@ from pathlib import Path
 import jupytext
 import nbformat
 import page_state
+from jupytext.config import load_jupytext_config
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from superposition import runs
@@ -38,9 +39,18 @@ def chapters():
     return sorted(names, key=lambda name: name in LAST)
 
 
+def as_saved(path):
+    """Return the text of a page as jupytext writes it, and so JupyterLab: then saving without an edit changes nothing."""
+    config = load_jupytext_config(str(path))
+    return jupytext.writes(jupytext.read(path, config=config), fmt="md:myst", config=config)
+
+
 def read(name):
     """Return the text twin as a notebook, with cell ids by content and the state that its outputs follow from."""
-    notebook = jupytext.read(BOOK / f"{name}.md")
+    path = BOOK / f"{name}.md"
+    path.write_text(as_saved(path), encoding="utf-8")
+    notebook = jupytext.read(path)
+    notebook.metadata["jupytext"].pop("text_representation", None)  # which is the text's own, and dropped in saving
     page_state.identify(notebook.cells)
     state = page_state.state(notebook) if name.startswith("ch") else None  # other pages read the chapters
     if state:
@@ -167,6 +177,13 @@ def write_numbers():
     )
 
 
+def write_outputs():
+    """Write a digest of what each cell of the stored pages shows, with which a page that runs compares its own."""
+    cells = [cell for name in chapters() if stored(name) for cell in stored(name).cells if cell.cell_type == "code"]
+    shown = {running.name_of(cell.source): running.digest(cell.outputs) for cell in cells}
+    write_beside({name: digest for name, digest in shown.items() if digest}, running.OUTPUTS)
+
+
 def write_beside(found, file):
     """Write what pages find by the code of their cells."""
     text = json.dumps(found, indent=0, ensure_ascii=False, sort_keys=True)
@@ -210,6 +227,7 @@ def main():
         except CellExecutionError as error:
             sys.exit(f"{name}: a cell failed, book/{name}.ipynb is left as it was\n{error}")
     write_numbers()
+    write_outputs()
 
 
 if __name__ == "__main__":

@@ -396,3 +396,11 @@ def test_the_still_picture_is_what_the_slider_draws(opened, name):
     assert [re.sub("<.*?>", "", text) for text in texts[0]] == [re.sub("<.*?>", "", text) for text in texts[1]], (
         "run `python scripts/stills.py`"
     )
+
+
+def test_the_fan_opens_on_the_headline_of_its_page(opened):
+    """Ten features, no false answer, and a loss within 5 % of what the page says first."""
+    shown = opened("fan").locator(".below").inner_text()
+    found = float(re.search(r"the fan has ([\d.]+) times", shown)[1])
+    headline = float(codes.fan_loss(0.05, 10) / rug.optimum(0.05, 0.2).loss)
+    assert abs(found / headline - 1) < 0.05 and "nevertheless: none" in shown

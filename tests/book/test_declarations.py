@@ -1,10 +1,17 @@
 """The declarations are read once, and are the same for every page."""
 
+import ast
+import importlib
 import json
-from dataclasses import FrozenInstanceError, fields
+import re
+from dataclasses import FrozenInstanceError, asdict, fields, replace
+from pathlib import Path
 
 import pytest
-from superposition.book import declarations
+from superposition import runs
+from superposition.book import declarations, ledger
+
+ROOT = Path(__file__).parents[2]
 
 
 def test_a_claim_cannot_be_changed_by_the_page_that_reads_it():
@@ -75,3 +82,148 @@ def test_one_quotation_has_one_verdict():
         if len(claim.quote) > 20:  # shorter ones introduce a formula
             verdicts.setdefault(claim.quote, set()).add(claim.verdict)
     assert not {quote for quote, found in verdicts.items() if len(found) > 1}
+
+
+def test_every_checked_claim_has_a_finding_that_is_one_plain_sentence():
+    executed = {row.id for page in (ROOT / "book").glob("*.ipynb") for row in ledger.records(page)}
+    for name in executed:
+        finding = declarations.declared()[name].finding
+        assert 4 <= len(finding.split()) <= 26, f"{name}: what did its checks find, in words?"
+        assert finding[0] == finding[0].upper() and finding[-1] not in ".:;," and ". " not in finding, name
+        assert not re.search(r"[$\\`]|\w_\{|\d\.\d{4,}", finding.replace("1.7586", "")), f"{name}: words, no formula"
+
+
+NOT_YET_ATTACKED = (
+    "rug.eq2",
+    "rug.recipe",
+    "rug.reliably",
+    "rug.appD",
+    "rug.escape",
+    "rug.limit",
+    "rug.equality",
+    "rug.eq7",
+    "rug.abstract.constant",
+    "rug.sec1.rules",
+    "rug.sec521",
+    "rug.sec522",
+    "rug.sec53.correlated",
+    "rug.sec53.compute",
+    "rug.appA.sign",
+    "rug.appA.positive",
+    "rug.eq31",
+    "toy.shortcut",
+    "toy.triangle",
+    "toy.dense",
+    "incidental.malign.lost",
+    "incidental.fn6",
+    "incidental.first",
+    "incidental.strengthen",
+    "incidental.control",
+    "incidental.tradeoff",
+    "gdln.kernel",
+    "gdln.halves",
+    "gdln.C1d",
+    "gdln.elliptical",
+    "gdln.uncertainty",
+    "gdln.hundred",
+    "gdln.where.many",
+    "gdln.branch",
+    "gdln.border",
+    "gdln.eq47C",
+    "gdln.many.gates",
+    "gdln.families",
+    "gdln.eq55",
+    "gdln.metaK",
+    "gdln.gates.any",
+    "gdln.fig4",
+    "gdln.difference",
+    "gdln.basin",
+    "gdln.sec5.2",
+    "gdln.sec6.1",
+    "incidental.appC.assumption",
+    "incidental.sec3.kurtosis",
+    "incidental.sec3.coin",
+    "incidental.sec3.rate",
+    "incidental.fig5.sigma4",
+    "incidental.fig6",
+    "rug.layered",
+    "rug.fig3",
+    "rug.fig5.spot",
+    "rug.dictionary.misleads",
+    "rug.dictionary.rare",
+    "rug.dictionary.minimum",
+    "rug.dictionary.missed",
+    "rug.dictionary.absorption",
+    "rug.dictionary.widths",
+    "rug.dictionary.turned",
+    "rug.best.levels",
+    "rug.best.trained",
+    "rug.best.tiles",
+    "rug.best.price",
+    "rug.best.dense",
+    "rug.decoders.evolution",
+    "rug.decoders.drop",
+    "rug.decoders.antipodal",
+    "rug.decoders.fan",
+    "rug.decoders.layers",
+    "rug.decoders.spread_out",
+    "rug.decoders.opposite_codes",
+    "rug.decoders.coupled",
+    "rug.ands.trained",
+    "rug.frequencies.published",
+    "rug.frequencies.local",
+    "rug.together.trained",
+    "rug.together.found",
+    "incidental.together.prevention",
+)
+
+
+def test_every_sweeping_sentence_of_ours_was_attacked():
+    wanting = {claim.id for claim in declarations.declared().values() if claim.sweeping and not claim.attack}
+    assert wanting == set(NOT_YET_ATTACKED), f"an attack, or a sentence without {declarations.SWEEPING.pattern}"
+
+
+def test_the_code_and_the_test_of_every_attack_exist():
+    for claim in declarations.declared().values():
+        if claim.attack and not claim.attack.needless:
+            module, _, name = claim.attack.code.partition(":")
+            assert module in runs.RUNS if not name else callable(getattr(importlib.import_module(module), name)), (
+                claim.id
+            )
+            file, _, test = claim.attack.test.partition("::")
+            written = ast.parse((ROOT / file).read_text(encoding="utf-8")).body
+            assert test in {node.name for node in written if isinstance(node, ast.FunctionDef)}, f"{claim.id}: {test}"
+
+
+ATTACK = {"rival": "a", "code": "b", "effort": "c", "result": "d", "test": "e"}
+
+
+@pytest.mark.parametrize("given", [ATTACK, {"needless": "a definition"}])
+def test_an_attack_is_read(monkeypatch, tmp_path, given):
+    assert read_with_attack(monkeypatch, tmp_path, given) == {**dict.fromkeys([*ATTACK, "needless"], ""), **given}
+
+
+@pytest.mark.parametrize(
+    "given", [{}, {"rival": "a"}, {**ATTACK, "test": ""}, {**ATTACK, "needless": "f"}, {"why": "g"}]
+)
+def test_half_an_attack_is_refused(monkeypatch, tmp_path, given):
+    with pytest.raises(
+        ValueError, match="^claims.toml: attack of rug.eq5 = .*; allowed: texts rival, code, .*needless"
+    ):
+        read_with_attack(monkeypatch, tmp_path, given)
+
+
+def read_with_attack(monkeypatch, folder, given):
+    written(folder)
+    table = ", ".join(f"{field} = {json.dumps(text)}" for field, text in given.items())
+    with (folder / "claims.toml").open("a") as file:
+        file.write(f"\nattack = {{ {table} }}")
+    monkeypatch.setattr(declarations.resources, "files", lambda package: folder)
+    return asdict(declarations.declared.__wrapped__()["rug.eq5"].attack)
+
+
+def test_what_is_proved_or_printed_needs_no_attack():
+    claim = declarations.declared()["rug.best.levels"]
+    assert claim.sweeping and not replace(claim, status="proved").sweeping
+    assert not replace(claim, right="Found", statement="Where").sweeping
+    assert not replace(claim, whose="printed", right="", statement="Nothing").sweeping

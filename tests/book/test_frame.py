@@ -67,7 +67,7 @@ def test_a_folded_check_says_what_it_found():
     shown = frame.framed([code("go", "hide-cell", checks=[AGREES, AGREES], prompt="Check: the loss")])
     assert order(shown)[1:] == ["go", "</details>"] and shown[1]["metadata"]["tags"] == ["hide-input"]
     title = re.sub("<[^>]*>", "|", shown[0]["source"]).replace("\u00a0", " ")
-    assert "The loss" in title and "p = 0.1: 1.02 ± 0.10, predicted 1 · |completed| · 2 checks" in title
+    assert "The loss" in title and "measured 1.02, predicted 1 (p = 0.1) · |completed| · 2 checks" in title
 
 
 def test_where_tables_come_from_is_a_footnote_of_the_nearest_figure():
@@ -100,3 +100,17 @@ def test_every_chapter_has_a_first_screen(path):
     assert "the-number" in first[0]["metadata"]["tags"]
     assert "hero" in first[1]["metadata"]["tags"] or any("slider hero" in cell["source"] for cell in shown[:4])
     assert "Show code" not in json.dumps(shown) and shown[-1]["source"] != ""
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.stem)
+def test_every_fold_says_what_is_in_it(path):
+    shown = frame.framed(json.loads(path.read_text(encoding="utf-8"))["cells"])
+    titles = [found for cell in shown for found in re.findall(r"<summary>(.*?)</summary>", cell["source"])]
+    plain = [re.sub("<[^>]*>", " ", title).strip() for title in titles if "class" in title]
+    assert all(len(title.split()) > 1 and title != "Code" for title in plain)
+
+
+def test_powers_of_ten_are_set_in_words_and_not_in_programs():
+    said = "At 1e-06 by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
+    shown = frame.framed([code("say", says=said)])[0]["outputs"][0]["data"]["text/markdown"]
+    assert shown == "At 10⁻⁶ by `f(1e-06)` and $1e-06$, [one](a-1e-06)."

@@ -1,6 +1,7 @@
 """Looking things up in place: what the glossary says, and which words and symbols of a page lead there."""
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -52,10 +53,10 @@ def glossary():
     return tree
 
 
-def linked(source, glossary, chapter):
+def linked(source, glossary, chapter, names=("fan", "swept fan", "n", "m")):
     """A page, and what of it became a link, with its title."""
     page = publish_doctree(source)
-    here = [[one for one in of(glossary) if chapter in one.chapters] for of in (look_up.words, look_up.symbols)]
+    here = [look_up.listed(of(glossary), chapter, names) for of in (look_up.words, look_up.symbols)]
     look_up.link(page, *here, "glossary.html")
     links = [link for link in page.findall(nodes.reference) if "meaning" in link["classes"]]
     return page, [(link.astext(), link["refuri"], link["reftitle"]) for link in links]
@@ -76,7 +77,9 @@ def test_the_first_of_a_word_is_a_link_and_the_longest_word_wins(glossary):
     assert linked("Two fans.", glossary, 4)[1] == []  # it has no meaning there
 
 
-@pytest.mark.parametrize("source", ["*fan*", "``fan``", "fanatic", "the `fan <x>`__", "fan 0.1.0", "library fan"])
+@pytest.mark.parametrize(
+    "source", ["*fan*", "``fan``", "fanatic", "the `fan <x>`__", "fan 0.1.0", "library fan", "The Persian fan"]
+)
 def test_what_is_no_word_of_the_glossary_is_left_alone(glossary, source):
     assert linked(source, glossary, 7)[1] == []
 
@@ -90,6 +93,29 @@ def test_every_symbol_has_the_class_of_its_link(glossary):
         [],
         ["symbol-0"],
     ]
+
+
+def test_only_what_a_page_lists_is_looked_up_and_its_own_letters_mean_what_it_says(glossary):
+    source = "A fan of :math:`n`, a swept fan of :math:`m`."
+    assert [shown for shown, _, _ in linked(source, glossary, 4, ["m"])[1]] == ["m"]
+    own = look_up.listed(look_up.symbols(glossary), 4, ["n", "m"], {"n": "those that are on"})
+    page = publish_doctree(source)
+    look_up.link(page, [], own, "glossary.html")
+    titles = [link["reftitle"] for link in page.findall(nodes.reference)]
+    assert titles == [r"\(n\): those that are on", r"\(m\): numbers of \(x\)"]
+
+
+LISTED = tomllib.loads((BOOK / look_up.LISTED).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("page", LISTED)
+def test_what_a_page_lists_is_in_the_glossary_for_its_chapter(page):
+    chapter, here = int(re.match(r"ch(\d+)", page)[1]), LISTED[page]
+    assert (BOOK / f"{page}.md").exists() and set(here) <= {"words", "symbols", "means"}
+    terms = {line for line in GLOSSARY.split("```{glossary}")[1].splitlines() if line and line[0] not in " `"}
+    assert set(here["words"]) <= terms
+    assert set(here["symbols"]) <= {name for names, chapters in ROWS if chapter in chapters for name in names}
+    assert not set(here.get("means", {})) & set(here["symbols"])
 
 
 def test_no_letter_of_the_glossary_has_two_meanings_in_a_chapter():

@@ -22,26 +22,26 @@ def cells(*some):
 @pytest.mark.parametrize(
     ("some", "more"),
     [
-        ((AGREES,), {3: "resolution"}),
-        ((AGREES, AGAINST), {3: "text's own form", 4: "resolution"}),
-        ((AGREES, OPEN), {3: "resolution", 4: "outcome"}),
-        ((AGAINST, OPEN), {3: "text's own form", 4: "resolution", 5: "outcome"}),
+        ((AGREES,), ["resolution"]),
+        ((AGREES, AGAINST), ["text's own form", "resolution"]),
+        ((AGREES, OPEN), ["resolution", "outcome"]),
+        ((AGAINST, OPEN), ["text's own form", "resolution", "outcome"]),
     ],
 )
 def test_a_column_is_there_where_it_says_something(some, more):
     heads, *lines = cells(*some)
-    assert heads == ["case", "prediction", "measured", *more.values()]
+    assert heads == ["case", "prediction", "measured", "tolerance", *more]
     assert [len(line) for line in lines] == [len(heads)] * len(some)
 
 
 def test_a_line_says_what_was_predicted_measured_and_found():
     assert cells(AGREES, AGAINST, OPEN)[1:] == [
-        ["p = 0.1", "= 1", "1.02 ± 0.1", "–", "10 %", "✓ confirmed"],
-        ["p = 0.2", "= 1", "1.02 ± 0.1", "1.23 ✗", "10 %", "✓ confirmed"],
-        ["p = 0.3", "= 1", "1.02 ± 0.1", "–", "10 %", "? undecided"],
+        ["p = 0.1", "= 1", "1.02", "0.1", "–", "10 %", "✓ confirmed"],
+        ["p = 0.2", "= 1", "1.02", "0.1", "1.23 ✗", "10 %", "✓ confirmed"],
+        ["p = 0.3", "= 1", "1.02", "0.1", "–", "10 %", "? undecided"],
     ]
     exact = replace(AGREES, label="", relation="below", tolerance=(0.0,))
-    assert cells(exact)[1] == ["–", "< 1", "1.02", "10 %"]
+    assert cells(exact)[1] == ["–", "< 1", "1.02", "–", "10 %"]
 
 
 def test_what_the_text_prints_is_crossed_out_only_where_it_was_excluded():
@@ -52,12 +52,12 @@ def test_what_the_text_prints_is_crossed_out_only_where_it_was_excluded():
 
 
 def test_a_verdict_stands_on_the_widest_gap_to_what_the_text_prints():
-    assert rows.decisive([AGREES, OPEN]) == "1.02 ± 0.10, predicted 1"
+    assert rows.decisive([AGREES, OPEN]) == "measured 1.02, predicted 1"
     both = replace(AGAINST, predicted=(1.0, 5.0), measured=(1.02, 5.01), tolerance=(0.1, 0.0), printed=(1.5, 8.0))
-    assert rows.decisive([AGREES, both]) == "5.01, ours 5, the text's own form 8"
-    assert rows.decisive([replace(AGREES, relation="above")]) == "1.02 ± 0.10, above 1"
-    assert rows.decisive([replace(AGREES, relation="below", measured=(0.149,), tolerance=(0.0076,))]).endswith(
-        "below 1"
+    assert rows.decisive([AGREES, both]) == "measured 5.01, our form gives 5, the text's own form gives 8"
+    assert rows.decisive([replace(AGREES, relation="above")]) == "1.02, above the limit 1"
+    assert rows.decisive([replace(AGREES, relation="below", measured=(0.149,), tolerance=(0.0076,))]) == (
+        "0.149, below the limit 1"
     )
 
 
@@ -73,19 +73,28 @@ def test_an_identity_says_how_well_its_sides_agree():
 
 def test_a_misprint_shows_digits_that_differ():
     near = replace(AGAINST, predicted=(0.99927,), measured=(0.99927,), tolerance=(1e-12,), printed=(0.99926,))
-    assert rows.decisive([near]) == "0.99927, as ours, the text's own form 0.99926"
+    assert rows.decisive([near]) == "0.99927, as our form gives, the text's own form gives 0.99926"
     zero = replace(near, predicted=(0.0,), measured=(2e-17,), tolerance=(1e-12,), printed=(0.5,))
-    assert rows.decisive([zero]) == "0 to 1e-12, the text's own form 0.5"
+    assert rows.decisive([zero]) == "zero to 1e-12, the text's own form gives 0.5"
 
 
 def test_the_headline_is_what_how_much_verdict_and_number():
-    assert rows.headline([AGREES, AGREES]).replace("\u00a0", " ") == (
-        "p = 0.1: 1.02 ± 0.10, predicted 1 · <b>completed</b> · 2 checks"
-    )
-    assert rows.headline([replace(AGREES, label="")], "eq. 5").startswith("eq. 5: 1.02")
+    finding = rows.declared()["rug.eq5"].finding
+    said = f"{finding}: measured 1.02, predicted 1 (p = 0.1) · <b>completed</b> · 2 checks"
+    assert html.unescape(rows.headline([AGREES, AGREES])).replace("\u00a0", " ") == said
+    assert "(" not in rows.headline([replace(AGREES, label="")], "eq. 5").removeprefix(finding)
     assert "<b>undecided in this run (1 of 2)</b>" in rows.headline([AGREES, OPEN])
 
 
 def test_in_text_a_measured_digit_is_never_shown():
     plain = rows.Table((AGREES, replace(OPEN, label="", relation="below")))._repr_mimebundle_()["text/plain"]
     assert plain == "rug.eq5 [p = 0.1]: holds; = 1; confirmed\nrug.eq5: holds; < bound; undecided"
+
+
+def test_a_text_is_named_in_bold_only_over_what_it_prints():
+    for name, claim in rows.declared().items():
+        head = rows.Table((replace(AGREES, id=name),))._repr_mimebundle_()["text/markdown"].split("<details>")[0]
+        bold = re.findall(r"\*\*(.*?)\*\*", head.split(claim.statement)[0])
+        text = rows.declared()[name].place.split(",")[0]
+        assert len(bold) == 1 and (text in bold[0]) == (claim.whose == "printed"), name
+        assert claim.place in head

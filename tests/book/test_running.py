@@ -6,7 +6,7 @@ from pathlib import Path
 
 import jupytext
 import pytest
-from superposition.book import running
+from superposition.book import parameters, running
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = [path for path in sorted(BOOK.glob("*.md")) if "\njupytext:" in path.read_text(encoding="utf-8")[:200]]
@@ -52,25 +52,80 @@ def test_a_caption_follows_its_figure_wherever_a_kernel_runs_it(stored, monkeypa
     assert shown == [("Two.", "caption")]
 
 
-CELLS = [
-    ("par", ""),
-    ("import numpy as np\nfew = par.fewer(5, 3)", ""),
-    ("def draw():\n    return few", ""),
-    ("x = draw()\nx", "yours"),
-    ("rug = 2\nrug", "defaults"),
-    ("rug + x", "yours"),
-    ("for _ in range(few):\n    y = 1", ""),
-    ("print(y)", "yours"),
+CELLS = [  # what follows from p, if the seed is the book's
+    ("samples, few = par.samples, par.fewer(5, 3)", False),
+    ("rng = np.random.default_rng(par.seed)\nx = rng.normal()", False),
+    ("def draw():\n    return par.p", True),
+    ("y = draw()\ny", True),
+    ("rug = 2\nrug", False),
+    ("rows = []\nrows.append(claims.check(y))", True),
+    ("claims.table(*rows)", True),
+    ("simulate(par)", True),
+    ("not python", False),
 ]
 
 
-@pytest.mark.parametrize(("quick", "changed"), [(True, False), (False, True), (True, True)])
-def test_an_output_says_whether_it_follows_from_the_parameters(quick, changed):
-    marks = running.Marks(quick, changed)
-    for source, whose in CELLS:
-        lines = {"yours": [running.YOURS], "defaults": [running.DEFAULTS], "": []}[whose] if changed else []
-        lines = lines + [running.QUICK] * (quick and whose == "yours")
-        assert marks.said(source) == " ".join(lines), source
+@pytest.mark.parametrize("quick", [False, True])
+def test_a_cell_follows_from_what_a_reader_changed_and_from_nothing_else(quick):
+    marks = running.Marks(parameters.BestCodes(p=0.02, quick=quick))
+    for source, follows in CELLS:
+        assert marks.follow(source) == (follows or (quick and "fewer" in source)), source
+    seeds = running.Marks(parameters.BestCodes(seed=3))
+    assert [seeds.follow(source) for source, _ in CELLS[:4]] == [False, True, False, False]
+
+
+@pytest.mark.parametrize(("p", "quick"), [(0.02, False), (0.05, True), (0.02, True)])
+def test_what_is_said_of_an_output_follows_from_what_it_shows(p, quick):
+    marks = running.Marks(parameters.BestCodes(p=p, quick=quick))
+    marks.follows = True
+    mine = ([running.YOURS] if p != 0.05 else []) + ([running.QUICK] if quick else [])
+    assert [marks.said("a", "b"), marks.said("a", "a"), marks.said("", "")] == [" ".join(mine), running.SAME, ""]
+    marks.follows = False
+    assert marks.said("a", "b") == (running.NOT_USED if p != 0.05 else "")
+
+
+def test_a_digest_sees_words_and_three_digits():
+    def shown(text, **metadata):
+        return {"output_type": "display_data", "data": {"text/markdown": text, "text/plain": "x"}, "metadata": metadata}
+
+    assert running.digest([shown("a 0.12345")]) == running.digest([shown("a 0.12349")])
+    assert len({running.digest([shown(text)]) for text in ("a 0.123", "a 0.124", "b 0.123")}) == 3
+    assert running.digest([shown("mark", **{running.KIND: "mark"})]) == running.digest([]) == ""
+    printed = {"output_type": "stream", "name": "stdout", "text": "2 of 3"}
+    assert running.digest([printed]) not in ("", running.digest([printed | {"text": "3 of 3"}]))
+
+
+@pytest.fixture
+def watched(monkeypatch):
+    """A shell that knows what the book shows in a cell, and what is printed beside its outputs."""
+    from IPython.testing.globalipapp import get_ipython
+
+    shell, lines = get_ipython(), []
+
+    class Place:
+        def update(self, data, **how):
+            lines[-1] = data["text/plain"]
+
+    monkeypatch.setattr(running, "_print", lambda text, kind, **how: lines.append(text) or Place())
+    monkeypatch.setattr(running, "_shell", lambda: shell)
+    yield shell, lines
+    running.say_whose(parameters.BestCodes())
+    assert not running._watching
+
+
+def test_a_kernel_says_above_each_output_whose_it_is(watched, monkeypatch):
+    shell, lines = watched
+    book = running.digest([{"name": "stdout", "text": "5\n"}])
+    stored = {running.OUTPUTS: dict.fromkeys(map(running.name_of, SOURCES), book)}
+    monkeypatch.setattr(running, "_stored", lambda file: stored.get(file, {}))
+    running.say_whose(parameters.BestCodes(p=0.02))
+    shell.push({"par": parameters.BestCodes(p=0.02)})
+    for source in SOURCES:
+        shell.run_cell(source)
+    assert lines == [running.SAME, running.YOURS, running.NOT_USED]
+
+
+SOURCES = ("print(round(100 * par.p) + 3)", "print(par.p)", "print(6)")
 
 
 @pytest.mark.parametrize("path", sorted(BOOK.glob("ch*.ipynb")), ids=lambda path: path.stem)
@@ -87,22 +142,26 @@ def test_every_number_of_the_book_is_found_by_the_code_that_made_it(path):
     assert [(name, stored.get(name)) for name, _ in numbers] == numbers, "run make refresh"
 
 
-@pytest.mark.parametrize(("source", "told"), [("few", True), ("2", False), ("1 / few", False)])
-def test_the_number_of_the_book_stands_below_that_of_a_reader(monkeypatch, source, told):
-    shown = []
-    monkeypatch.setattr(running, "_print", lambda text, kind: shown.append((text, kind)))
-    monkeypatch.setattr(running, "_stored", lambda file: {running.name_of(source): "**The number.** Two of five."})
-    marks = running.Marks(quick=False, changed=True)
-    marks.said("few = par.fewer(5, 3)")
-    marks.said(source)
-    done = type("Result", (), {"info": type("Info", (), {"raw_cell": source}), "success": "/" not in source})
-    marks.after(done)
-    assert shown == ([("**In the book,** at its parameters: Two of five.", "number")] if told else [])
+@pytest.mark.parametrize(("source", "told"), [("print(par.p)", True), ("print(2)", False), ("par.p / 0", False)])
+def test_the_number_of_the_book_stands_below_that_of_a_reader(watched, monkeypatch, source, told):
+    shell, lines = watched
+    stored = {running.NUMBERS: {running.name_of(source): "**The number.** Two of five."}}
+    monkeypatch.setattr(running, "_stored", lambda file: stored.get(file, {}))
+    running.say_whose(parameters.BestCodes(p=0.02))
+    shell.push({"par": parameters.BestCodes(p=0.02)})
+    shell.run_cell(source)
+    assert ("**In the book,** at its parameters: Two of five." in lines) == told
+
+
+def test_digests_are_those_of_the_stored_pages():
+    stored = json.loads(resources.files("superposition.book").joinpath(running.OUTPUTS).read_text(encoding="utf-8"))
+    cells = [cell for page in PAGES for cell in json.loads(page.with_suffix(".ipynb").read_text())["cells"]]
+    code = [cell for cell in cells if cell["cell_type"] == "code"]
+    shown = {running.name_of("".join(cell["source"])): running.digest(cell["outputs"]) for cell in code}
+    assert stored == {name: digest for name, digest in shown.items() if digest}, "run make refresh"
 
 
 def test_at_the_defaults_nothing_is_said(monkeypatch):
-    from superposition.book import parameters
-
     shell = type("Shell", (), {"events": None})()
     monkeypatch.setattr(running, "_shell", lambda: shell)
     running.say_whose(parameters.Bounds())  # would fail without events

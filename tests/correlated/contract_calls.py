@@ -7,6 +7,10 @@ LAW = {"p": 0.1, "r": 0.5, "G": 3, "s": 0.25}
 PAIR = {"p": 0.3, "s": 0.4}
 PATH = np.array([[0, 1, 0], [1, 0, 1], [0, 1, 0]])
 LAW_OF_RUG = {"rug": correlated.grouped_rug(**LAW), "p": 0.1, "G": 3, "s": 0.25}
+CODE = {"W_in": np.array([[1.0, 0.5, -0.5]]), "W_out": np.array([[1.0], [0.5], [-0.5]]), "b": np.full(3, -0.1)}
+X = np.array([[0.0, 0.5, 0.0], [1.0, 0.0, 0.2], [0.3, 0.4, 0.0], [0.0, 0.0, 0.9]])
+READ = {"vectors": np.array([[1.0], [0.8], [-0.5]]), "p": np.array([0.2, 0.1, 0.3])}
+KINDS = {"cells": np.array([[0.2, 0.1, 0.3]]), "weights": np.ones(1), "swell": np.ones(1), "rivals": 1}
 TRAINING = {"steps": 2, "lr": 0.01, "seed": 0}
 
 CALLS = [
@@ -37,5 +41,8 @@ CALLS = [
     (correlated.merged_bound, PAIR),
     (correlated.descend_pairs, PAIR | {"starts": 2, **TRAINING}),
     (correlated.partner_arrangement, {"W": np.array([[1.0, -1.0, 0.1, 0.0], [0.0, 0.1, 1.0, -1.0]])}),
+    (correlated.company_losses, CODE | {"x": X}),
+    (correlated.presence_reader, READ),
+    (correlated.presence_losses, READ | KINDS | {"best": correlated.presence_reader(**READ)}),
     (correlated.train_grouped, {"groups": 2, "G": 3, "nd": 2, **PAIR, "batch": 512, **TRAINING, "device": "cpu"}),
 ]

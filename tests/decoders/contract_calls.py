@@ -103,6 +103,7 @@ CALLS = [
         {"truth": TRUTH, "x": FEATURES, "codes": np.eye(3, 5), "directions": np.cos(np.arange(20.0)).reshape(4, 5)}
         | {"threshold": 0.1, "offset": np.full(4, 0.1), "hidden": ACTIVATIONS},
     ),
+    (decoders.scores, {"truth": TRUTH, "x": FEATURES, "sae": SAE}),
     (decoders.sign_moments, {"n": 3}),
     (
         decoders.simulated_and_loss,
@@ -132,7 +133,7 @@ TRAINING = [
     (
         decoders.train_saes,
         {"truth": TRUTH, "lambdas": np.array([0.1]), "kind": "relu", "latents": 6, "steps": 2}
-        | {"batch": 4, "lr": 0.01, "tangent": False, "seed": 0},
+        | {"batch": 4, "lr": 0.01, "schedule": (3.0, 0.6), "tangent": False, "seed": 0},
     ),
 ]
 CALLS += TRAINING

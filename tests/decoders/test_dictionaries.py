@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import torch
 from sampled import sampled
 from superposition import decoders
 from superposition.decoders import dictionaries
@@ -217,3 +218,67 @@ def test_kinds_are_named():
     with pytest.raises(ValueError, match="kind = 'carpet' is unknown; allowed: rug, antipodal, cone, random"):
         decoders.dictionary(8, 4, "carpet")
     assert set(dictionaries.KINDS) == {"rug", "antipodal", "cone", "random"}
+
+
+class Rescaled:
+    """A TopK autoencoder as SAELens has it: latents are chosen and given times the length of their direction."""
+
+    def __init__(self, W_dec, k):
+        self.W_dec, self.k, self.length = W_dec, k, W_dec.norm(dim=1)
+        self.W_enc, self.b_dec = (W_dec / self.length[:, None]).T, 0.1 * torch.ones(W_dec.shape[1]).double()
+
+    def encode(self, h):
+        f = torch.relu((h - self.b_dec) @ self.W_enc) * self.length
+        return f * (f >= f.topk(self.k, dim=1).values[:, -1:])
+
+    def decode(self, f):
+        return (f / self.length) @ self.W_dec + self.b_dec
+
+
+def test_an_autoencoder_that_rescales_is_scored_by_its_own_decoder():
+    truth = decoders.dictionary(32, 16, p=0.05, seed=1)
+    x, h = truth.activations(500, seed=2)
+    lengths = np.random.default_rng(0).uniform(0.4, 1.1, 32)
+    theirs = Rescaled(torch.from_numpy((truth.directions * lengths).T.copy()), 5)
+    found = decoders.scores(truth, x, sae=theirs)
+    codes = theirs.encode(torch.from_numpy(h))
+    rebuilt = theirs.decode(codes).numpy()
+    own = 1 - np.sum((h - rebuilt) ** 2) / np.sum((h - h.mean(axis=0)) ** 2)
+    assert found.explained == pytest.approx(own, rel=1e-9) and found.recovered == 1
+    as_they_come = decoders.scores(truth, x, codes.numpy(), theirs.W_dec.numpy().T, offset=theirs.b_dec.numpy())
+    assert abs(as_they_come.explained - own) > 0.02 and as_they_come.slope < found.slope
+
+
+def test_an_autoencoder_of_ours_is_scored_as_by_hand():
+    truth = decoders.dictionary(8, 4, p=0.2)
+    x, h = truth.activations(100, seed=1)
+    sae = decoders.sae_along(truth.directions, 1.1, -0.1, np.full(4, 0.1))
+    by_hand = decoders.scores(truth, x, sae.encode(h), sae.W_dec, offset=sae.b_dec)
+    found = decoders.scores(truth, x, sae=sae)
+    assert (found.loss, found.explained, found.l0) == (by_hand.loss, by_hand.explained, by_hand.l0)
+    for wrong in ({}, {"sae": sae, "codes": sae.encode(h)}, {"sae": sae, "offset": sae.b_dec}):
+        with pytest.raises(ValueError, match="codes and sae are both there or both missing"):
+            decoders.scores(truth, x, **wrong)
+
+
+def test_a_falling_price_ends_where_a_constant_one_does_and_starts_elsewhere():
+    truth = decoders.dictionary(8, 4, p=0.2)
+    options = {"steps": 40, "seed": 3}
+    constant, falling, same = (
+        decoders.train_saes(truth, [0.05], schedule=schedule, **options)[0].W_dec
+        for schedule in ((1, 1), (3, 0.6), (1, 0.3))
+    )
+    np.testing.assert_array_equal(constant, same)
+    assert np.abs(constant - falling).max() > 0.01
+    for wrong in (3, (3,), (-1, 0.5), (3, 0), (3, 1.5), ("a", "b")):
+        with pytest.raises(ValueError, match="schedule"):
+            decoders.train_saes(truth, [0.05], schedule=wrong, **options)
+
+
+def test_the_number_of_latents_falls_with_its_schedule():
+    truth = decoders.dictionary(16, 8, p=0.2)
+    many, few = (
+        decoders.train_saes(truth, [2], kind="topk", schedule=schedule, steps=30, seed=1)[0]
+        for schedule in ((3, 1), (1, 1))
+    )
+    assert many.active == few.active == 2 and np.abs(many.W_dec - few.W_dec).max() > 0.01

@@ -99,7 +99,12 @@ def test_a_truth_is_kept_in_a_file(tmp_path):
 
 def test_a_truth_goes_to_sae_lens(tmp_path):
     truth = decoders.dictionary(32, 12, exponent=0.5)
-    truth.to_saelens(tmp_path)
+    with pytest.raises(ValueError, match="strengths = None, and SAELens cannot draw ours; allowed: 'gaussian'"):
+        truth.to_saelens(tmp_path)
+    with pytest.raises(ValueError, match="would lose the noise of 0.3; allowed: noise = 0"):
+        decoders.dictionary(32, 12, noise=0.3).to_saelens(tmp_path, strengths="gaussian")
+    assert not list(tmp_path.iterdir())
+    truth.to_saelens(tmp_path, strengths="gaussian")
     kept = load_file(tmp_path / "synthetic_model.safetensors")
     assert set(kept) == {"feature_vectors", "bias", "firing_probabilities"}
     np.testing.assert_allclose(kept["feature_vectors"].T, truth.directions, atol=1e-7)

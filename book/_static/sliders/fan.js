@@ -5,8 +5,8 @@ document.addEventListener("DOMContentLoaded", () => {
   const {frame, slider, axes, shape, element, words, arrow, key, number} = window.superposition.drawing;
 
   frame("fan", "How loud must the loud be?", panel => {
-    const B = slider(panel, "features *B*", {low: 4, high: 12, value: 8, step: 1});
-    const ratio = slider(panel, "loudness of each over the next", {low: 1, high: 100, value: 3, log: true});
+    const B = slider(panel, "features *B*", {low: 4, high: 12, value: 10, step: 1});
+    const ratio = slider(panel, "loudness of each over the next", {low: 1, high: 1000, value: 100, log: true});
     const switches = element("div", {class: "switches", role: "group", "aria-label": "features that are on"});
     const on = new Set([2, 5]);
     panel.add(switches);
@@ -44,15 +44,15 @@ document.addEventListener("DOMContentLoaded", () => {
       bars(y, 0.36, "var(--vermilion)");
       const at = `${size} ${ratio.value}`, rug = optimum(p, 2 / size).loss;
       if (!losses.has(at)) losses.set(at, codeLoss(W, p));
-      const silent = range(size).filter(t => on.has(t) && y[t] < 0.01), false_ = range(size).filter(t => !on.has(t) && y[t] > 0.01);
+      const silent = range(size).filter(t => on.has(t) && y[t] < 0.01), false_ = range(size).filter(t => !on.has(t) && y[t] > 0.02);
       const names = list => list.length ? list.map(t => t + 1).join(", ") : "none";
       return {height: top + height + 46, parts: [group, chart.group],
         label: `A fan of ${size} features, each ${number(ratio.value)} times as loud as the next. Hidden: ${names(silent)}. ` +
           `False answers: ${names(false_)}.`,
         below: `<p>${key("var(--shade)", "", true)} input <i>x</i> ${key("var(--vermilion)", "", true)} answer <i>f</i>(<i>x</i>). ` +
-          `Hidden by a louder one: <b>${names(silent)}</b>. Off, and answers nevertheless: <b>${names(false_)}</b>.</p>` +
-          `<p>At <i>p</i> = 0.05 the loss is <b>${number(losses.get(at) / rug, 2)}</b> of that of the Persian rug with the same ` +
-          `<i>r</i> = ${number(2 / size, 2)}; if the loud were infinitely louder, ${number(fanLoss(p, size) / rug, 2)}.</p>`};
+          `Hidden by a louder one: <b>${names(silent)}</b>. Off, and answers more than 0.02 nevertheless: <b>${names(false_)}</b>.</p>` +
+          `<p>At <i>p</i> = 0.05 and without a bias the fan has <b>${number(losses.get(at) / rug, 3)}</b> times the loss of the Persian rug ` +
+          `with the same <i>r</i> = ${number(2 / size, 2)}; if the loud were infinitely louder, ${number(fanLoss(p, size) / rug, 3)} times.</p>`};
     };
   });
 });

@@ -1,5 +1,6 @@
 """The claims of the texts, declared once in ``claims.toml``: whose statement, its place and our verdict."""
 
+import re
 import tomllib
 from dataclasses import MISSING, dataclass, fields
 from functools import cache
@@ -28,6 +29,26 @@ TEXTS = {
     "toy": "Toy Models", "rug": "The Persian Rug", "incidental": "Incidental Polysemanticity", "gdln": "Localization",
 }  # fmt: skip
 
+# Words by which a sentence says that something is nowhere, or everywhere: somebody has to have tried to break it.
+SWEEPING = re.compile(r"\b(no|none|nothing|nobody|never|cannot|only|always|wins?|misses|whatever)\b", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How somebody who knew the statement alone tried to break it, or the reason why it needs no attack.
+
+    ``rival`` is the strongest counterexample that was tried, ``code`` what looks for it, "module:function" or the name
+    of a run, ``effort`` how long and how often, ``result`` the best that it reached, and ``test`` the test that runs
+    its smallest case, "tests/….py::test_…". Or only ``needless``, the reason.
+    """
+
+    rival: str = ""
+    code: str = ""
+    effort: str = ""
+    result: str = ""
+    test: str = ""
+    needless: str = ""
+
 
 @dataclass(frozen=True)
 class Claim:
@@ -36,7 +57,8 @@ class Claim:
     ``whose`` says who states it: the text prints it or asks it, and has a ``quote``; we complete what the text leaves
     open; or it is ours, and has a ``status``. ``code`` names the function that computes it, "module:function"; a
     definition that no function computes has a ``symbol`` instead. ``coarse`` is the reason why its checks are no
-    sharper than a tenth, where they are not.
+    sharper than a tenth, where they are not. ``finding`` says in words what its checks found, without the number, which
+    a page puts after it. ``attack`` is there if the sentence is `sweeping`.
     """
 
     id: str
@@ -52,6 +74,17 @@ class Claim:
     code: str = ""
     symbol: str = ""
     coarse: str = ""
+    finding: str = ""
+    attack: Attack | None = None
+
+    @property
+    def heading(self) -> str:
+        """What stands over its checks: a text's name in bold only where the text prints it."""
+        if self.whose == "printed":
+            return f"**{self.place}.**"
+        if self.whose == "question":
+            return f"**A question** of {self.place}."
+        return f"**{'Ours' if self.whose == 'ours' else 'Completed by us'}**, on {self.place}."
 
     @property
     def text(self) -> str:
@@ -62,6 +95,12 @@ class Claim:
     def judged(self) -> str:
         """The verdict on the text, or the status of what is ours."""
         return f"ours, {self.status}" if self.status else self.verdict
+
+    @property
+    def sweeping(self) -> bool:
+        """Whether our own words, which no proof or source supports, say that something is nowhere or everywhere."""
+        own = f"{self.statement} {self.right}" if self.whose == "ours" else self.right
+        return self.status not in ("proved", "cited") and bool(SWEEPING.search(own))
 
     @property
     def undecided(self) -> bool:
@@ -99,9 +138,9 @@ def _claim(name, entry):
     for field in needed:
         if needed[field] and field not in entry:
             raise ValueError(f"{field} of {name} is missing")
-        if not isinstance(entry.get(field, ""), str):
+        if field != "attack" and not isinstance(entry.get(field, ""), str):
             raise ValueError(f"{field} of {name} = {checks.shown(entry[field])}; allowed: a text")
-    claim = Claim(id=name, **entry)
+    claim = Claim(id=name, **entry | {"attack": _attack(name, entry.get("attack"))})
     checks.one_of(f"text of {name}", claim.text, tuple(TEXTS))
     checks.one_of(f"kind of {name}", claim.kind, KINDS)
     checks.one_of(f"verdict of {name}", claim.verdict, VERDICTS)
@@ -122,3 +161,14 @@ def _check_whose(claim):
         checks.one_of(f"status of {claim.id}", claim.status, STATUSES)
     elif claim.status:
         raise ValueError(f"status of {claim.id} = {claim.status!r}; allowed: none, it is not ours")
+
+
+def _attack(name, entry):
+    if entry is None:
+        return None
+    *needed, needless = (field.name for field in fields(Attack))
+    if not (isinstance(entry, dict) and all(isinstance(text, str) and text for text in entry.values())) or (
+        set(entry) not in (set(needed), {needless})
+    ):
+        raise ValueError(f"attack of {name} = {checks.shown(entry)}; allowed: texts {', '.join(needed)}; or {needless}")
+    return Attack(**entry)

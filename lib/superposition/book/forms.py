@@ -5,6 +5,8 @@ import re
 import zlib
 from collections.abc import Sequence
 
+POWER = re.compile(r"(?<![\w.])(\d+(?:\.\d+)?)e([-+]?\d+)(?![\w.]*\w)")
+RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 RELATIONS = {"equals": "=", "below": "<", "above": ">"}
 SMALL = 1e-4  # of a number: an error that is left out beside it
 MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place to break, a minus sign is not
@@ -22,16 +24,32 @@ def numbers(values: Sequence[float], digits: int = 6) -> str:
     return ", ".join(f"{value:.{digits}g}" for value in values)
 
 
-def with_error(value: float, error: float = 0.0, digits: int = 3) -> str:
-    """A number with as many digits as its error allows, one more where the error begins with 1 or 2."""
+def as_sure(value: float, error: float = 0.0, digits: int = 3) -> str:
+    """A number with as many digits as its error allows, one more where the error begins with 1 or 2.
+
+    >>> as_sure(0.0670321, 0.0005), as_sure(0.0670321), as_sure(2.345e-7, 1e-8)
+    ('0.0670', '0.067', '2.34e-07')
+    """
     if error <= SMALL * abs(value):
         return f"{value:.{digits}g}"
-    power = math.floor(math.log10(max(abs(value), error)))
-    if not -4 < power < 6:
-        return f"({with_error(value / 10.0**power, error / 10.0**power)})e{power}"
     first = math.floor(math.log10(error))
     places = max(0, (error < 2.95 * 10.0**first) - first)
-    return f"{value:.{places}f} ± {error:.{places}f}"
+    power = math.floor(math.log10(max(abs(value), error)))
+    return f"{value:.{places}f}" if -4 < power < 6 else f"{value:.{max(0, places + power)}e}"
+
+
+def powers(text: str) -> str:
+    """Powers of ten as people write them.
+
+    >>> powers("1e-06 of 2.5e3, not 0x1e4")
+    '10⁻⁶ of 2.5·10³, not 0x1e4'
+    """
+    return POWER.sub(_power, text)
+
+
+def _power(found):
+    exponent = str(int(found[2])).translate(RAISED)
+    return f"10{exponent}" if found[1] in ("1", "1.0") else f"{found[1]}·10{exponent}"
 
 
 def apart(one: float, other: float, least: int = 3) -> int:

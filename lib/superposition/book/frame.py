@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from superposition.book import rows, running
+from superposition.book import forms, rows, running
 from superposition.book.declarations import declared
 
 Cell = dict[str, Any]
@@ -27,6 +27,7 @@ SLIDER_SCRIPT = re.compile(r"sliders/(\w+)\.js")
 SHARED = ("theory", "drawing")  # by all sliders
 MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
 WORDS_A_MINUTE = 220
+AS_TYPED = re.compile(r"(```.*?```|`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\))", re.DOTALL)  # programs, formulas, addresses
 FORMULA = re.compile(r"\$[^$]*\$")
 NOT_READ = re.compile(r"\$\$.*?\$\$|<[^>]*>|^```.*?^```|\]\([^)]*\)", re.DOTALL | re.MULTILINE)
 
@@ -111,10 +112,19 @@ def _first_screen(cells):
 
 
 def _quiet(cell):
-    """A cell without the lines that a page says of itself where it runs: the book sets captions."""
+    """A cell without the lines that a page says of itself where it runs, as the book sets captions; powers of ten set."""
     if cell["cell_type"] != "code":
         return cell
-    return cell | {"outputs": [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]}
+    outputs = [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]
+    return cell | {"outputs": [_with_powers(output) for output in outputs]}
+
+
+def _with_powers(output):
+    text = _markdown_of(output)
+    if not text:
+        return output
+    parts = [part if i % 2 else forms.powers(part) for i, part in enumerate(AS_TYPED.split(text))]
+    return output | {"data": output["data"] | {"text/markdown": "".join(parts)}}
 
 
 def _timed(lead, cells):
@@ -185,15 +195,14 @@ def _folded(cell: Cell) -> list[Cell]:
 
 def _title(cell):
     """What a folded cell found, one line a claim, below what it is about; its code stays out."""
-    prompt = cell["metadata"].get("mystnb", {}).get("code_prompt_show", "Code")
-    about = prompt.removeprefix("Check: ")
-    about = html.escape(about[:1].upper() + about[1:])
     claims: dict[str, list[rows.Row]] = {}
     for row in _rows(cell):
         claims.setdefault(row.id, []).append(row)
+    about = _mystnb(cell).get("code_prompt_show", "" if claims else "A computation").removeprefix("Check: ")
+    about = html.escape(about[:1].upper() + about[1:])
     places = {name: declared()[name].place if len(claims) > 1 else "" for name in claims}
     lines = [f'<span class="finding">{rows.headline(c, places[name])}</span>' for name, c in claims.items()]
-    return f'<span class="about">{about}</span>{"".join(lines)}'
+    return (f'<span class="about">{about}</span>' if about else "") + "".join(lines)
 
 
 def _rows(cell: Cell) -> Iterator[rows.Row]:

@@ -1,20 +1,25 @@
 """A Sphinx extension for looking things up in place: links say what they lead to, and the glossary what words mean.
 
 Their text is a title, which the page's script shows for the mouse and for the keyboard. Of a symbol or word the first
-one on a page is a link; later symbols have the class of the first.
+one on a page is a link, if ``_look_ups.toml`` beside the pages lists it for this page, where somebody has read it; later
+symbols have the class of the first.
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
+from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 GLOSSARY = "glossary"
+LISTED = "_look_ups.toml"
 CHAPTER = re.compile(r"ch(\d+)\b")  # where the words of the glossary are looked for
 CHAPTERS = range(1, 12)
 # A word, or its plural, but not a program's code, nor the package with its version.
-WORD = r"(?<!library )(?<!public )(?<!other )\b({})(?:e?s)?\b(?! \d)"
+WORD = r"(?<!library )(?<!public )(?<!other )(?<!The Persian )\b({})(?:e?s)?\b(?! \d)"
 APART = set("title reference literal literal_block math_block raw table figure emphasis comment".split())
 
 
@@ -66,6 +71,14 @@ def words(glossary: Any) -> list[Entry]:
     return sorted(found, key=lambda entry: -len(entry.name))
 
 
+def listed(found: list[Entry], chapter: int, names: list[str], means: Mapping[str, str] | None = None) -> list[Entry]:
+    """The entries of a chapter that a page may look up, and what a letter means on that page alone."""
+    own = [
+        Entry(name, frozenset([chapter]), "symbols", f"\\({name}\\): {said}") for name, said in (means or {}).items()
+    ]
+    return [entry for entry in found if chapter in entry.chapters and entry.name in names] + own
+
+
 def link(doctree: Any, words_here: list[Entry], symbols_here: list[Entry], address: str) -> None:
     """Lead from the first of each word and symbol on a page to the glossary at an address."""
     _link_words(doctree, words_here, address)
@@ -115,9 +128,9 @@ def _say_glossary(app: Any, doctree: Any, page: str) -> None:
     if not found or GLOSSARY not in app.env.all_docs:
         return
     glossary, address = app.env.get_doctree(GLOSSARY), app.builder.get_relative_uri(page, GLOSSARY)
-    words_here, symbols_here = (
-        [one for one in of(glossary) if int(found[1]) in one.chapters] for of in (words, symbols)
-    )
+    chapter, here = int(found[1]), tomllib.loads(Path(app.srcdir, LISTED).read_text(encoding="utf-8")).get(page, {})
+    words_here = listed(words(glossary), chapter, here.get("words", []))
+    symbols_here = listed(symbols(glossary), chapter, here.get("symbols", []), here.get("means"))
     link(doctree, words_here, symbols_here, address)
 
 

@@ -48,7 +48,7 @@ class LossScaling(Chapter):
     p: Annotated[Real, Field(ge=1e-3, le=1)] = 0.05
     ratios: Ratios = (0.1, 0.2, 0.3, 0.5, 0.75)
     steps: Steps = 400
-    minutes: Minutes = 8.0
+    minutes: Minutes = 4.0
     seed: Seed = 0
     device: Device = "auto"
 
@@ -153,7 +153,7 @@ class Bounds(Chapter):
 class TextFigures(Chapter):
     """Parameters of the page on the stopping rule and on the text's Figures 3 to 7."""
 
-    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.275
+    r: Annotated[Real, Field(ge=0.05, le=0.9)] = 0.254
     steps: Steps = 700
     seed: Seed = 0
     device: Device = "auto"

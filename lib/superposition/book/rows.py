@@ -90,22 +90,23 @@ def _block(name: str, rows: Sequence[Row]) -> str:
     claim = declared()[name]
     ours = f"\n\n*Ours:* {claim.right}\n" if claim.right else ""
     summary = f"<summary>{headline(rows)}</summary>"
-    return f"**{claim.place}.** {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
+    return f"{claim.heading} {claim.statement}\n\n<details>{summary}{ours}\n{_html(rows)}\n</details>"
 
 
 def headline(rows: Sequence[Row], unnamed: str = "") -> str:
-    """What was checked, how much it is against what, the verdict, the number of checks: one line of HTML.
+    """What was found in words, how much it is against what, the verdict, the number of checks: one line of HTML.
 
     Parameters
     ----------
     rows : sequence of superposition.book.rows.Row
         The checks of one claim, at least one.
     unnamed : str
-        What stands for the case of a check that has no label.
+        What stands for a claim without a finding whose check has no label.
     """
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
-    label = _deciding(rows).label or unnamed
-    found = f"{label}: {decisive(rows)}" if label else decisive(rows)
+    finding, case = declared()[rows[0].id].finding, _deciding(rows).label
+    found = f"{finding or case or unnamed}: {decisive(rows)}".removeprefix(": ")
+    found += f" ({case})" if finding and case else ""
     return f"{_text(found)} · <b>{_verdict(rows)}</b> · {count}"
 
 
@@ -134,12 +135,13 @@ def decisive(rows: Sequence[Row]) -> str:
     gaps = [abs(printed - measured) for printed, measured in zip(row.printed, row.measured, strict=False)] or [0.0]
     i = gaps.index(max(gaps))
     if row.relation != "equals":
-        return f"{forms.with_error(row.measured[i], row.tolerance[i])}, {row.relation} {row.predicted[i]:.3g}"
+        digits = min(6, forms.apart(row.measured[i], row.predicted[i]))
+        return f"{row.measured[i]:.{digits}g}, {row.relation} the limit {row.predicted[i]:.{digits}g}"
     if row.printed:
         return _against(row.measured[i], row.tolerance[i], row.predicted[i], row.printed[i])
     if row.resolution is not None and row.resolution <= IDENTITY:
         return _agreement(row)
-    return f"{forms.with_error(row.measured[i], row.tolerance[i])}, predicted {row.predicted[i]:.3g}"
+    return f"measured {forms.as_sure(row.measured[i], row.tolerance[i])}, predicted {row.predicted[i]:.3g}"
 
 
 def _deciding(rows):
@@ -148,31 +150,37 @@ def _deciding(rows):
 
 def _agreement(row):
     if row.resolution:
-        return f"both sides agree to {10.0 ** math.ceil(math.log10(row.resolution) - 0.05):.0e}"
+        to = f"{10.0 ** math.ceil(math.log10(row.resolution) - 0.05):.0e}"
+        return (
+            f"both sides agree to {to}"
+            if any(row.predicted)
+            else f"zero, to {to}" + (f" of {row.unit}" if row.unit else "")
+        )
     return f"exactly {row.measured[0]:.6g}" if len(row.measured) == 1 else "both sides agree exactly"
 
 
 def _against(measured, tolerance, ours, printed):
     """Measurement, our form and the text's, with so many digits that what differs is seen."""
     if ours == 0 and tolerance < IDENTITY * abs(printed):
-        return f"0 to {tolerance:.0e}, the text's own form {printed:.3g}"
+        return f"zero to {tolerance:.0e}, the text's own form gives {printed:.3g}"
     digits = forms.apart(measured, printed)
-    shown, said = forms.with_error(measured, tolerance, digits), f"{ours:.{digits}g}"
-    found = f"{shown}, as ours" if shown == said else f"{shown}, ours {said}"
-    return f"{found}, the text's own form {printed:.{digits}g}"
+    shown, said = forms.as_sure(measured, tolerance, digits), f"{ours:.{digits}g}"
+    found = f"{shown}, as our form gives" if float(shown) == float(said) else f"measured {shown}, our form gives {said}"
+    return f"{found}, the text's own form gives {printed:.{digits}g}"
 
 
 def _html(rows):
     """A table of the checks of one claim, each with its anchor; a column that would say nothing is left out."""
     printed = any(row.printed for row in rows)
     decided = all(row.outcome == "confirmed" for row in rows)
-    heads = ["case", "prediction", "measured", *(["text's own form"] if printed else []), "resolution"]
+    heads = ["case", "prediction", "measured", "tolerance", *(["text's own form"] if printed else []), "resolution"]
     lines = [_line("th", heads if decided else [*heads, "outcome"]), *(_row(row, printed, decided) for row in rows)]
     return f'<div style="overflow-x:auto"><table class="checks">{"".join(lines)}</table></div>'
 
 
 def _row(row, printed, decided):
-    cells = [row.label or "–", f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted, 3)}", _measured(row)]
+    cells = [row.label or "–", f"{forms.RELATIONS[row.relation]} {forms.numbers(row.predicted, 3)}"]
+    cells += [forms.numbers(row.measured, 3), f"{max(row.tolerance):.2g}" if max(row.tolerance) else "–"]
     cells += [excluded(row)] if printed else []
     cells += [forms.percent(row.resolution)]
     return _line("td", cells if decided else [*cells, MARKS[row.outcome]], forms.anchor(row.id, row.label))
@@ -180,17 +188,12 @@ def _row(row, printed, decided):
 
 def _text(words):
     """Words as HTML: escaped, numbers with a minus sign, no break where none may be."""
-    return html.escape(forms.MINUS.sub("\u2212", GLUED.sub("\u00a0", words)))
+    return html.escape(forms.MINUS.sub("\u2212", GLUED.sub("\u00a0", forms.powers(words))))
 
 
 def _line(tag, cells, name=""):
     start = f'<tr id="{name}">' if name else "<tr>"
     return start + "".join(f"<{tag}>{_text(cell)}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _measured(row):
-    spread = f" ± {max(row.tolerance):.2g}" if max(row.tolerance) else ""
-    return forms.numbers(row.measured, 3) + spread
 
 
 def excluded(row: Row) -> str:

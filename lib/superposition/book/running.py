@@ -1,29 +1,60 @@
 """What a page says of itself where it runs, in JupyterLab and under papermill: captions, and at whose parameters.
 
-The book sets captions from the metadata of cells, which a kernel does not see, and at a reader's parameters the most
-important number is another one. So captions and the book's numbers stand beside this module, by the code of their
-cells; ``scripts/refresh.py`` writes them there.
+The book sets captions from the metadata of cells, which a kernel does not see, and at a reader's parameters an output
+may or may not be another one. So captions, the book's numbers and a digest of each output are stored beside this
+module, by the code of their cells; ``scripts/refresh.py`` writes them there. What is said of an output follows from
+what it shows: one that equals the book's says so, whatever its code uses.
 """
 
 import ast
 import hashlib
 import json
-from collections.abc import Mapping
+import re
+import sys
+from collections.abc import Iterable, Mapping
 from functools import cache
 from importlib import resources
 from typing import Any
 
-CAPTIONS, NUMBERS = "captions.json", "numbers.json"
+CAPTIONS, NUMBERS, OUTPUTS = "captions.json", "numbers.json", "outputs.json"
 NUMBER = "**The number.**"  # how the most important output of a page begins
-QUICK = "*Quick run: smaller samples and shorter training, not converged.*"
+QUICK = "*Quick run: smaller samples, shorter training or fewer points than in the book.*"
 IN_THE_BOOK = "**In the book,** at its parameters:"
-YOURS, DEFAULTS = "*At your parameters.*", "*Your parameters do not enter here.*"
+THE_BOOKS = "*Caption of the book's figure, at its parameters:*"
+YOURS = "*At your parameters.*"
+SAME = "*As in the book.*"
+NOT_USED = "*Your parameters do not enter here.*"  # and still it differs: this machine rounds otherwise, or an edit
 KIND = "superposition"  # in the metadata of an output: that it is one of these lines, which the book sets itself
+SEEN = ("text/markdown", "image/svg+xml", "text/html", "text/plain")  # the first of these that an output has
+MUTATING = {"append", "extend", "update", "insert", "add", "setdefault"}  # methods after which a name follows too
+DIGITS = re.compile(r"\d+\.\d+(?:e[-+]?\d+)?")
+OUTLINE = re.compile(r"\b[mp][0-9a-f]{10}\b")  # the name that a drawing gives to a shape, made of its digits
 
 
 def name_of(source: str) -> str:
     """By what the code of a cell is known."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
+
+
+def digest(outputs: Iterable[Mapping[str, Any]]) -> str:
+    """What people see of the outputs of a cell, in 16 letters: the same where only digits after the third differ.
+
+    Parameters
+    ----------
+    outputs : iterable of dict
+        As a notebook stores them.
+
+    Returns
+    -------
+    str
+        Empty where the cell shows nothing but the lines of this module.
+    """
+    own = [output for output in outputs if KIND not in output.get("metadata", {})]
+    texts = ["".join("".join(output["text"]) for output in own if output.get("name") == "stdout")]
+    data = [output["data"] for output in own if "data" in output]
+    texts += ["".join(one[kind]) for one in data for kind in [next((k for k in SEEN if k in one), "")] if kind]
+    rounded = [OUTLINE.sub("outline", DIGITS.sub(lambda found: f"{float(found[0]):.3g}", text)) for text in texts]
+    return name_of("\n".join(rounded)) if any(rounded) else ""
 
 
 def cells(namespace: Mapping[str, Any]) -> list[str]:
@@ -42,64 +73,152 @@ def show_captions() -> None:
 
 
 def say_whose(par: Any) -> None:
-    """Print over each output whether it follows from a reader's parameters, and in a quick run that it is one."""
+    """Print over each output whether it is the book's or follows from a reader's parameters, and that a run is quick."""
     shell = _shell()
-    if shell is not None and not par.at_defaults:
-        marks = Marks(par.quick, par.model_dump() | {"quick": False} != type(par)().model_dump())
-        shell.events.register("pre_run_cell", marks.before)
-        shell.events.register("post_run_cell", marks.after)
+    if shell is None:
+        return
+    while _watching:  # the cell that checks the parameters ran before
+        _watching.pop().stop()
+    if not par.at_defaults:
+        _watching.append(Marks(par, shell))
+        _watching[0].start()
+
+
+_watching: list["Marks"] = []
 
 
 class Marks:
-    """Follows names from the checked parameters ``par`` through the cells that run."""
+    """Follows the parameters that differ from the book's through the cells that run, and compares what these show."""
 
-    def __init__(self, quick: bool, changed: bool):
-        self.quick, self.changed, self.names, self.yours = quick, changed, {"par"}, False
+    def __init__(self, par: Any, shell: Any = None):
+        self.par, self.shell, book = par, shell, type(par)()
+        fields = set(type(par).model_fields) - {"device"}
+        self.same = {name for name in fields if getattr(par, name) == getattr(book, name)} | {"device"}
+        self.changed = bool(fields - self.same - {"quick"})
+        self.names: set[str] = set()
+        self.last = ""  # what was said of the last cell
+        self.stdout: Any = None
+
+    def start(self) -> None:
+        """Watch the cells of a kernel."""
+        self.shell.events.register("pre_run_cell", self.before)
+        self.shell.events.register("post_run_cell", self.after)
+        getattr(self.shell.display_pub, "register_hook", lambda hook: None)(self.note)
+
+    def stop(self) -> None:
+        """Watch them no longer."""
+        self.shell.events.unregister("pre_run_cell", self.before)
+        self.shell.events.unregister("post_run_cell", self.after)
+        getattr(self.shell.display_pub, "unregister_hook", lambda hook: None)(self.note)
 
     def before(self, info: Any) -> None:
-        """Print what is to be said of a cell, if it shows something."""
-        said = self.said(info.raw_cell)
-        if said:
-            _print(said, "mark")
+        """Leave room for what will be said of a cell, and keep what it shows."""
+        self.follows, self.shown = self.follow(info.raw_cell), []
+        self.shows = _shows(info.raw_cell)
+        self.place = _print("", "mark", display_id=True) if self.shows else None
+        self.stdout, sys.stdout = sys.stdout, _Kept(sys.stdout)
+
+    def note(self, message: Any) -> Any:
+        """Keep what a cell displays, and pass the message on."""
+        kind = message["header"]["msg_type"]
+        if kind == "display_data":
+            self.shown.append(message["content"])
+        if kind == "clear_output":  # and with it the room for the line
+            self.shown, self.place = [], None
+        return message
 
     def after(self, result: Any) -> None:
-        """Print the book's number below a reader's own."""
-        number = _stored(NUMBERS).get(name_of(result.info.raw_cell or ""))
-        if number and self.yours and result.success:
+        """Say it, and print the book's number below a reader's own."""
+        if self.stdout is None:  # the cell that checks the parameters
+            return
+        printed, sys.stdout, self.stdout = "".join(sys.stdout.kept), self.stdout, None
+        outputs = [{"name": "stdout", "text": printed}, *self.shown]
+        if result.result is not None:
+            outputs.append({"data": self.shell.display_formatter.format(result.result)[0]})
+        name = name_of(result.info.raw_cell or "")
+        self.last = said = self.said(digest(outputs), _stored(OUTPUTS).get(name, ""))
+        if self.place is not None:
+            self.place.update({"text/markdown": said, "text/plain": said}, raw=True, metadata={KIND: "mark"})
+        elif self.shows:
+            _print(said, "mark")
+        number = _stored(NUMBERS).get(name)
+        if number and YOURS in said and result.success:
             _print(number.replace(NUMBER, IN_THE_BOOK), "number")
 
-    def said(self, source: str) -> str:
-        """The line above the outputs of a cell; nothing for one that shows nothing."""
+    def said(self, shows: str, book: str) -> str:
+        """The line above the outputs of a cell, from their digest and the book's."""
+        if not shows or shows == book:
+            return SAME if shows else ""
+        whose = [YOURS if self.follows else NOT_USED] if self.changed else []
+        return " ".join(whose + [QUICK] * (self.par.quick and self.follows))
+
+    def follow(self, source: str) -> bool:
+        """Whether a cell uses what follows from a parameter that differs; the names that it sets then follow too."""
         try:
             statements = ast.parse(source).body
         except SyntaxError:
-            return ""
-        follows = [self._follow(statement) for statement in statements]
-        self.yours = any(follows)
-        if not statements or not _shows(statements[-1]):
-            return ""
-        whose = [YOURS if self.yours else DEFAULTS] if self.changed else []
-        return " ".join(whose + [QUICK] * (self.quick and self.yours))
+            return False
+        return any([self._follow(statement) for statement in statements])
 
     def _follow(self, statement):
-        """Whether a statement uses what follows from the parameters; then what it names follows too."""
-        names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-        if not any(node.id in self.names for node in names):
+        nodes = list(ast.walk(statement))
+        used = {node.id for node in nodes if isinstance(node, ast.Name)}
+        if not used & self.names and not self._asks(nodes):
             return False
-        self.names |= {node.id for node in names if isinstance(node.ctx, ast.Store)}
-        self.names |= {node.name for node in ast.walk(statement) if isinstance(node, ast.FunctionDef)}
+        self.names |= {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        self.names |= {node.name for node in nodes if isinstance(node, ast.FunctionDef)}
+        self.names |= {name for node in nodes for name in _changed_in_place(node)}
         return True
 
+    def _asks(self, nodes):
+        """Whether the parameters themselves are used, other than by the name of one that is the book's."""
+        asked = [node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_par(node.value)]
+        as_book = self.same if self.par.quick else self.same | {"fewer"}
+        return sum(name in as_book for name in asked) < sum(map(_is_par, nodes))
 
-def _shows(statement):
-    """Whether it is the last of a cell that shows something: the parameters themselves need no line."""
-    return isinstance(statement, ast.Expr) and ast.unparse(statement) != "par"
+
+class _Kept:
+    """A stream that keeps what is written to it."""
+
+    def __init__(self, stream: Any):
+        self.stream, self.kept = stream, []
+
+    def write(self, text: str) -> int:
+        """Write, and keep it."""
+        self.kept.append(text)
+        return self.stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.stream, name)
+
+
+def _is_par(node):
+    return isinstance(node, ast.Name) and node.id == "par"
+
+
+def _changed_in_place(node):
+    """The name whose object a node changes: ``rows.append(…)``, ``found[key] = …``."""
+    if isinstance(node, ast.Attribute) and node.attr in MUTATING and isinstance(node.value, ast.Name):
+        yield node.value.id
+    if isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Store) and isinstance(node.value, ast.Name):
+        yield node.value.id
+
+
+def _shows(source):
+    """Whether the last statement of a cell may show something; the parameters themselves need no line."""
+    try:
+        statements = ast.parse(source).body
+    except SyntaxError:
+        return False
+    return bool(statements) and isinstance(statements[-1], (ast.Expr, ast.For)) and ast.unparse(statements[-1]) != "par"
 
 
 def _caption(result: Any) -> None:
+    """Print the caption of a figure; of a figure that is not the book's, as what the book's figure shows."""
     caption = _stored(CAPTIONS).get(name_of(result.info.raw_cell or ""))
     if caption and result.success:
-        _print(caption, "caption")
+        other = any(marks.last not in ("", SAME) for marks in _watching)
+        _print(f"{THE_BOOKS} {caption}" if other else caption, "caption")
 
 
 @cache
@@ -107,10 +226,10 @@ def _stored(file: str) -> Mapping[str, str]:
     return json.loads(resources.files("superposition.book").joinpath(file).read_text(encoding="utf-8"))
 
 
-def _print(text, kind):
+def _print(text, kind, **how):
     from IPython.display import display
 
-    display({"text/markdown": text, "text/plain": text}, raw=True, metadata={KIND: kind})
+    return display({"text/markdown": text, "text/plain": text}, raw=True, metadata={KIND: kind}, **how)
 
 
 def _shell():

@@ -17,6 +17,7 @@ MOST = 2**26  # numbers in one array: half a gigabyte
 partner_probability = ranges.number(0, 1)
 group = ranges.whole(2, LARGEST_GROUP)
 entries = ranges.array("n n", -1e100, 1e100)
+rival_number = ranges.whole(0, 8)
 
 
 def graph(name: str, value: Any) -> np.ndarray:
@@ -43,6 +44,11 @@ def directions(name: str, value: Any) -> np.ndarray:
     checks.whole("G", w.shape[1], 2, 512)
     checks.real(f"lengths of {name}", np.linalg.norm(w, axis=0), 1e-6, 1e6)
     return w
+
+
+def present(name: str, value: Any) -> np.ndarray:
+    """Probabilities that a window holds each feature, shape (n,), in (0, 1)."""
+    return checks.real(name, checks.array(name, value, "n"), ranges.SMALLEST, 1 - 1e-12)
 
 
 def widths(name: str, value: Any) -> list[int]:
@@ -130,6 +136,29 @@ def one_at_a_time(W: np.ndarray, p: float) -> None:
 def on_graph(W: np.ndarray, H: np.ndarray) -> None:
     """Refuse a graph of another number of features."""
     checks.array("W", W, H.shape)
+
+
+def vectors_of(vectors: np.ndarray, p: np.ndarray) -> None:
+    """Refuse frequencies of another number of features, and vectors with room for each."""
+    checks.array("vectors", vectors, (len(p), "d"))
+    checks.whole("features of vectors", len(vectors), np.shape(vectors)[1] + 1, MOST_JOINED)
+
+
+def measured_code(x: np.ndarray, W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray) -> None:
+    """Refuse weights that do not fit the features, and too few vectors to say what they do together."""
+    nd, ns = np.shape(W_in)
+    checks.array("x", x, ("samples", ns))
+    checks.array("W_out", W_out, (ns, nd))
+    checks.array("b", b, (ns,))
+    checks.whole("samples of x", len(x), 2)
+
+
+def cells_of(p: np.ndarray, cells: np.ndarray, weights: np.ndarray, swell: np.ndarray) -> None:
+    """Refuse kinds of windows of other features, and shares that do not add up to 1."""
+    checks.array("cells", cells, (len(weights), len(p)))
+    checks.array("swell", swell, (len(weights),))
+    if abs(np.sum(weights) - 1) > 1e-9:
+        raise ValueError(f"weights add up to {np.sum(weights):g}; allowed: 1")
 
 
 def _memory(name, count, each):

@@ -29,7 +29,6 @@ from superposition.decoders.dictionaries import (
     Dictionary,
     dictionary,
     load_dictionary,
-    nonnegative_lasso,
     scores,
 )
 from superposition.decoders.dictionary_training import SparseAutoencoder, train_saes
@@ -48,6 +47,7 @@ from superposition.decoders.priced_dictionaries import border_price, least_price
 from superposition.decoders.priced_training import descend_saes, sae_along, sae_losses
 from superposition.decoders.relu_layers import decode_in_layers, relu_evolution, relu_recovery_ratio
 from superposition.decoders.shared_directions import decode_antipodal, digon_bayes_loss, pair_evolution
+from superposition.decoders.sparse_coding import nonnegative_lasso
 from superposition.decoders.yardsticks import ceilings
 
 __all__ = [

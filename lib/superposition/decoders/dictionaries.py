@@ -13,6 +13,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from zipfile import BadZipFile
 
 import numpy as np
@@ -40,9 +41,13 @@ def _frequencies(ns, nd, p, p_max):
     checks.number("p_max", p_max, p, 1)
 
 
-def _scored(truth, x, codes, directions, hidden, offset):
+def _scored(truth, x, codes, directions, sae, hidden, offset):
     """Refuse features, latents and directions that do not belong to the dictionary or to each other."""
     nd, ns = truth.directions.shape
+    if (codes is None) == (sae is None) or (sae is not None and (directions is not None or offset is not None)):
+        raise ValueError(
+            "codes and sae are both there or both missing; allowed: codes with their directions, or sae alone"
+        )
     shaped("x", x, "batch", ns)
     shaped("directions", directions, nd, "k")
     shaped("codes", codes, len(x), ns if directions is None else directions.shape[1])
@@ -50,9 +55,11 @@ def _scored(truth, x, codes, directions, hidden, offset):
     shaped("offset", offset, nd)
 
 
-def _activations(hidden, directions):
-    """Refuse activations in another number of dimensions."""
-    shaped("hidden", hidden, "batch", len(directions))
+def _autoencoder(name, value):
+    """An autoencoder: an object with `encode` and W_dec, of this package or another."""
+    if not all(hasattr(value, part) for part in ("encode", "W_dec")):
+        raise ValueError(f"{name} = {checks.shown(value)}; allowed: an object with encode and W_dec")
+    return value
 
 
 def _archive(name, value):
@@ -136,10 +143,25 @@ class Dictionary:
         parts = {name: getattr(self, name) for name in ("kind", "directions", "p", "noise", "recipe")}
         np.savez(path, **parts)
 
-    def to_saelens(self, path: str | os.PathLike) -> None:
-        """Write it as a folder that SAELens' ``SyntheticModel.load_from_disk`` reads, directions and probabilities."""
-        # a strength there is Gaussian, cut off at 0: with the mean and standard deviation of ours it is another law;
-        # and it knows no noise
+    def to_saelens(self, path: str | os.PathLike, *, strengths: str | None = None) -> None:
+        """Write directions and probabilities as a folder that SAELens' ``SyntheticModel.load_from_disk`` reads.
+
+        A strength there is Gaussian and cut off at 0, with the mean and the standard deviation of ours: another
+        distribution, for which `ceilings` and `border_price` do not hold. ``strengths="gaussian"`` says that this is
+        wanted; without it, or with noise, which SAELens does not know, nothing is written. To train SAELens on our own
+        activations needs no folder: ``map(torch.from_numpy, truth.batches(512, seed=1))`` is what its trainer takes.
+
+        Raises
+        ------
+        ValueError
+            If ``strengths`` is left out, or there is noise.
+        """
+        if strengths != "gaussian":
+            raise ValueError(
+                f"strengths = {checks.shown(strengths)}, and SAELens cannot draw ours; allowed: 'gaussian'"
+            )
+        if self.noise:
+            raise ValueError(f"path = {path} would lose the noise of {self.noise:g}; allowed: noise = 0")
         from safetensors.numpy import save_file
 
         folder = Path(path)
@@ -308,14 +330,16 @@ def _falling(ns, p, exponent, p_max):
 
 @checked(
     _scored, truth=ranges.instance(Dictionary), x=finite("batch ns"), codes=finite("batch k"),
-    directions=finite("nd k"), hidden=finite("batch nd"), offset=finite("nd"), threshold=ranges.number(0),
+    directions=finite("nd k"), sae=_autoencoder, hidden=finite("batch nd"), offset=finite("nd"),
+    threshold=ranges.number(0),
 )  # fmt: skip
 def scores(
     truth: Dictionary,
     x: ArrayLike,
-    codes: ArrayLike,
+    codes: ArrayLike | None = None,
     directions: ArrayLike | None = None,
     *,
+    sae: Any = None,
     hidden: ArrayLike | None = None,
     offset: ArrayLike | None = None,
     threshold: float | None = None,
@@ -328,10 +352,13 @@ def scores(
         The dictionary that made the activations.
     x : array_like, shape (batch, ns)
         The features.
-    codes : array_like, shape (batch, k)
-        Latents, one activation a row.
+    codes : array_like, shape (batch, k), optional
+        Latents, one activation a row; needed unless there is a ``sae``.
     directions : array_like, shape (nd, k), optional
         Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+    sae : SparseAutoencoder or object, optional
+        In place of codes, directions and offset: an autoencoder, whose own ``encode`` and ``decode`` are used, so that
+        nothing that they rescale is lost. One of SAELens will do.
     hidden : array_like, shape (batch, nd), optional
         The activations, where they have noise; those of the features if left out.
     offset : array_like, shape (nd,), optional
@@ -359,9 +386,12 @@ def scores(
     >>> found.mcc, found.recall, round(found.shrinkage, 6), round(found.slope, 6), found.latent[:3]
     (1.0, 1.0, 0.5, 0.5, array([7, 6, 5]))
     """
-    x, codes, ns = np.asarray(x, float), np.asarray(codes, float), len(truth.p)
-    given = truth.directions if directions is None else np.asarray(directions, float)
+    x, ns = np.asarray(x, float), len(truth.p)
     h = x @ truth.directions.T if hidden is None else np.asarray(hidden, float)
+    if sae is not None:
+        codes, directions, offset = _by_itself(sae, h)
+    codes = np.asarray(codes, float)
+    given = truth.directions if directions is None else np.asarray(directions, float)
     rebuilt = codes @ given.T + (0.0 if offset is None else np.asarray(offset, float))
     length = np.ones(ns) if directions is None else np.linalg.norm(given, axis=0)
     codes = codes * length
@@ -383,6 +413,19 @@ def scores(
         recalls=both.sum(axis=0) / np.maximum(on.sum(axis=0), 1),
         slope=_share((estimate * x)[both].sum(), (x**2)[both].sum()), loss=float(np.mean((estimate - x) ** 2)),
     )  # fmt: skip
+
+
+def _by_itself(sae, h):
+    """Latents of activations by an autoencoder's own encoder, and directions and offset by its own decoder."""
+    if not hasattr(sae, "decode"):
+        return sae.encode(h), sae.W_dec, sae.b_dec
+    from superposition.devices import torch
+
+    like = sae.W_dec  # (k, nd), as SAELens has it; a decoder is affine, so it is known from one latent at a time
+    with torch.no_grad():
+        codes, zero = sae.encode(torch.as_tensor(h).to(like)), sae.decode(torch.zeros(1, len(like)).to(like))
+        each = sae.decode(torch.eye(len(like)).to(like)) - zero
+    return codes.cpu().double().numpy(), each.T.cpu().double().numpy(), zero[0].cpu().double().numpy()
 
 
 def _as_sae_lens(cosines, firing, on):
@@ -409,44 +452,6 @@ def _length_kept(h, rebuilt):
     length = np.linalg.norm(h, axis=1)
     on = length > NOTHING
     return float(np.mean(np.linalg.norm(rebuilt, axis=1)[on] / length[on])) if on.any() else 0.0
-
-
-@checked(
-    _activations, hidden=finite("batch nd"), directions=finite("nd k"), lambda_=ranges.number(0),
-    iterations=ranges.whole(1, 10**6),
-)  # fmt: skip
-def nonnegative_lasso(
-    hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
-) -> NDArray[np.float64]:
-    """Sparse codes of activations by FISTA: the least |h - D c|^2 / 2 + lambda sum c over c of 0 or more.
-
-    Parameters
-    ----------
-    directions : array_like, shape (nd, k)
-        A dictionary D.
-    lambda_ : float
-        Price of a unit of a code, 0 or more.
-
-    Notes
-    -----
-    Source: Beck and Teboulle (2009), with a constant step of one over the largest eigenvalue of D^T D. Use `decode`
-    instead where the distribution of the features is known.
-
-    Examples
-    --------
-    >>> nonnegative_lasso([[1.0, -2.0]], [[1, 0], [0, 1]], 0.25).round(6)
-    array([[0.75, 0.  ]])
-    """
-    D, h = np.asarray(directions, float), np.asarray(hidden, float)
-    step = 1 / max(float(np.linalg.norm(D, 2) ** 2), 1e-300)
-    rest, drive = np.eye(D.shape[1]) - step * (D.T @ D), step * (h @ D - lambda_)
-    c = ahead = np.zeros_like(drive)
-    t = 1.0
-    for _ in range(iterations):
-        last, c = c, np.maximum(ahead @ rest + drive, 0)
-        t, before = (1 + np.sqrt(1 + 4 * t**2)) / 2, t
-        ahead = c + (before - 1) / t * (c - last)
-    return c
 
 
 def _directions(ns, nd, kind, seed):

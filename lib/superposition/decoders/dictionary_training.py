@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 
 KINDS = ("relu", "topk", "jumprelu")
 FIRST = 0.05  # of the thresholds
+CONSTANT, FALLING = (
+    (1.0, 1.0),
+    (3.0, 0.6),
+)  # schedules: the first price over the last, reached at this share of the steps
+
+
+def _schedule(name, value):
+    """The first price over the last, from 0 to 1000, and the share of the steps until the last one, in (0, 1]."""
+    first, share = checks.real(name, value, 0, 1000).tolist() if np.shape(value) == (2,) else (0, 0)
+    if not 0 < share <= 1:
+        raise ValueError(f"{name} = {checks.shown(value)}; allowed: a factor from 0 to 1000 and a share in (0, 1]")
+    return first, share
 
 
 def _encoded(self, hidden):
@@ -62,7 +74,7 @@ class SparseAutoencoder:
 @checked(
     truth=truth, lambdas=ranges.array("n", 0, 1e6), kind=ranges.one_of(*KINDS),
     latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,
-    tangent=ranges.flag, seed=ranges.seed, progress=ranges.function,
+    schedule=_schedule, tangent=ranges.flag, seed=ranges.seed, progress=ranges.function,
 )  # fmt: skip
 def train_saes(
     truth: Dictionary,
@@ -73,6 +85,7 @@ def train_saes(
     steps: int = 1500,
     batch: int = 256,
     lr: float = 0.01,
+    schedule: tuple[float, float] = CONSTANT,
     tangent: bool = False,
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
@@ -85,6 +98,10 @@ def train_saes(
         Prices, from 0 to 1e6; for "topk" the number of latents that pass, the same for all n.
     latents : int, optional
         Width k of each autoencoder; the number of features if left out.
+    schedule : tuple of float
+        The first price over the last, and the share of the steps during which the price goes from one to the other on a
+        straight line: (3, 0.6) falls to its end over 60 % of the steps, (0, 0.05) is a warm-up. For "topk" it is the
+        number of latents that goes.
     tangent : bool
         Whether the part along a decoder column is removed from its gradient.
     progress : callable, optional
@@ -121,12 +138,14 @@ def train_saes(
         raise ValueError(f"lambdas = {checks.shown(lambdas)}; allowed for topk: one whole number below {k} latents")
     if kind == "jumprelu":
         parts.append(torch.full((n, 1, k), float(np.log(FIRST)), requires_grad=True))
-    price = torch.from_numpy(prices).float()[:, None]
+    price, done = torch.from_numpy(prices).float()[:, None], 0
 
     def loss():
+        first, share = schedule
+        now = first + (1 - first) * min(1, done / (share * steps))
         h = torch.from_numpy(truth.activations(n * batch, seed=rng)[1]).float().view(n, batch, nd)
-        f, rebuilt, cost = _forward(parts, h, active)
-        return (((h - rebuilt) ** 2).sum(2) / 2 + (0 if active else price * cost.sum(2))).mean(1).sum()
+        f, rebuilt, cost = _forward(parts, h, min(k - 1, max(1, round(now * active))) if active else 0)
+        return (((h - rebuilt) ** 2).sum(2) / 2 + (0 if active else now * price * cost.sum(2))).mean(1).sum()
 
     by_loss = optimise.by_autograd(parts, loss)
     for done, _ in optimise.adam(parts, across(parts[2], by_loss) if tangent else by_loss, steps=steps, lr=lr):

@@ -70,7 +70,7 @@ class Families(Dictionary):
         """Refuse, as `superposition.decoders.load_dictionary` gives independent features."""
         raise ValueError(f"path = {path} would lose who is whose child; allowed: to make it again by {self.recipe}")
 
-    def to_saelens(self, path: str | os.PathLike) -> None:
+    def to_saelens(self, path: str | os.PathLike, *, strengths: str | None = None) -> None:
         """Refuse, as SAELens' file has independent features."""
         raise ValueError(f"path = {path} would lose who is whose child; allowed: children = 0, or activations of ours")
 
@@ -137,6 +137,11 @@ class Leaning(NamedTuple):
     to_parent: NDArray[np.float64]
     alone: float
     together: float
+
+    @property
+    def gap(self) -> float:
+        """The absorption gap: how much more often a parent's latent is on without the child than with it."""
+        return self.alone - self.together
 
 
 @checked(
