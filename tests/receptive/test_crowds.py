@@ -12,7 +12,10 @@ def test_the_closed_form_is_the_loss_of_the_tile_on_gaussian_vectors():
     C1, C0 = (receptive.nlgp_covariance(20, xi, 2.0) for xi in (1.6, 0.8))
     tile, losses = receptive.gaussian_tile(C1, C0), []
     rng = np.random.default_rng(3)
-    for x, y in ((receptive.gaussian_sample(C1, 40_000, seed=1), 1), (receptive.gaussian_sample(C0, 40_000, seed=2), 0)):
+    for x, y in (
+        (receptive.gaussian_sample(C1, 40_000, seed=1), 1),
+        (receptive.gaussian_sample(C0, 40_000, seed=2), 0),
+    ):
         u = np.fft.irfft(np.conj(np.fft.rfft(tile.field)) * np.fft.rfft(x), n=20, axis=1)
         losses.append((np.abs(u).mean(axis=1) / 2 - y) ** 2 / 4)
     error = np.sqrt(sum(part.var() / len(part) for part in losses))
@@ -61,7 +64,9 @@ def test_the_slope_is_what_a_weak_pair_does():
 def test_without_biases_it_is_the_loss_of_the_tiling():
     tile = receptive.best_tile(DATA, tiled=True)
     sampled = receptive.crowd_loss(tile.field[None], [0.0], DATA)[0]
-    assert sampled == pytest.approx(receptive.tiled_network_loss(tile.field[None], DATA)[0], abs=2e-2)  # no control variate
+    assert sampled == pytest.approx(
+        receptive.tiled_network_loss(tile.field[None], DATA)[0], abs=2e-2
+    )  # no control variate
 
 
 def test_a_pair_that_joins_lowers_the_loss_until_none_does():
