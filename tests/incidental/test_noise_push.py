@@ -136,7 +136,7 @@ def test_the_share_of_the_push_is_that_of_a_weak_kurtosis(n):
     S, sigma = 0.9, 0.45
 
     def push(depth, first):
-        """Push of the square (or of the excess itself) beyond a depth, from the curvature of its loss in the variance."""
+        """Push of the square, or of the excess itself, beyond a depth: the curvature of its loss in the variance."""
         v = sigma**2 * S
         density = np.exp(-(depth**2) / v / 2) / np.sqrt(2 * np.pi * v)
         return (depth**2 / v**2 - 1 / v) * density if first else depth / v * density
