@@ -235,7 +235,8 @@ RUNS = (
         feeds="Incidental Polysemanticity, section 3: noise that shuts outputs which should be open, by law and size",
         small=_QUICK,
         full=(
-            {**_OPEN, "law_name": ("bipolar", "uniform", "discrete:-1", "laplace", "discrete:3"), "n": (2,), "sigma": (0.5,)},
+            {**_OPEN, "law_name": ("bipolar", "uniform", "discrete:-1", "laplace", "discrete:3"), "n": (2,),
+             "sigma": (0.5,)},
             {**_OPEN, "law_name": ("bipolar", "laplace"), "n": (3, 5, 8), "sigma": (0.3,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.1},
