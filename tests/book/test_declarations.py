@@ -101,7 +101,6 @@ NOT_YET_ATTACKED = (
     "rug.escape",
     "rug.limit",
     "rug.equality",
-    "rug.eq7",
     "rug.abstract.constant",
     "rug.sec1.rules",
     "rug.sec521",
