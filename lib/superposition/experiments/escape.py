@@ -90,7 +90,7 @@ _CELLS = ({"p": (0.01, 0.2), "r": (0.1, 0.2, 0.5)}, {"p": (0.05,), "r": (0.1,)})
 RUNS = (
     _timed(
         name="rug-clocks",
-        feeds="the steps to the rug and away from it in the cells of p and r that rug-escape lacks",
+        feeds="the steps to the rug and away from it in more cells of p and r; predicted: T(512) = T(256)^2 / T(128)",
         small=({"ns": (32,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
         full=tuple(
             {"ns": (ns,), **cell, **_SLOW, **_USUAL, "steps": (1000,), "seed": seeds}
