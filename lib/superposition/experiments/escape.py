@@ -6,7 +6,6 @@ number of steps grow then decides which loss is the limit.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -83,25 +82,13 @@ _COLUMNS = {
 _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 13, 14)}, {"batch": (1024,)}
 _SLOW = {"relative_rate": (0.06,)}
 
-_timed = partial(Run, computes=timed, columns=_COLUMNS, predicted=(theory, over_rug(ratio="loss")))
-_SIZES = ((128, (10, 11)), (256, (10, 11)), (512, (10,)))
-_CELLS = ({"p": (0.01, 0.2), "r": (0.1, 0.2, 0.5)}, {"p": (0.05,), "r": (0.1,)})
-
 RUNS = (
-    _timed(
-        name="rug-clocks",
-        feeds="the steps to the rug and away from it in more cells of p and r; predicted: T(512) = T(256)^2 / T(128)",
-        small=({"ns": (32,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
-        full=tuple(
-            {"ns": (ns,), **cell, **_SLOW, **_USUAL, "steps": (1000,), "seed": seeds}
-            for ns, seeds in _SIZES
-            for cell in _CELLS
-        ),
-        hours={"small": 0.001, "full": 0.1},
-    ),
-    _timed(
+    Run(
         name="rug-escape",
         feeds="how the steps to the rug and away from it grow with ns, with the batch and with the rate",
+        computes=timed,
+        columns=_COLUMNS,
+        predicted=(theory, over_rug(ratio="loss")),
         small=({"ns": (32, 64), **_PLACE, **_SLOW, **_USUAL, "steps": (200,), "seed": (0,)},),
         full=(
             {"ns": (64, 128, 256, 512), **_PLACE, **_SLOW, **_USUAL, "steps": (2000,), **_FIVE},

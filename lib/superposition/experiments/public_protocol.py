@@ -5,7 +5,6 @@ Source: The Persian Rug, section 2 and Figure 3, and the repository that it name
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -68,35 +67,25 @@ def _columns(rule, words):
     }
 
 
-_by_both = partial(
-    Run,
-    computes=by_both_rules,
-    columns={
-        **_columns("text", RULES["text"]),
-        **_columns("code", RULES["code"]),
-        "theory": THEORY["theory"],
-        **{f"{rule}_ratio": Meaning("no unit", f"{rule}_loss / theory") for rule in RULES},
-        **DEVICE,
-    },
-    predicted=(theory, over_rug(text_ratio="text_loss", code_ratio="code_loss")),
-    small=({"ns": (32,), "nd": (8,), "p": (0.1,), "epochs": (20,), "seed": (0,)},),
-)
-
 RUNS = (
-    _by_both(
+    Run(
         name="rug-public",
         feeds="The Persian Rug, Figure 3, at the place that its public code plots; both stopping rules",
+        computes=by_both_rules,
+        columns={
+            **_columns("text", RULES["text"]),
+            **_columns("code", RULES["code"]),
+            "theory": THEORY["theory"],
+            **{f"{rule}_ratio": Meaning("no unit", f"{rule}_loss / theory") for rule in RULES},
+            **DEVICE,
+        },
+        predicted=(theory, over_rug(text_ratio="text_loss", code_ratio="code_loss")),
+        small=({"ns": (32,), "nd": (8,), "p": (0.1,), "epochs": (20,), "seed": (0,)},),
         full=(
             {"ns": (512,), "nd": (130,), "p": (0.044,), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
             {"ns": (128,), "nd": (64, 38, 13), "p": (0.5,), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
             {"ns": (128,), "nd": (26,), "p": (0.02, 0.05, 0.2), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
         ),
         hours={"small": 0.001, "full": 1.0},
-    ),
-    _by_both(
-        name="rug-public-spot",
-        feeds="The Persian Rug, Figure 5, the quiet spot near p = 0.1, r = 0.5, by its own protocol",
-        full=({"ns": (128,), "nd": (64,), "p": (0.1,), "epochs": (1500,), "seed": (0, 1, 2)},),
-        hours={"small": 0.001, "full": 0.1},
     ),
 )
