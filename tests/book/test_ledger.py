@@ -183,7 +183,9 @@ def test_every_reason_for_a_coarse_check_is_still_needed():
 
 
 def test_a_figure_of_the_rug_is_not_reproduced_only_where_the_text_s_own_rule_was_followed():
-    named = {name for name, one in declarations.declared().items() if name[:4] == "rug." and one.verdict == "not reproduced"}
+    named = {
+        name for name, one in declarations.declared().items() if name[:4] == "rug." and one.verdict == "not reproduced"
+    }
     labels = {name: "" for name in named}
     for notebook in CHAPTERS.values():
         for row in ledger.records(notebook):
