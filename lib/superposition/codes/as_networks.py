@@ -6,6 +6,7 @@ Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -62,6 +63,19 @@ def network_loss(
     silent = (1 - p) ** B * np.square(network_output(code, np.zeros((1, B)), dtype)).mean()
     found = Estimate.of(np.concatenate(errors))
     return Estimate(found.mean + silent, found.se)
+
+
+def measured_loss(blocks: Iterable[Code], p: float, *, samples: int, seed: int, dtype: str) -> Estimate:
+    """Loss per feature of blocks side by side, each kind of block with feature vectors of its own."""
+    kinds: dict[bytes, list[Code]] = {}
+    for block in blocks:
+        kinds.setdefault(block.W_in.tobytes() + block.b.tobytes(), []).append(block)
+    features, loss, square = 0, 0.0, 0.0
+    for k, (block, *others) in enumerate(kinds.values()):
+        count = len(block.b) * (1 + len(others))
+        found = network_loss(block, p, samples=samples, seed=seed + k, dtype=dtype)
+        features, loss, square = features + count, loss + count * found.mean, square + (count * found.se) ** 2
+    return Estimate(loss / features, square**0.5 / features)
 
 
 def drawn(B: int, p: float, count: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
