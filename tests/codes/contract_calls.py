@@ -58,6 +58,7 @@ CALLS = [
     (codes.balanced, {"code": FAN}),
     (codes.chain_code, {"p": 0.05, "ratio": 100.0}),
     (codes.chain_loss, {"p": 0.05}),
+    (codes.measured_loss, {"blocks": [FAN], "p": 0.05, "samples": 20, "seed": 0, "dtype": "float16"}),
     (codes.network_loss, {"code": FAN, "p": 0.05, "samples": 20, "seed": 0, "dtype": "bfloat16"}),
     (codes.noisy_code_loss, {"code": FAN, "p": 0.05, "noise": 0.01, "samples": 20, "seed": 0}),
     (codes.tuned_code, {"m": 2, "B": 4, "p": 0.05, "budget": "range", "strength": 3.0, "starts": 1, "seed": 0}),

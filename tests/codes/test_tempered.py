@@ -26,8 +26,8 @@ def test_a_range_and_a_bound_are_kept():
 def test_it_is_below_what_is_tuned_in_ratio_alone():
     """The smallest case of the attack on equal codes: eight in a plane, no weight above ten."""
     found = codes.network_loss(codes.tuned_code(2, 8, 0.05, "bound", 10.0, **FEW), 0.05, samples=50_000, seed=3)
-    offered = codes.candidate_codes("swept", 0.05)
-    assert found.mean + 4 * found.se < codes.under_budget("bound", 10, offered, 0.05, samples=2, seed=0).loss
+    offered = codes.candidate_code(2.9, codes.swept_fan(8, 2.9, 1.0), 1.0)
+    assert offered.largest < 10 and found.mean + 4 * found.se < codes.code_loss(offered.code.W, offered.code.b, 0.05)
 
 
 def test_integrated_noise_is_the_mean_of_drawn_noise():

@@ -8,7 +8,7 @@ Source: ours, beyond The Persian Rug.
 """
 
 from superposition.codes.any_size import bound_at_any_size
-from superposition.codes.as_networks import network_loss
+from superposition.codes.as_networks import measured_loss, network_loss
 from superposition.codes.best_map import Best, best_along, best_codes, best_known, rug_code, side_by_side
 from superposition.codes.budgets import Candidate, Priced, balanced, candidate_code, candidate_codes, under_budget
 from superposition.codes.chains import chain_code, chain_loss
@@ -80,10 +80,10 @@ __all__ = [
     "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts",
     "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code", "graph_tile", "hider_counts",
     "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile", "lemma_score", "lies_below", "limit_cost",
-    "lower_hull", "lowest_score", "measured_code_loss", "network_loss", "noisy_code_loss", "output_moments",
-    "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound", "random_tiles",
-    "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells", "side_by_side",
-    "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetric_squares",
-    "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first", "train_plain",
-    "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
+    "lower_hull", "lowest_score", "measured_code_loss", "measured_loss", "network_loss", "noisy_code_loss",
+    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound",
+    "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
+    "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
+    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first",
+    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

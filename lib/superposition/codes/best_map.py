@@ -27,7 +27,7 @@ from superposition.rug import meanfield
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions
 
-MEASURED = 200_000  # feature vectors for the loss of a block in a number format
+MEASURED = 100_000  # feature vectors for the loss of a block in a number format
 _RUGS = {"rug": meanfield.optimum, "antipodal": partners.antipodal_optimum}
 
 
