@@ -76,7 +76,7 @@ _TAUGHT = {
     "dead": Meaning("features", "features whose diagonal entry of W is below 0.1"),
     **DEVICE,
 }
-_FIVE = {"p": (0.05,), "group": (20,), "lr": (0.01,), "steps": (4000,), "samples": (20_000,), "seed": (0, 1, 2, 3, 4)}
+_FIVE = {"p": (0.05,), "group": (20,), "lr": (0.01,), "steps": (3000,), "samples": (50_000,), "seed": (2, 3, 4, 5, 6)}
 
 RUNS = (
     Run(
@@ -88,8 +88,8 @@ RUNS = (
         small=({**_FIVE, "ns": (40,), "nd": (8,), "lesson": (0.3, 0.0), "lasting": (1,), "steps": (20,),
                 "samples": (200,), "seed": (0,)},),
         full=(
-            {**_FIVE, "ns": (120,), "nd": (24,), "lesson": (0.3, 0.0), "lasting": (1,)},
+            {**_FIVE, "ns": (60,), "nd": (15,), "lesson": (0.3, 0.0), "lasting": (1,)},
         ),
-        hours={"small": 0.001, "full": 0.1},
+        hours={"small": 0.001, "full": 0.05},
     ),
 )  # fmt: skip
