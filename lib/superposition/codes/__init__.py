@@ -8,8 +8,10 @@ Source: ours, beyond The Persian Rug.
 """
 
 from superposition.codes.any_size import bound_at_any_size
+from superposition.codes.as_networks import measured_loss, network_loss
 from superposition.codes.best_map import Best, best_along, best_codes, best_known, rug_code, side_by_side
-from superposition.codes.budgets import Candidate, Priced, candidate_code, candidate_codes, under_budget
+from superposition.codes.budgets import Candidate, Priced, balanced, candidate_code, candidate_codes, under_budget
+from superposition.codes.chains import chain_code, chain_loss
 from superposition.codes.conflict_search import (
     annealed_conflicts,
     annealed_levels,
@@ -20,6 +22,7 @@ from superposition.codes.conflict_search import (
 )
 from superposition.codes.dense_training import random_tiles, train_blocks, train_dense
 from superposition.codes.exact_losses import Decoder, best_decoder, code_loss, output_moments, simulated_code_loss
+from superposition.codes.exclusive_first import train_exclusive_first
 from superposition.codes.fans import Code, cone, fan_loss, hider_counts, priority_fan
 from superposition.codes.graphs import (
     GRAPH_PARAMETERS,
@@ -63,6 +66,7 @@ from superposition.codes.rare_features import (
 )
 from superposition.codes.stored_bounds import best_bound, certificates, certified_bound, rivals_bound
 from superposition.codes.swept import LARGEST_SWEPT, swept_fan, swept_loss
+from superposition.codes.tempered import noisy_code_loss, tuned_code
 from superposition.codes.tile_search import measured_code_loss, search_tile
 from superposition.codes.verified_bounds import lies_below, proves
 
@@ -70,15 +74,16 @@ __all__ = [
     "DIGON_CONSTANT", "GRAPH_PARAMETERS", "LARGEST_FAN", "LARGEST_INHIBITION", "LARGEST_PARTNER", "LARGEST_SWEPT",
     "LARGEST_WEIGHT", "Best", "Candidate", "Code", "Decoder", "GraphTile", "Hull", "LayeredTile", "Priced",
     "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "averaged_share",
-    "best_along", "best_bound", "best_codes", "best_decoder", "best_digon", "best_known", "best_known_constant",
-    "bound_at_any_size", "candidate_code", "candidate_codes", "certificates", "certified_bound", "code_loss",
-    "cone", "conflict_cost", "conflict_score", "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio",
-    "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code",
-    "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile",
-    "lemma_score", "lies_below", "limit_cost", "lower_hull", "lowest_score", "measured_code_loss", "output_moments",
-    "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound", "random_tiles",
-    "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells", "side_by_side",
-    "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetric_squares",
-    "symmetrisable_bound", "train_blocks", "train_dense", "train_plain", "truncated_squares", "two_loudness_share",
-    "under_budget",
+    "balanced", "best_along", "best_bound", "best_codes", "best_decoder", "best_digon", "best_known",
+    "best_known_constant", "bound_at_any_size", "candidate_code", "candidate_codes", "certificates",
+    "certified_bound", "chain_code", "chain_loss", "code_loss", "cone", "conflict_cost", "conflict_score",
+    "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts",
+    "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code", "graph_tile", "hider_counts",
+    "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile", "lemma_score", "lies_below", "limit_cost",
+    "lower_hull", "lowest_score", "measured_code_loss", "measured_loss", "network_loss", "noisy_code_loss",
+    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound",
+    "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
+    "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
+    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first",
+    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

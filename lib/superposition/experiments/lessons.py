@@ -1,0 +1,95 @@
+"""Networks that are taught exclusive features first, beside networks that are trained on the task alone."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import numpy as np
+from pydantic import AfterValidator, Field
+
+from superposition.experiments.shared import (
+    DEVICE,
+    DIMENSIONS,
+    FEATURES,
+    LOSS,
+    OVER_RUG,
+    Probability,
+    Seed,
+    Steps,
+    over_rug,
+)
+from superposition.inputs import Count, Real, UpTo
+from superposition.runs.point import Meaning, Run
+
+Ns = Annotated[Count, Field(ge=2), FEATURES]
+Nd = Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Group = Annotated[Count, Field(ge=1), AfterValidator(UpTo("ns", "ns")), Meaning("features", "features of a group")]
+Lesson = Annotated[
+    Real, Field(ge=0, le=1), Meaning("0 to 1", "share of the steps until features are independent; 0: no lesson")
+]
+Lasting = Annotated[Count, Field(ge=0, le=1), Meaning("0, 1", "1 if groups last, 0 if each step draws them anew")]
+Lr = Annotated[Real, Field(gt=0), Meaning("above 0", "largest learning rate of Adam")]
+Samples = Annotated[Count, Field(ge=2), Meaning("feature vectors", "feature vectors that measure each loss")]
+
+
+def taught(
+    *, ns: Ns, nd: Nd, p: Probability, group: Group, lesson: Lesson, lasting: Lasting, lr: Lr, steps: Steps,
+    samples: Samples, seed: Seed, device: str = "auto",
+) -> dict[str, float | str]:  # fmt: skip
+    """Train a dense network with or without a lesson of exclusive features, and run it in three number formats."""
+    from superposition import codes
+    from superposition.devices import resolve_device
+
+    code = codes.train_exclusive_first(
+        ns, nd, p, group=group, lesson=lesson, lasting=bool(lasting), lr=lr, steps=steps, seed=seed, device=device
+    )
+    losses = {
+        dtype: codes.network_loss(code, p, samples=samples, seed=seed + 1, dtype=dtype)
+        for dtype in ("float64", "float32", "bfloat16")
+    }
+    loud, square = np.linalg.norm(code.W_in, axis=0), code.W**2
+    own = np.arange(ns) // group
+    between = own[:, None] != own
+    return {
+        "loss": losses["float64"].mean,
+        "loss_se": losses["float64"].se,
+        "float32_loss": losses["float32"].mean,
+        "bfloat16_loss": losses["bfloat16"].mean,
+        "asymmetry": float(np.linalg.norm(code.W - code.W.T) / np.linalg.norm(code.W)),
+        "between": float(square[between].sum() / square.sum()),
+        "range": float(loud.max() / loud.min()),
+        "largest": float(max(np.abs(code.W_in).max(), np.abs(code.W_out).max())),
+        "dead": int((np.diag(code.W) < 0.1).sum()),
+        "device": str(resolve_device(device)).partition(":")[0],
+    }
+
+
+_TAUGHT = {
+    **LOSS,
+    **OVER_RUG,
+    "float32_loss": Meaning(LOSS["loss"].unit, "loss in float32, on the same feature vectors"),
+    "bfloat16_loss": Meaning(LOSS["loss"].unit, "loss in bfloat16, on the same feature vectors"),
+    "asymmetry": Meaning("0 to 2", "|W - W^T| / |W|, Frobenius norms"),
+    "between": Meaning("0 to 1", "share of the squares of W between features of different groups"),
+    "range": Meaning("1 or more", "longest column of the encoder over the shortest"),
+    "largest": Meaning("no unit", "largest weight of encoder and decoder"),
+    "dead": Meaning("features", "features whose diagonal entry of W is below 0.1"),
+    **DEVICE,
+}
+_FIVE = {"p": (0.05,), "group": (20,), "lr": (0.01,), "steps": (3000,), "samples": (50_000,), "seed": (2, 3, 4, 5, 6)}
+
+RUNS = (
+    Run(
+        name="rug-lessons",
+        feeds="exclusive features first, or the task alone",
+        computes=taught,
+        columns=_TAUGHT,
+        predicted=(over_rug(over_rug="loss"),),
+        small=({**_FIVE, "ns": (40,), "nd": (8,), "lesson": (0.3, 0.0), "lasting": (1,), "steps": (20,),
+                "samples": (200,), "seed": (0,)},),
+        full=(
+            {**_FIVE, "ns": (60,), "nd": (15,), "lesson": (0.3, 0.0), "lasting": (1,)},
+        ),
+        hours={"small": 0.001, "full": 0.05},
+    ),
+)  # fmt: skip
