@@ -105,6 +105,7 @@ def trainings():
     return [
         (rug.training_settings, {**how, **where, **chosen}),
         (rug.train_autoencoder, {**how, **where, **chosen, "eval_samples": 8, "gradients": "exact", "progress": print}),
+        (rug.train_as_published, {**SIZE, "p": 0.2, "epochs": 1, **where, "progress": print}),
         (
             rug.train_on_device,
             {
@@ -117,7 +118,6 @@ def trainings():
                 "progress": print,
             },
         ),
-        (rug.train_as_published, {**SIZE, "p": 0.2, "epochs": 1, "bias_start": "uniform", **where, "progress": print}),
         (rug.train_meanfield, {**SIZE, "p": 0.2, "steps": 2, "lr": 0.01, **where, "progress": print}),
         (rug.train_meanfield_on_samples, {"settings": settings, "progress": print}),
         (
