@@ -7,7 +7,7 @@ RUN := PATH="$(CURDIR)/$(BIN):$$PATH"
 # Kept by `make lock`, since newer releases bring gigabytes of CUDA packages. To move: make lock TORCH=x.y.z
 TORCH ?= $(shell sed -n 's/^torch==//p' constraints.txt)
 
-.PHONY: book book-newest test test-more test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
+.PHONY: book book-newest real test test-more test-lowest test-notorch bench mutants reference lock refresh quick packages archive pdf figures manifest release clean
 
 # -n and --all: without them broken references pass, and a second build reads nothing again.
 book: .venv/.ready
@@ -53,6 +53,11 @@ mutants: .venv/.ready
 reference: .venv/.ready
 	$(RUN) python scripts/reference.py
 
+# The material of chapter 12, in real/: two networks and three texts, by name, version and SHA-256; it resumes
+real: .venv/.ready
+	$(BIN)/pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[real]'
+	$(RUN) python scripts/real.py $(ARRAYS)
+
 bench: .venv/.ready
 	$(RUN) python benchmarks/bench.py $(BENCHFLAGS)
 
@@ -85,6 +90,7 @@ packages: .venv/.release
 archive: book
 	$(RUN) python scripts/take_away.py archive
 
+# Needs Chromium (Debian: apt-get install chromium); ten minutes on two cores
 pdf: book .venv/.release
 	$(RUN) python scripts/take_away.py pdf
 

@@ -51,7 +51,7 @@ TEXTS = {
 }
 LAYERS = (3, 5)
 ACTIVATIONS = 182_000  # tokens whose activations are kept, of the first text
-MOST = 3000  # tokens whose vectors are kept, for each text
+MOST = 2200  # tokens whose vectors are kept, for each text
 WINDOW = 126  # tokens that a forward pass sees at once, beside its two marks
 
 

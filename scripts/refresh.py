@@ -40,7 +40,7 @@ def chapters():
 
 
 def as_saved(path):
-    """Return the text of a page as jupytext writes it, and so JupyterLab: then saving without an edit changes nothing."""
+    """Return the text of a page as jupytext and JupyterLab write it, so that saving without an edit changes nothing."""
     config = load_jupytext_config(str(path))
     return jupytext.writes(jupytext.read(path, config=config), fmt="md:myst", config=config)
 

@@ -1,13 +1,15 @@
 """What a reader can take away, each into ``dist/``: ``python scripts/take_away.py packages|archive|pdf``.
 
 ``packages`` builds wheel and sdist, checks both as PyPI would, and runs the recipes with the wheel from an empty folder
-in an environment without torch. ``archive`` packs the built book, which opens offline. ``pdf`` prints its pages with
-Chromium, proofs unfolded, with an outline: the book into one file, the reference into another. ``figures`` takes the
+in an environment without torch. ``archive`` packs the built book, which opens offline. ``pdf`` prints it with
+Chromium, proofs unfolded, with contents, page numbers, an outline and links within: the book into one file, the
+reference into another. ``figures`` takes the
 figures out of the executed chapters. ``manifest`` writes ``codecheck.yml``, the list of figures and tables with the
 commands that make them. ``by_hand`` says what of a release no command does.
 """
 
 import base64
+import html
 import shutil
 import subprocess
 import sys
@@ -25,22 +27,48 @@ DIST = ROOT / "dist"
 SITE = ROOT / "_build" / "html"
 VERSION = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["version"]
 NAME = f"superposition-book-{VERSION}"
-MARGIN = {"top": "16mm", "bottom": "16mm", "left": "8mm", "right": "8mm"}  # the theme adds its own at the sides
-# Proofs and solutions are opened; checks say in their titles what they found; code and the buttons of a screen go.
-FOR_PAPER = """() => {
-  document.querySelectorAll("article details.sd-dropdown").forEach(d => d.open = true);
-  document.querySelectorAll("article .toggle-hidden").forEach(d => d.classList.remove("toggle-hidden"));
-  const style = document.createElement("style");
-  style.textContent = `@media print {
-    article details:is(.code-mark, .plumbing), .prev-next-area, .headerbtn, .headerlink { display: none !important; }
-    figure, img, tr, mjx-container[display] { break-inside: avoid; }
-    .highlight pre { white-space: pre-wrap; }
-    table, .table, .pst-scrollable-table-container { break-inside: auto !important; }
-    #jb-print-toc { display: none; }
-  }`;
-  document.head.append(style);
-  document.querySelectorAll("img").forEach(i => i.loading = "eager");
+TITLE = "Superposition, the book that runs"
+WITHIN = "https://within.invalid/"  # a page of the book, in links of the contents before it is bound
+MARGIN = {"top": "16mm", "bottom": "18mm", "left": "20mm", "right": "20mm"}
+FOOTER = '<div style="font: 8px serif; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
+# One page of the site as a part of the book: proofs and solutions opened, code and buttons gone, sliders
+# still, the name of the page before each id, links to pages of the book made links within it, and others taken out.
+PART = """([key, within]) => {
+  const article = document.querySelector("article"), root = new URL(".", location.href).href;
+  article.querySelectorAll("details.sd-dropdown, details.origin").forEach(d => d.open = true);
+  article.querySelectorAll(".toggle-hidden").forEach(d => d.classList.remove("toggle-hidden"));
+  const screen = ".by-night, .headerlink, .code-mark, .plumbing, button, script, #jb-print-toc";
+  article.querySelectorAll(screen).forEach(e => e.remove());
+  article.querySelectorAll(".slider").forEach(slider => {
+    const still = Object.assign(document.createElement("img"), {alt: slider.ariaLabel ?? ""});
+    still.setAttribute("src", `_static/sliders/${slider.dataset.slider}.svg`);
+    slider.replaceChildren(still);
+  });
+  article.querySelectorAll("img").forEach(i => i.loading = "eager");
+  article.querySelectorAll("a[href]").forEach(a => {
+    const [path, hash] = a.href.split("#"), inside = path.startsWith(root);
+    const name = inside ? path.slice(root.length).replace(/\\.html$/, "") : null;
+    if (a.protocol !== "file:") return;
+    if (within.includes(name)) a.setAttribute("href", `#${name}${hash ? `--${hash}` : ""}`);
+    else a.removeAttribute("href");
+  });
+  article.querySelectorAll("[id]:not(svg *)").forEach(e => e.id = `${key}--${e.id}`);
+  const heading = article.querySelector("h1")?.textContent ?? key;
+  const rules = sheet => [...sheet.cssRules].map(rule => rule.cssText).join("\\n");  // MathJax adds to them as it sets
+  return {heading, html: `<article class="bd-article" id="${key}">${article.innerHTML}</article>`,
+    styles: [...document.querySelectorAll("style")].map(e => rules(e.sheet)),
+    sheets: [...document.querySelectorAll("link[rel=stylesheet]")].map(e => e.href)};
 }"""
+SHEET = """
+  html { font-size: 11pt; } body { margin: 0; padding: 0; }
+  article { break-before: page; } [id$="--in-one-minute"] > h2 { display: none; }
+  figure, img, tr, mjx-container[display], .sd-card, .slider { break-inside: avoid; }
+  h1, h2, h3, summary { break-after: avoid; } .highlight pre { white-space: pre-wrap; }
+  table, .pst-scrollable-table-container { break-inside: auto !important; } a { color: #00529b; text-decoration: none; }
+  .front { text-align: center; padding-top: 30%; break-after: page; } .contents { list-style: none; padding: 0; }
+  .contents li { display: flex; justify-content: space-between; } .contents .below { padding-left: 1.5em; }
+  img { max-width: 100%; }
+"""
 
 
 def run(*command, cwd=ROOT):
@@ -101,28 +129,108 @@ def document(name):
 
 
 def pdf():
-    """Print every page of the built book and put them together."""
+    """Print the built book as one document with contents, page numbers, outline and links within; so the reference."""
     from playwright.sync_api import sync_playwright
-    from pypdf import PdfWriter
-    from tqdm import tqdm
 
-    names, writers = pages(yaml.safe_load((ROOT / "book/_toc.yml").read_text())), {}
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    with sync_playwright() as playwright, tempfile.TemporaryDirectory() as scratch:
-        page = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]).new_page(color_scheme="light")
-        page.set_default_timeout(300_000)
-        for number, name in enumerate(tqdm(names, unit="page")):
-            page.goto(SITE.joinpath(name).with_suffix(".html").as_uri())
-            page.evaluate("window.MathJax?.startup?.promise")
-            page.evaluate(FOR_PAPER)
-            page.wait_for_function("[...document.images].every(i => i.complete)")
-            page.pdf(path=f"{scratch}/{number}.pdf", format="A4", scale=0.7, margin=MARGIN, print_background=True)
-            writer = writers.setdefault(document(name), PdfWriter())
-            writer.append(f"{scratch}/{number}.pdf", outline_item=page.title().split(" — ")[0])
     DIST.mkdir(exist_ok=True)
-    for file, writer in writers.items():
-        writer.write(file)
-        print(file)
+    names = [str(Path(name).with_suffix("")) for name in pages(yaml.safe_load((ROOT / "book/_toc.yml").read_text()))]
+    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    assert path and (SITE / "intro.html").exists(), (
+        "needs the built book (make book) and Chromium (apt install chromium)"
+    )
+    with sync_playwright() as playwright:
+        page = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]).new_page(color_scheme="light")
+        page.set_default_timeout(600_000)
+        for file in dict.fromkeys(map(document, names)):
+            print_book(page, [name for name in names if document(name) == file], file)
+            print(file)
+
+
+def print_book(page, names, file):
+    """Print some pages of the site into one file."""
+    folder = (SITE / names[0]).parent
+    keys = [Path(name).name for name in names]
+    parts = [opened(page, SITE / f"{name}.html", keys) for name in names]
+    sheets = "".join(f'<link rel="stylesheet" href="{sheet}">' for sheet in parts[0]["sheets"])
+    styles = "".join(f"<style>{style}</style>" for style in dict.fromkeys(s for part in parts for s in part["styles"]))
+
+    def printed(body, where, **how):
+        sheet = folder / "_print.html"
+        head = f'<meta charset="utf-8"><title>{TITLE}</title>{sheets}{styles}<style>{SHEET}</style>'
+        sheet.write_text(
+            f'<html data-theme="light"><head>{head}</head><body><main>{body}</main></body></html>', "utf-8"
+        )
+        page.goto(sheet.as_uri())
+        page.wait_for_function("[...document.images].every(i => i.complete)")
+        page.pdf(path=where, format="A4", scale=0.85, margin=MARGIN, print_background=True, **how)
+        sheet.unlink()
+
+    with tempfile.TemporaryDirectory() as scratch:
+        front, body = f"{scratch}/front.pdf", f"{scratch}/body.pdf"
+        numbered = {"display_header_footer": True, "header_template": "<span></span>", "footer_template": FOOTER}
+        links = "".join(f'<a href="#{key}"></a>' for key in keys)  # what is linked has a place that can be asked for
+        printed("".join(part["html"] for part in parts) + links, body, **numbered)
+        printed(first_pages(keys, parts, places(body)), front)
+        bound(front, body, file, list(zip(keys, (part["heading"] for part in parts), strict=True)))
+
+
+def opened(page, path, keys):
+    """Open one page of the site, and take it as a part of the book."""
+    page.goto(path.as_uri())
+    page.evaluate("window.MathJax?.startup?.promise")
+    return page.evaluate(PART, [path.stem, keys])
+
+
+def places(body):
+    """Return the page, from 0, of every place in a printed file that a link leads to."""
+    from pypdf import PdfReader
+
+    reader = PdfReader(body)
+    found = {
+        name.removeprefix("/"): reader.get_destination_page_number(at) for name, at in reader.named_destinations.items()
+    }
+    return {name: number for name, number in found.items() if number is not None}
+
+
+def first_pages(keys, parts, numbers):
+    """Title page and contents; their links are made ones within the book when it is bound."""
+    citation = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    by = ", ".join(author["name"] for author in citation["authors"])
+    title = (
+        f'<div class="front"><h1>{TITLE}</h1><p>{by}</p><p>Edition {VERSION}</p><p>Text CC BY 4.0, code MIT</p></div>'
+    )
+    lines = "".join(
+        f'<li class="{"below" if "-" in key else ""}"><a href="{WITHIN}{numbers.get(key, 0)}">'
+        f"{html.escape(part['heading'])}</a><span>{numbers.get(key, 0) + 1}</span></li>"
+        for key, part in zip(keys, parts, strict=True)
+    )
+    return f'{title}<h1>Contents</h1><ul class="contents">{lines}</ul>'
+
+
+def bound(front, body, file, headings):
+    """Put the first pages before the book, let the contents lead into it, and give it an outline."""
+    from pypdf import PdfReader, PdfWriter
+    from pypdf.annotations import Link
+    from pypdf.generic import Fit
+
+    writer = PdfWriter(clone_from=body)
+    first = PdfReader(front)
+    for number, sheet in enumerate(first.pages):
+        wanted = [
+            (note["/Rect"], note["/A"]["/URI"])
+            for note in map(lambda n: n.get_object(), sheet.pop("/Annots", []))
+            if "/A" in note
+        ]
+        writer.insert_page(sheet, number)
+        for rect, address in wanted:
+            target = int(address.removeprefix(WITHIN)) + len(first.pages)
+            writer.add_annotation(number, Link(rect=[float(x) for x in rect], target_page_index=target, fit=Fit.fit()))
+    chapter, numbers = None, places(body)
+    for key, heading in headings:
+        below = chapter if "-" in key else None
+        item = writer.add_outline_item(heading, numbers.get(key, 0) + len(first.pages), parent=below)
+        chapter = chapter if below else item
+    writer.write(file)
 
 
 def named_figures(notebook):

@@ -3,6 +3,7 @@
 import ast
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
@@ -15,10 +16,11 @@ import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
 CONFIG = yaml.safe_load((ROOT / "_config.yml").read_text())
+ADDRESSES = runpy.run_path(str(ROOT / "scripts" / "addresses.py"))
 KEPT = "https://github.com/somebody/a-book"
 READ = "https://a-book.example/"
 PAGES = {
-    "intro.md": "# A book\n\nIt has one chapter.\n\n## How to cite\n\nAs you like.",
+    "intro.md": "# A book\n\nIt has one chapter, of {{ printed }} claims.\n\n## How to cite\n\nAs you like.",
     "ch1.md": "the source of a notebook",
     "more.md": "# More\n\n| a | table |\n|---|---|\n| 1 | 2 |",
     "references.bib": "",
@@ -79,9 +81,18 @@ def test_the_head_of_a_page_says_what_it_is(kept):
     assert len(said["description"]) < 400  # 200 characters, some of them written as &lt;
     assert said["citation_author"] == CONFIG["author"] and said["citation_publication_date"] == CONFIG["copyright"]
     assert said["og:url"] == said["citation_public_url"] == READ + "ch1.html"
-    assert head(kept["intro"])["description"] == "It has one chapter."
+    assert head(kept["intro"])["description"].startswith("It has one chapter, of ")
     assert head(kept["more"])["description"] == "More", "a table's first cell says nothing"
     assert "og:title" not in head(kept["search"])
+
+
+def test_every_page_is_signed_from_one_place(kept):
+    said = yaml.safe_load((ROOT / "CITATION.cff").read_text())
+    for page in ("intro", "ch1", "more"):
+        [line] = re.findall(r'<p class="byline">(.*?)</p>', kept[page])
+        assert said["authors"][0]["name"] in line and f"edition {said['version']}, " in line and "CC BY 4.0" in line
+        assert "#how-to-cite" in line and 'class="minutes"' not in kept[page]
+    assert f"of {ADDRESSES['counts']()['printed']} claims" in kept["intro"]
 
 
 @pytest.mark.thorough

@@ -140,6 +140,10 @@ def test_damaged_file_is_reported_and_computed_again(call, tmp_path):
         (["fast", "--grid", "full", "--workers", 10_000], "workers = 10000 is out of range; allowed: whole numbers"),
         (["fast", "--grid", "full", "--workers", 0], "workers = 0 is out of range"),
         (["rug-grid", "--device", "cuda:77"], "device = 'cuda:77' is not on this machine; allowed: auto, cpu"),
+        (
+            ["field-frozen", "--device", "cuda"],
+            "device = 'cuda' does not serve run field-frozen, which computes in numpy",
+        ),
         (["rug-grid", "--workers", 1, "--dask", "tcp://127.0.0.1:1"], "--workers and --dask exclude each other"),
         (["rug-grid", "--dask", "nonsense"], "dask = 'nonsense' does not answer: missing port number"),
         (

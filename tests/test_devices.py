@@ -8,7 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from superposition.devices import resolve_device, torch
+from superposition import devices
+from superposition.devices import accelerator, resolve_device, torch
 
 PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
 BLOCKED = """
@@ -66,6 +67,40 @@ def test_devices_of_other_machines(monkeypatch, cards, names):
     for missing in {"cuda", "cuda:1", "cuda:2"} - set(names):
         with pytest.raises(ValueError, match="is not on this machine"):
             resolve_device(missing)
+
+
+def machine_with(monkeypatch, kind, *, float64, cards=2):
+    """Let torch say that this machine has accelerators of a kind."""
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: torch.device(kind))
+    monkeypatch.setattr(torch.accelerator, "device_count", lambda: cards)
+    monkeypatch.setattr(devices, "has_float64", lambda device: float64 or device.type == "cpu")
+
+
+@pytest.mark.parametrize("resolve", [accelerator, resolve_device])
+def test_an_accelerator_that_is_not_cuda_goes_by_torchs_name(monkeypatch, resolve):
+    machine_with(monkeypatch, "xpu", float64=True)
+    found = {name: str(resolve(name)) for name in ("auto", "xpu", "xpu:1", "cpu")}
+    assert found == {"auto": "xpu:0", "xpu": "xpu:0", "xpu:1": "xpu:1", "cpu": "cpu"}
+    with pytest.raises(ValueError, match="'cuda' is not on this machine; allowed: auto, cpu, xpu:0, xpu:1, xpu$"):
+        resolve("cuda")
+
+
+def test_a_device_without_float64_is_never_taken_unasked_and_refused_where_sums_need_it(monkeypatch):
+    machine_with(monkeypatch, "mps", float64=False, cards=1)
+    assert str(accelerator("mps")) == "mps:0"
+    assert str(accelerator("auto")) == str(resolve_device("auto")) == "cpu"
+    with pytest.raises(ValueError, match="device = 'mps' has no float64, which this needs; allowed: cpu, or rug.train"):
+        resolve_device("mps")
+
+
+def test_float64_is_asked_of_the_device(monkeypatch):
+    assert devices.has_float64(torch.device("cpu"))
+
+    def refuses(*_, **__):
+        raise TypeError("Cannot convert a MPS Tensor to float64 dtype")
+
+    monkeypatch.setattr(torch, "ones", refuses)
+    assert not devices.has_float64(torch.device("cpu"))
 
 
 @pytest.mark.parametrize("device", ["gpu", "cuda:99", None, ["cpu"], 0])

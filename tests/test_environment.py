@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -129,3 +130,13 @@ def test_plain_command_is_the_test(arguments, in_one_process, marks):
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     number, dist, chosen = done.stdout.strip().split(";")
     assert (number == "0", dist == "no", chosen) == (in_one_process, in_one_process, marks)
+
+
+def test_jupyter_book_2_is_refused_in_a_sentence():
+    """It cannot build this book, and would end with exit code 0 and no page."""
+    [plugin] = yaml.safe_load((ROOT / "myst.yml").read_text())["project"]["plugins"]
+    node = shutil.which("node")
+    if node is None:
+        pytest.skip("no node")
+    done = subprocess.run([node, ROOT / plugin], capture_output=True, text=True)
+    assert done.returncode == 1 and "jupyter-book<2" in done.stderr

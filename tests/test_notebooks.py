@@ -75,6 +75,19 @@ def test_saving_changes_nothing(text, monkeypatch):
 
 
 @chapters
+def test_plus_minus_is_one_standard_error(text):
+    """As the front page says; the scatter of single runs has another name."""
+    lines = text.read_text(encoding="utf-8").splitlines()
+    scatter = [
+        line
+        for line in lines
+        if re.search(r"± (is )?the standard deviation|mean\(\), [\w\[\]\"]+\.std\(ddof=1\)\)", line)
+    ]
+    scatter += [line for line in lines if re.search(r"± ?\{[\w\[\]\"]+\.std\(ddof=1\)(?! /)", line)]
+    assert scatter == [], "± is a standard error: the standard deviation over the root of the number of runs"
+
+
+@chapters
 def test_jupyterlab_folds_what_the_book_folds(text):
     book = [bool({"hide-input", "hide-cell"} & set(cell.metadata.get("tags", []))) for cell in code(text)]
     assert [cell.metadata.get("jupyter", {}).get("source_hidden", False) for cell in code(text)] == book, REFRESH

@@ -65,3 +65,11 @@ def test_a_package_without_a_table_is_noticed(tmp_path, package, top):
     table = f"{top}superposition/data/rug-grid.csv"
     missing = TAKE_AWAY["missing_tables"](packed(tmp_path / package, table))
     assert table not in missing and table.replace("grid", "sizes") in missing
+
+
+def test_contents_lead_to_the_pages_that_chapters_begin_on():
+    parts = [{"heading": "1. Noise & more"}, {"heading": "A page of it"}]
+    front = TAKE_AWAY["first_pages"](["ch1", "ch1-more"], parts, {"ch1": 0, "ch1-more": 41})
+    lines = re.findall(r'<li class="(.*?)"><a href=".*?/(\d+)">(.*?)</a><span>(\d+)</span></li>', front)
+    assert lines == [("", "0", "1. Noise &amp; more", "1"), ("below", "41", "A page of it", "42")]
+    assert f"Edition {TAKE_AWAY['VERSION']}" in front

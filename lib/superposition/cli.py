@@ -85,7 +85,9 @@ def show(name):
 @runs_group.command()
 @NAME
 @GRID
-@click.option("--device", default="auto", show_default=True, help="auto, cpu, or cuda where there is one.")
+@click.option(
+    "--device", default="auto", show_default=True, help="auto, cpu, or an accelerator of this machine, as cuda:1."
+)
 @click.option("--workers", type=WHOLE, metavar="N", help="Processes of this machine; by default one per core.")
 @click.option("--dask", metavar="ADDRESS", help="A scheduler of Dask that you trust, instead of this machine.")
 @RESULTS
@@ -100,10 +102,16 @@ def start(name, grid, device, workers, dask, results):
         found = runs.status(run, grid, folder)
         for point, reason in found.damaged.items():
             _say(f"damaged, computed again: {point}: {reason}", err=True)
-        if device != "auto" and dask is None:
-            from superposition.devices import resolve_device
+        if not run.takes_device and device not in ("auto", "cpu"):
+            raise ValueError(
+                f"device = {device!r} does not serve run {run.name}, which computes in numpy; allowed: cpu"
+            )
+        if run.takes_device and dask is None:
+            from superposition.devices import accelerator
 
-            resolve_device(device)
+            on = accelerator(device)
+            if device == "auto" and on.type != "cpu":
+                _say(f"device: auto is {on} here", err=True)
         outcome = _swept(run, grid, folder, device, workers, dask)
     _report(run, grid, folder, outcome)
 

@@ -20,7 +20,19 @@ def _refuse_others(value):
     return value
 
 
-Count = Annotated[int, BeforeValidator(_refuse_others)]
+def _whole(value):
+    """A text such as 1e4, which YAML leaves a text, as the whole number that it is."""
+    if isinstance(_refuse_others(value), str):
+        try:
+            number = float(value)
+        except ValueError:
+            return value
+        return int(number) if number.is_integer() and abs(number) < EXACT else value
+    return value
+
+
+EXACT = 2.0**53  # below, a double holds every whole number
+Count = Annotated[int, BeforeValidator(_whole)]
 Real = Annotated[float, BeforeValidator(_refuse_others), Field(allow_inf_nan=False)]
 
 Features = Annotated[Count, Field(ge=2, le=MOST_FEATURES)]

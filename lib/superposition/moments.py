@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 LARGEST = 1e75  # of means and standard deviations: their cubes are still finite
 LEAST = 1e-30  # slope or standard deviation of a ramp: its inverse powers are finite
+SERIES = 0.1  # slopes below this share of s have a series
 REACH = 13.0  # standard deviations beyond which the normal density is below 1e-36
 
 
@@ -113,11 +114,17 @@ def moment_tail(k: int, m: np.ndarray, s: np.ndarray, z: np.ndarray) -> np.ndarr
     return product
 
 
-def _resolved(j: int, k: int, slope: Any, s: Any) -> None:
-    """Refuse moments of a ramp that are beyond the closed forms, and a ramp that is a point."""
+def _resolved(j: int, k: int, m: Any, slope: Any, s: Any) -> None:
+    """Refuse moments of a ramp that are beyond the closed forms, a ramp that is a point, and one too flat for m."""
     checks.whole("j", j, 0, 2 - k)
-    if np.any(np.maximum(np.abs(slope), s) < LEAST):
+    size = np.abs(slope)
+    if np.any(np.maximum(size, s) < LEAST):
         raise ValueError(f"slope = {checks.shown(slope)} is out of range; allowed: slope or s from 1e-30 on in size")
+    most = 10.0 ** (4 - j)  # by parts j + 1 times, each loses a factor m / slope: 1e-9 is left
+    if np.any((size >= SERIES * s) & (np.asarray(m) > most * size)):
+        raise ValueError(
+            f"m = {checks.shown(m)} is out of range; allowed: up to {most:g} times the slope, or s above it"
+        )
 
 
 @checked(
@@ -137,7 +144,8 @@ def ramp_moment(j: int, k: int, m: ArrayLike, slope: ArrayLike, s: ArrayLike) ->
     j, k : int
         Powers with j + k up to 2; k as in `moment`.
     m, slope, s : array_like
-        Mean at u = 0, its slope, and the standard deviation, up to 1e75 in size; slope and s are not both 0.
+        Mean at u = 0, its slope, and the standard deviation, up to 1e75 in size; slope and s are not both 0. Where
+        the slope is 0.1 s or more, m is at most 10^(4 - j) times the slope.
 
     Notes
     -----

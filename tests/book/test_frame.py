@@ -4,6 +4,7 @@ import json
 import re
 from dataclasses import asdict
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from superposition.book import frame, rows
@@ -76,6 +77,9 @@ def test_where_tables_come_from_is_a_footnote_of_the_nearest_figure():
     note = '<details class="origin"><summary>Data: noise-rate (7 points)</summary>'
     assert order(shown) == ["draw", note, ORIGIN, "</details>", "say", "Then."]
     assert shown[4]["outputs"][0]["data"]["text/markdown"] == "So."
+    two = code("say", says=ORIGIN)
+    two["outputs"] += code("more", says="A table.")["outputs"]
+    assert [one["data"]["text/markdown"] for one in frame.framed([page[0], two])[-1]["outputs"]] == ["A table."]
     old = frame.framed([page[0], code("say", says=ORIGIN + " **Not current:** older.")])
     assert "(7 points), not current</summary>" in old[1]["source"] and old[-1]["outputs"] == []
 
@@ -114,3 +118,10 @@ def test_powers_of_ten_are_set_in_words_and_not_in_programs():
     said = "At 1e-06 by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
     shown = frame.framed([code("say", says=said)])[0]["outputs"][0]["data"]["text/markdown"]
     assert shown == "At 10⁻⁶ by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
+
+
+def test_the_text_of_a_page_alone_is_refused():
+    app = SimpleNamespace(env=SimpleNamespace(doc2path=lambda page: f"book/{page}.md"))
+    with pytest.raises(ValueError, match=r"book/ch4.md is the text of a page.*; build book/ch4.ipynb"):
+        frame._frame(app, "ch4", [(BOOK / "ch4.md").read_text(encoding="utf-8")])
+    frame._frame(app, "glossary", [(BOOK / "glossary.md").read_text(encoding="utf-8")])

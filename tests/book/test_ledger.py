@@ -180,3 +180,15 @@ def test_every_reason_for_a_coarse_check_is_still_needed():
     rows = [row for path in CHAPTERS.values() for row in ledger.records(path)]
     coarse = {row.id for row in rows if row.resolution is not None and row.resolution > NEEDS_REASON}
     assert {claim.id for claim in declarations.declared().values() if claim.coarse} == coarse
+
+
+def test_a_figure_of_the_rug_is_not_reproduced_only_where_the_text_s_own_rule_was_followed():
+    named = {
+        name for name, one in declarations.declared().items() if name[:4] == "rug." and one.verdict == "not reproduced"
+    }
+    labels = {name: "" for name in named}
+    for notebook in CHAPTERS.values():
+        for row in ledger.records(notebook):
+            if row.id in named:
+                labels[row.id] += row.label
+    assert [name for name, said in labels.items() if "text's rule" not in said] == []

@@ -13,9 +13,6 @@ BOOK = Path(__file__).resolve().parents[2] / "book"
 GLOSSARY = (BOOK / "glossary.md").read_text(encoding="utf-8")
 CELLS = [line.strip("| ").split(" | ") for line in GLOSSARY.splitlines() if line.startswith("| $")]
 ROWS = [(re.findall(r"\$([^$]+)\$", cells[0]), set(map(int, re.findall(r"\d+", cells[1])))) for cells in CELLS]
-PAGES = sorted(BOOK.glob("ch*.md"))
-# In a proof, an exercise or a program a letter may be taken for a moment.
-FOLD = re.compile(r"^(`{3,}|:{3,})\{(code-cell|dropdown|exercise|solution).*?^\1\s*$", re.DOTALL | re.MULTILINE)
 
 PAGE = r"""
 Symbols
@@ -122,24 +119,6 @@ def test_no_letter_of_the_glossary_has_two_meanings_in_a_chapter():
     assert len(ROWS) > 50 and all(chapters for _, chapters in ROWS)
     meanings = [(name, chapter) for names, chapters in ROWS for name in names for chapter in chapters]
     assert sorted(meanings) == sorted(set(meanings))
-
-
-def letters(text):
-    """The letters that stand in a formula of their own, outside of folds."""
-    return set(re.findall(r"(?<!\$)\$(\\?[a-zA-Z]+)\$(?!\$)", FOLD.sub("", text)))
-
-
-def test_letters_of_their_own_are_found_and_those_in_folds_are_not():
-    text = "Let $m$, $\\Lambda$ be, $m_1 = 0$, $$x$$\n\n````{dropdown} Proof\n```{math}\nx\n```\nOf $p$.\n````\nSo $y$."
-    assert letters(text) == {"m", r"\Lambda", "y"}
-
-
-@pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_letters_of_the_glossary_have_a_row_for_each_chapter_that_uses_them(page):
-    chapter = int(re.match(r"ch(\d+)", page.stem)[1])
-    known = {name for names, _ in ROWS for name in names}
-    here = {name for names, chapters in ROWS if chapter in chapters for name in names}
-    assert letters(page.read_text(encoding="utf-8")) & known <= here
 
 
 def test_every_word_that_pages_need_is_there():

@@ -63,7 +63,8 @@ def test_the_cell_holds_the_defaults_of_the_model():
 
 
 def test_what_is_accepted():
-    assert check(ns=1e3).ns == 1000 and check(ns="4096").ns == 4096
+    assert check(ns=1e3).ns == 1000 and check(ns="4096").ns == check(ns="4.096e3").ns == 4096  # YAML leaves 1e4 a text
+    assert check(ratios="[0.1, 0.2]").ratios == check(ratios=" (0.1, 0.2) ").ratios == (0.1, 0.2)
     assert check(ratios=0.2).ratios == check(ratios=[0.2]).ratios == check(ratios="0.2,").ratios == (0.2,)
     assert check(ns=10, ratios="0.5, 0.01, 0.04").nds == [1, 5]  # nd of 0.1 and 0.4 become 1, once
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults
@@ -100,6 +101,8 @@ ODD = (None, [[0.1, 0.2]], {"r": 0.1}, np.array([0.1, 0.2]), 0.1j, True, [True],
         ({"ns": True}, "ns = True is not allowed"),
         ({"ns": 1}, "ns = 1 is not allowed; allowed: whole numbers from 2 to 16384"),
         ({"ratios": []}, r"ratios = \[\] is not allowed; allowed: at least one number above 0 and up to 1"),
+        ({"ratios": "[0.1, [0.2]]"}, r"ratios = '\[0.1, \[0.2\]\]' is not allowed"),
+        ({"ns": "1.5e0"}, "ns = '1.5e0' is not allowed"),
         ({"ratios": "0.1; 0.2"}, "ratios = '0.1; 0.2' is not allowed"),
         ({"ratios": "0, 0.2"}, "ratios = '0, 0.2' is not allowed"),
         ({"steps": 0}, "steps = 0 is not allowed; allowed: whole numbers from 1"),

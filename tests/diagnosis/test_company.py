@@ -48,7 +48,12 @@ def test_company_is_measured_and_said_in_words():
     assert together.company.overlap == pytest.approx(1, abs=1e-6) and together.company.interference > 1.5
     assert together.company.carried > 1 and abs(alone.company.carried) < 0.1
     assert alone.company.interference == pytest.approx(1, abs=0.02)
+    # the mean field with company knows it, independence does not; the limits are its error on another seed, times five
+    assert together.company.field == pytest.approx(together.loss, rel=0.05)
+    assert together.company.apart.mean > 1.3 * together.loss
+    assert alone.company.field == pytest.approx(alone.loss, rel=0.06)
     text = str(together)
+    assert f"{together.company.field:.4g}" in text
     assert f"{together.company.interference:.3g} times the interference of independent features" in text
     assert "features that fire together overlap by +1" in text and "on 20000 given vectors" in text.splitlines()[0]
     assert "features taken to be independent" in str(superposition.diagnose(rug(), p=P, samples=500)).splitlines()[0]

@@ -73,13 +73,14 @@ POINTS = {
     "field-others": each("kind", "biases", "cross-entropy", "readout", slower=2.0, lr=0.5),
     "field-biased": each("kind", "neither", "output", "held", "hidden", "both", "pixel", samples=100, n=20),
     "rug-sizes": each("protocol", "recipe", "text", steps=60),
-    "rug-figure3": each("protocol", "unstopped", steps=60),
     "rug-crystal-plain": each("start", "swept", "fans", steps=6),
     "rug-crystal-dense": each("start", "plain", "levels", "sparse", "rare first", "shaken", steps=6),
     "field-one": [{"n": 20, "steps": 30, "batch": 50, "samples": 100}],
     "field-many": [{"n": 20, "steps": 30, "batch": 50, "samples": 100}],
     "field-branches": [{"n": 16, "K": 2, "steps": 30, "batch": 50, "samples": 100}],
     "dictionary-prices": [{}],
+    "dictionary-schedules": each("kind", "relu", "topk", "jumprelu", first=0.5),
+    "dictionary-company": [{"common": 0.3}],
     "rug-recipe": each("protocol", "recipe", "earlier"),
     "rug-edge": [{}],
     "field-where": [{"batch": 50, "scale": 0.5}],
@@ -105,6 +106,9 @@ POINTS = {
     "field-hundred": each("activation", "relu", "sigmoid", "tanh", bias=0.2, scale=0.7),
     "field-pulses": each("version", "raw", "signed", K=2),
     "field-frozen": [{}],
+    "rug-device": each("draws", "device", "host", steps=60),
+    "real-windows": each("vectors", "dealt", "random", window=8),
+    "real-latents": [{"steps": 40}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 

@@ -89,6 +89,9 @@ def afforded(**call):
     return rug.affordable_steps(**call)[0]
 
 
+CALLS += [(rug.step_cost, {"ns": 8, "nd": 3, "batch": 4})]
+
+
 def trainings():
     """Calls that need torch."""
     import torch
@@ -103,6 +106,18 @@ def trainings():
         (rug.training_settings, {**how, **where, **chosen}),
         (rug.train_autoencoder, {**how, **where, **chosen, "eval_samples": 8, "gradients": "exact", "progress": print}),
         (rug.train_as_published, {**SIZE, "p": 0.2, "epochs": 1, **where, "progress": print}),
+        (
+            rug.train_on_device,
+            {
+                **how,
+                **where,
+                "protocol": "recipe",
+                "products": "float32",
+                "captured": False,
+                "eval_samples": 8,
+                "progress": print,
+            },
+        ),
         (rug.train_meanfield, {**SIZE, "p": 0.2, "steps": 2, "lr": 0.01, **where, "progress": print}),
         (rug.train_meanfield_on_samples, {"settings": settings, "progress": print}),
         (

@@ -5,6 +5,8 @@ from dataclasses import FrozenInstanceError, fields
 import pytest
 from fast_runs import FAST
 from pydantic import ValidationError
+from superposition import runs
+from superposition.runs.point import computed
 
 
 def test_a_point_names_its_fields():
@@ -23,3 +25,9 @@ def test_a_run_takes_no_change():
     for field in fields(FAST):
         with pytest.raises(FrozenInstanceError):
             setattr(FAST, field.name, None)
+
+
+def test_a_run_uses_the_device_that_it_takes_or_has_none():
+    assert runs.find("rug-grid").takes_device and not runs.find("field-frozen").takes_device
+    assert computed(lambda *, x: {"value": x}, {"x": 2}, "cuda:9") == {"value": 2}
+    assert computed(lambda *, x, device: {"value": device}, {"x": 2}, "cuda:9") == {"value": "cuda:9"}

@@ -42,6 +42,16 @@ def test_best_scale_of_a_pentagon():
     assert with_p[2] == pytest.approx(features.variance(0.1), rel=1e-8)  # the dropped one predicts its mean
 
 
+def test_random_starts_do_not_beat_the_triangle_of_dense_features():
+    triangle = toy.best_scale(toy.simplex(2), 1.0, 0.7)[2]
+    assert toy.minimise(3, 2, 1.0, 0.7, starts=3, seed=11).loss > triangle * (1 - 1e-9)
+
+
+def test_random_starts_do_not_put_unequal_features_that_are_always_on_into_superposition():
+    """Dropping the less important of two, at a loss of its variance, is not beaten."""
+    assert toy.minimise(2, 1, [1.0, 0.985], 1.0, starts=4, seed=5).loss > 0.985 / 12 * (1 - 1e-9)
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [

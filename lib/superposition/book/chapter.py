@@ -1,5 +1,6 @@
 """What the parameters of every chapter have in common: types that several use, no unknown names, no changes."""
 
+import re
 from typing import Annotated, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
@@ -7,8 +8,12 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 from superposition import checks
 from superposition.inputs import Ratio, Real
 
+LIST = re.compile(r"\s*(\[[^][]*\]|\([^()]*\))\s*")
+
 
 def _numbers(value):
+    if isinstance(value, str) and LIST.fullmatch(value):  # as Python writes it: papermill -p sparsities "[0, 0.9]"
+        value = value.strip()[1:-1]
     parts = value.split(",") if isinstance(value, str) else value if isinstance(value, (list, tuple)) else [value]
     if not all(isinstance(part, (str, int, float)) and not isinstance(part, bool) for part in parts):
         raise ValueError("not a list of numbers")

@@ -56,9 +56,10 @@ class Claim:
 
     ``whose`` says who states it: the text prints it or asks it, and has a ``quote``; we complete what the text leaves
     open; or it is ours, and has a ``status``. ``code`` names the function that computes it, "module:function"; a
-    definition that no function computes has a ``symbol`` instead. ``coarse`` is the reason why its checks are no
-    sharper than a tenth, where they are not. ``finding`` says in words what its checks found, without the number, which
-    a page puts after it. ``attack`` is there if the sentence is `sweeping`.
+    definition that no function computes has a ``symbol`` instead. ``proof`` is the label of the theorem that states a
+    claim that is proved. ``coarse`` is the reason why its checks are no sharper than a tenth, where they are not.
+    ``finding`` says in words what its checks found, without the number, which a page puts after it. ``attack`` is there
+    if the sentence is `sweeping`.
     """
 
     id: str
@@ -73,6 +74,7 @@ class Claim:
     right: str = ""
     code: str = ""
     symbol: str = ""
+    proof: str = ""
     coarse: str = ""
     finding: str = ""
     attack: Attack | None = None
@@ -161,6 +163,8 @@ def _check_whose(claim):
         checks.one_of(f"status of {claim.id}", claim.status, STATUSES)
     elif claim.status:
         raise ValueError(f"status of {claim.id} = {claim.status!r}; allowed: none, it is not ours")
+    if bool(claim.proof) != (claim.status == "proved"):
+        raise ValueError(f"proof of {claim.id} = {claim.proof!r}; allowed: the label of a theorem if proved, else none")
 
 
 def _attack(name, entry):

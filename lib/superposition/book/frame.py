@@ -21,7 +21,7 @@ from superposition.book.declarations import declared
 Cell = dict[str, Any]
 
 NUMBER = "**The number"
-TABLE = re.compile(r"Table `([\w-]+)`: (\d+) points, ")  # how a stored table says where it comes from
+TABLE = re.compile(r" ?Table `([\w-]+)`: (\d+) points, .*")  # how a stored table says where it comes from
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
 SLIDER_SCRIPT = re.compile(r"sliders/(\w+)\.js")
 SHARED = ("theory", "drawing")  # by all sliders
@@ -66,7 +66,10 @@ def _texts(cells):
 
 
 def _frame(app: Any, page: str, source: list[str]) -> None:
-    if str(app.env.doc2path(page)).endswith(".ipynb"):
+    path = str(app.env.doc2path(page))
+    if not path.endswith(".ipynb") and source[0].startswith("---\njupytext:"):
+        raise ValueError(f"{path} is the text of a page, without its outputs and pictures; build {path[:-3]}.ipynb")
+    if path.endswith(".ipynb"):
         notebook = json.loads(source[0])
         # What the frame puts between cells has no id of its own, and the format asks for one.
         notebook["cells"] = [{"id": f"frame-{i}"} | cell for i, cell in enumerate(framed(notebook["cells"]))]
@@ -112,7 +115,7 @@ def _first_screen(cells):
 
 
 def _quiet(cell):
-    """A cell without the lines that a page says of itself where it runs, as the book sets captions; powers of ten set."""
+    """A cell without the lines that a page says of itself where it runs, with powers of ten set."""
     if cell["cell_type"] != "code":
         return cell
     outputs = [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]
@@ -165,9 +168,8 @@ def _without_origin(cell):
     found, outputs = [], []
     for output in cell.get("outputs", []):
         text = _markdown_of(output)
-        paragraphs = text.split("\n\n")
-        origins = [paragraph for paragraph in paragraphs if TABLE.match(paragraph)]
-        others = "\n\n".join(paragraph for paragraph in paragraphs if not TABLE.match(paragraph))
+        origins = [match[0].strip() for match in TABLE.finditer(text)]
+        others = "\n\n".join(filter(str.strip, TABLE.sub("", text).split("\n\n")))
         found += origins
         if not origins:
             outputs.append(output)
@@ -221,7 +223,7 @@ def _kind(cell):
         return f"figure: {_mystnb(cell).get('image', {}).get('alt', '')[:80]}"
     if any(_rows(cell)):
         return "check"
-    return "table" if "\n| -" in _says(cell) else "text" if _says(cell) else "page"
+    return "table" if "\n| -" in _says(cell) else "paragraph" if _says(cell) else "page"
 
 
 def _open_mark(self: Any, node: Any) -> None:

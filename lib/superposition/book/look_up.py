@@ -1,8 +1,8 @@
 """A Sphinx extension for looking things up in place: links say what they lead to, and the glossary what words mean.
 
 Their text is a title, which the page's script shows for the mouse and for the keyboard. Of a symbol or word the first
-one on a page is a link, if ``_look_ups.toml`` beside the pages lists it for this page, where somebody has read it; later
-symbols have the class of the first.
+one on a page is a link, if ``_look_ups.toml`` beside the pages lists it for this page, where somebody has read it;
+later symbols have the class of the first.
 """
 
 from __future__ import annotations

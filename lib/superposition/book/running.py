@@ -73,7 +73,7 @@ def show_captions() -> None:
 
 
 def say_whose(par: Any) -> None:
-    """Print over each output whether it is the book's or follows from a reader's parameters, and that a run is quick."""
+    """Print over each output whether it is the book's or a reader's, and that a run is quick."""
     shell = _shell()
     if shell is None:
         return
@@ -116,7 +116,8 @@ class Marks:
         self.follows, self.shown = self.follow(info.raw_cell), []
         self.shows = _shows(info.raw_cell)
         self.place = _print("", "mark", display_id=True) if self.shows else None
-        self.stdout, sys.stdout = sys.stdout, _Kept(sys.stdout)
+        self.stdout, self.kept = sys.stdout, _Kept(sys.stdout)
+        sys.stdout = self.kept
 
     def note(self, message: Any) -> Any:
         """Keep what a cell displays, and pass the message on."""
@@ -131,8 +132,8 @@ class Marks:
         """Say it, and print the book's number below a reader's own."""
         if self.stdout is None:  # the cell that checks the parameters
             return
-        printed, sys.stdout, self.stdout = "".join(sys.stdout.kept), self.stdout, None
-        outputs = [{"name": "stdout", "text": printed}, *self.shown]
+        sys.stdout, self.stdout = self.stdout, None
+        outputs = [{"name": "stdout", "text": "".join(self.kept.written)}, *self.shown]
         if result.result is not None:
             outputs.append({"data": self.shell.display_formatter.format(result.result)[0]})
         name = name_of(result.info.raw_cell or "")
@@ -181,11 +182,11 @@ class _Kept:
     """A stream that keeps what is written to it."""
 
     def __init__(self, stream: Any):
-        self.stream, self.kept = stream, []
+        self.stream, self.written = stream, []
 
     def write(self, text: str) -> int:
         """Write, and keep it."""
-        self.kept.append(text)
+        self.written.append(text)
         return self.stream.write(text)
 
     def __getattr__(self, name: str) -> Any:

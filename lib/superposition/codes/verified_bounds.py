@@ -39,34 +39,6 @@ def failures(certificate: Certificate) -> list[str]:
     return found
 
 
-def settled(certificate: Certificate) -> Certificate:
-    """The certificate with constants and phi lowered as far as verification asks for."""
-    p, A, phi = certificate.p, certificate.A, certificate.phi
-    steps = [
-        tuple(_lowered(p, cell, 1e-3 * max(float(end), 1e-4)) for cell in step)
-        for step, end in zip(certificate.cells, phi[1:], strict=True)
-    ]
-    for share in (0, 0.004, 0.01, 0.02, 0.04, 0.08):
-        found = certificate._replace(phi=phi - share * (phi + phi[1]), cells=tuple(steps))
-        if all(
-            proves(p, cell, float(A[at]), float(found.phi[at]))
-            for k, step in enumerate(steps)
-            for cell in step
-            for at in (k, k + 1)
-        ):
-            return found
-    return certificate
-
-
-def _lowered(p, cell, step):
-    """A cell with its constant lowered, in up to 20 steps, until the cosines lie below h."""
-    for _ in range(20):
-        if lies_below(p, cell):
-            break
-        cell = cell._replace(c=cell.c - step)
-    return cell
-
-
 @checked(p=ranges.sparse_probability, cell=ranges.instance(Cell))
 def lies_below(p: float, cell: Cell) -> bool:
     """Verify that c + sum mu (1 - cos(theta z - phi)) is at most h / p, less what the gap takes, for all z.

@@ -36,10 +36,10 @@ CONSTANT, FALLING = (
 
 def _schedule(name, value):
     """The first price over the last, from 0 to 1000, and the share of the steps until the last one, in (0, 1]."""
-    first, share = checks.real(name, value, 0, 1000).tolist() if np.shape(value) == (2,) else (0, 0)
-    if not 0 < share <= 1:
+    found = checks.real(name, value, 0, 1000)
+    if found.shape != (2,) or not 0 < found[1] <= 1:
         raise ValueError(f"{name} = {checks.shown(value)}; allowed: a factor from 0 to 1000 and a share in (0, 1]")
-    return first, share
+    return tuple(found.tolist())
 
 
 def _encoded(self, hidden):

@@ -213,7 +213,7 @@ def diagnose(
         linear=yardsticks.linear(population, worth, nd), best=yardsticks.best(population, worth, nd),
         spread=dimensions.spread(weights, heard, relative, loudness[heard]), relative=relative, stands=stands,
         company=None if given is None
-        else company.measured(weights, population, found, seen, again, heard, seed),
+        else company.measured(weights, population, found, seen, again, heard, seed, worth),
         loss_as=None if loss_as is None else checks.one_of("loss_as", loss_as, ("mean", "sum")),
     )  # fmt: skip
 

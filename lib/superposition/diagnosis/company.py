@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
+from superposition.correlated import company_losses
 from superposition.diagnosis import files
 from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.measures import BLOCK, Rows, Simulated
@@ -29,13 +30,15 @@ OVERLAPS = 2048  # features up to which all pairs are counted
 class Company:
     """Features as they come, against the same features each in an order of its own.
 
-    ``apart``, the loss without company; ``interference``, the standard deviation of the interference over that of
+    ``apart``, the loss without company; ``field``, the loss that the mean field with company predicts (None of gated
+    outputs); ``interference``, the standard deviation of the interference over that of
     independent features; ``carried``, how much higher interference is while the own feature is on, in those standard
     deviations; ``overlap``, the mean of W_ij / W_ii over pairs, each weighted by how much more often than by chance the
     two are on together (None of many features, or where none are); ``vectors``, how many there were.
     """
 
     apart: Estimate
+    field: float | None
     interference: float
     carried: float
     overlap: float | None
@@ -43,11 +46,12 @@ class Company:
 
     def __str__(self) -> str:
         """The difference in words."""
+        field = "" if self.field is None else f"; the mean field with company says {self.field:.4g}"
         overlap = "" if self.overlap is None else f"; features that fire together overlap by {self.overlap:+.2g}"
         return (
             f"on your {self.vectors} vectors {self.interference:.3g} times the interference of independent features, "
             f"{self.carried:+.2g} standard deviations of it while the own feature is on{overlap}; of independent "
-            f"features the loss would be {self.apart.mean:.4g} ± {self.apart.se:.2g}"
+            f"features the loss would be {self.apart.mean:.4g} ± {self.apart.se:.2g}{field}"
         )
 
 
@@ -101,7 +105,7 @@ def from_file(name: str, path: str) -> NDArray:
 
 def measured(
     weights: Weights, population: Population, rows: Rows, seen: Simulated, again: Callable[[Population], Simulated],
-    heard: NDArray[np.bool_], seed: int,
+    heard: NDArray[np.bool_], seed: int, worth: NDArray[np.float64] | None,
 ) -> Company:  # fmt: skip
     """What the company of features does; ``again`` simulates another population."""
     X = population.vectors
@@ -110,11 +114,21 @@ def measured(
     alone = np.sqrt(np.maximum(rows.noise[heard], 1e-300))
     return Company(
         apart=again(population.apart(seed)).loss,
+        field=_field(weights, X, worth),
         interference=float(np.sqrt(interference.sum() / max(rows.noise[heard].sum(), 1e-300))),
         carried=float(np.median((seen.pushed - (rows.rows.b_eff - weights.b))[heard] / alone)),
         overlap=_overlap(weights, X, heard) if weights.ns <= OVERLAPS else None,
         vectors=len(X),
     )
+
+
+def _field(weights, X, worth):
+    """Loss by the mean field with company, where ReLU(W x + b) is the forward pass."""
+    if weights.k is not None or weights.threshold is not None:
+        return None
+    code = (np.eye(weights.ns), weights.W) if weights.W_in is None else (weights.W_in, weights.W_out)
+    losses = company_losses(X, *code, weights.b).company
+    return float((losses if worth is None else losses * worth).mean())
 
 
 def _variance(weights, X, rows):

@@ -6,7 +6,6 @@ number of steps grow then decides which loss is the limit.
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 from pydantic import Field
@@ -83,33 +82,13 @@ _COLUMNS = {
 _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 13, 14)}, {"batch": (1024,)}
 _SLOW = {"relative_rate": (0.06,)}
 
-_timed = partial(Run, computes=timed, columns=_COLUMNS, predicted=(theory, over_rug(ratio="loss")))
-_SIZES = ((128, 2000, (10, 11, 12, 13, 14)), (256, 2500, (10, 11)), (512, 3000, (10,)))
-_CELLS = ({"p": (0.01, 0.2), "r": (0.1, 0.2, 0.5)}, {"p": (0.05,), "r": (0.1,)})
-
 RUNS = (
-    _timed(
-        name="rug-clocks",
-        feeds="the steps to the rug and away from it in the cells of p and r that rug-escape lacks",
-        small=({"ns": (32,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
-        full=tuple(
-            {"ns": (ns,), **cell, **_SLOW, **_USUAL, "steps": (steps,), "seed": seeds}
-            for ns, steps, seeds in _SIZES
-            for cell in _CELLS
-        ),
-        hours={"small": 0.001, "full": 0.4},
-    ),
-    _timed(
-        name="rug-clocks-large",
-        feeds="the steps to the rug and away from it at 1024 features; predicted: T(512)^2 / T(256)",
-        small=({"ns": (64,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
-        full=tuple({"ns": (1024,), **cell, **_SLOW, **_USUAL, "steps": (4000,), "seed": (10,)} for cell in _CELLS),
-        hours={"small": 0.001, "full": 0.1},
-        hardware="one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores",
-    ),
-    _timed(
+    Run(
         name="rug-escape",
         feeds="how the steps to the rug and away from it grow with ns, with the batch and with the rate",
+        computes=timed,
+        columns=_COLUMNS,
+        predicted=(theory, over_rug(ratio="loss")),
         small=({"ns": (32, 64), **_PLACE, **_SLOW, **_USUAL, "steps": (200,), "seed": (0,)},),
         full=(
             {"ns": (64, 128, 256, 512), **_PLACE, **_SLOW, **_USUAL, "steps": (2000,), **_FIVE},

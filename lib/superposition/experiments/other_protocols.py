@@ -86,7 +86,6 @@ _by = partial(
 )
 _RECIPE, _TWO = {"protocol": ("recipe",)}, {"p": (0.05,), "r": (0.2, 0.5)}
 _TEXT = {"protocol": ("text",), "steps": (100_000,)}
-_THIRD = {"ns": (512,), "p": (0.045,), "seed": (0,)}
 
 RUNS = (
     _by(
@@ -102,16 +101,5 @@ RUNS = (
             {"ns": (512,), **_TWO, **_TEXT, "r": (0.5,), "seed": (0, 1)},
         ),
         hours={"small": 0.005, "full": 0.05},
-    ),
-    _by(
-        name="rug-figure3",
-        feeds="The Persian Rug, Figure 3: diagonal and bias over ratio, stopping step and protocol",
-        small=({"ns": (64,), "p": (0.045,), "r": (0.2, 0.3), **_RECIPE, "steps": (300,), "seed": (0,)},),
-        full=(
-            {**_THIRD, "r": (0.275, 0.2875, 0.3), **_RECIPE, "steps": (500, 1000, 2000)},
-            {**_THIRD, "r": (0.275,), **_RECIPE, "steps": (700,), "seed": (0, 1, 2)},
-            {**_THIRD, "r": (0.3, 0.35), "protocol": ("unstopped",), "steps": (2000,)},
-        ),
-        hours={"small": 0.005, "full": 0.02},
     ),
 )  # fmt: skip

@@ -252,7 +252,7 @@ def batches(name: str, value: Any) -> Iterator:
 
 
 def device(name: str, value: Any) -> str:
-    """Device of torch: "auto" (CUDA where there is one), "cpu", "cuda" or "cuda:N"."""
+    """Device of the training: "auto", "cpu", or an accelerator that has float64, as "cuda:1"."""
     from superposition.devices import resolve_device
 
     resolve_device(value)

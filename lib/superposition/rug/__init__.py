@@ -8,6 +8,7 @@ Source: The Persian Rug (Cowsik, Dolev and Infanger).
 """
 
 from superposition.rug.bayes import bayes_decoder, bayes_loss
+from superposition.rug.device_training import StepCost, step_cost, train_on_device
 from superposition.rug.gaussian_loss import closed_form_loss
 from superposition.rug.gaussian_training import continue_training, train_meanfield, train_meanfield_on_samples
 from superposition.rug.interference import (
@@ -101,6 +102,7 @@ __all__ = [
     "Optimum",
     "RowStatistics",
     "Rug",
+    "StepCost",
     "absolute_third_moment",
     "affordable_steps",
     "autoencoder_output",
@@ -158,12 +160,14 @@ __all__ = [
     "small_noise_factor",
     "small_noise_threshold",
     "smallest_noise",
+    "step_cost",
     "symmetrised_code",
     "tight_frame",
     "train_as_published",
     "train_autoencoder",
     "train_meanfield",
     "train_meanfield_on_samples",
+    "train_on_device",
     "training_protocol",
     "training_settings",
     "unit_vectors",

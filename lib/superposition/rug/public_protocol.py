@@ -24,7 +24,6 @@ EPOCH = (*(1024,) * 29, 304)  # feature vectors of the batches of an epoch
 EPOCHS = 1500
 EPS = 1e-7
 TEXT_WINDOW, CODE_WINDOW = 100, 200
-BIAS_STARTS = ("uniform", "zero")
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,6 @@ class BothRules:
     nd=ranges.whole(1, checks.MOST_FEATURES),
     p=ranges.one_probability,
     epochs=ranges.whole(1, EPOCHS),
-    bias_start=ranges.one_of(*BIAS_STARTS),
     seed=ranges.whole(0),
     device=device,
     progress=ranges.function,
@@ -55,7 +53,6 @@ def train_as_published(
     p: float,
     *,
     epochs: int = EPOCHS,
-    bias_start: str = "uniform",
     seed: int = 0,
     device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
@@ -68,8 +65,6 @@ def train_as_published(
     ----------
     epochs : int
         Upper limit, each of 30 batches; the code has 1500.
-    bias_start : str
-        "uniform" as in the public code; from "zero" no feature is lost to a bias that starts far below 0.
     progress : callable, optional
         Called as ``progress(done, epochs)`` after each epoch.
 
@@ -91,7 +86,7 @@ def train_as_published(
     settings = Settings(
         ns, nd, p, epochs * len(EPOCH), EPOCH[0], lr, "constant", "code", seed, str(on), start="independent"
     )
-    weights = _start(settings, init_rng, on, bias_start)
+    weights = _start(settings, init_rng, on)
     optimiser = torch.optim.Adam(weights, lr=lr, eps=EPS, fused=True)
     losses, text = torch.zeros(settings.steps, device=on), None
     done, last = 0, False
@@ -110,14 +105,12 @@ def train_as_published(
     return BothRules(text or replace(code, stopped=False), code)
 
 
-def _start(settings, rng, on, bias_start):
-    """Weights as PyTorch starts them, uniform within 1 / sqrt(fan-in), and the bias too, or zero."""
+def _start(settings, rng, on):
+    """Weights and bias as PyTorch starts them, uniform within 1 / sqrt(fan-in)."""
     from superposition.devices import torch
     from superposition.rug.evaluation import initial_weights
 
-    W_in, W_out, zero = initial_weights(settings, rng, on)
-    if bias_start == "zero":
-        return [W_in, W_out, zero]
+    W_in, W_out, _ = initial_weights(settings, rng, on)
     bias = rng.uniform(-1, 1, settings.ns) / np.sqrt(settings.nd)
     return [W_in, W_out, torch.tensor(bias, dtype=torch.float32, device=on, requires_grad=True)]
 

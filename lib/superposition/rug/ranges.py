@@ -171,11 +171,35 @@ def ranks_within(ns: int, nds: list[int]) -> None:
 
 
 def device(name: str, value: Any) -> str:
-    """Device of the training: "auto" (CUDA when present), "cpu", "cuda" or "cuda:N"."""
+    """Device of the training: "auto", "cpu", or an accelerator that has float64, as "cuda:1"."""
     from superposition.devices import resolve_device
 
     resolve_device(value)
     return value
+
+
+def any_device(name: str, value: Any) -> str:
+    """Device of the training: "auto", "cpu", or an accelerator, as "cuda:1" or "mps"; one without float64 will do."""
+    from superposition.devices import accelerator
+
+    accelerator(value)
+    return value
+
+
+def captures(captured: bool | None, device: str) -> None:
+    """Refuse to capture steps on a device that has no graphs."""
+    from superposition.devices import accelerator
+
+    if captured and (on := accelerator(device).type) != "cuda":
+        raise ValueError(f"captured = True needs CUDA, and device is {on}; allowed: False, or None for what it has")
+
+
+def rounds_on(products: str, device: str) -> None:
+    """Refuse products in tf32 on a device that has none."""
+    from superposition.devices import accelerator
+
+    if products == "tf32" and (on := accelerator(device).type) != "cuda":
+        raise ValueError(f"products = 'tf32' needs CUDA, and device is {on}; allowed: float32")
 
 
 def autoencoder(name: str, value: Any) -> Any:

@@ -152,9 +152,9 @@ def drop_loss(kappa: ArrayLike) -> Floats:
     return mu**2 * (3 + mu) / 12
 
 
-@checked(ranges.together("p", "kappa"), p=not_all, kappa=ranges.real(1e-30, LARGEST))
+@checked(ranges.together("p", "kappa"), p=ranges.real(1e-100, 1, open_high=True), kappa=ranges.real(1e-30, LARGEST))
 def loss_in_the_drop(p: ArrayLike, kappa: ArrayLike) -> Floats:
-    """L*/p of the best ReLU at r = kappa p ln(1/p), tested down to p = 1e-100; the broadcast shape.
+    """L*/p of the best ReLU at r = kappa p ln(1/p), for p down to 1e-100; the broadcast shape.
 
     Notes
     -----

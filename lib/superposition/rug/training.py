@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import ArrayLike
 
+    from superposition.devices import torch
+
 SCHEDULES = ("cosine", "constant")
 STOPPING_WINDOW = 100  # batches in a window of the text's stopping rule
 _SETTINGS = {
@@ -137,7 +139,7 @@ def train_autoencoder(
         if progress is not None:
             progress(done, settings.steps)
         if done % STOPPING_WINDOW == 0 or done == settings.steps:
-            _refuse_collapse(history[:done], reconstruction(weights, probe, is_exact), settings)
+            refuse_collapse(history[:done], reconstruction(weights, probe, is_exact), settings)
             stopped = settings.protocol == "text" and _no_longer_falls(history[:done])
         if stopped:
             break
@@ -182,7 +184,8 @@ def affordable_steps(
     >>> affordable_steps(8, [3], seconds=60, steps=10, device="cpu")[0]
     10
     """
-    cost = sum(_step_seconds(ns, nd, p, batch, device) for nd in nds)
+    seconds_of = {nd: _step_seconds(ns, nd, p, batch, device) for nd in dict.fromkeys(nds)}
+    cost = sum(seconds_of[nd] for nd in nds)
     affordable = int(max(1, min(steps, seconds / cost)))
     return affordable, affordable * cost
 
@@ -267,7 +270,8 @@ def _prepared(weights, settings, rng, on, is_exact):
     return weights, optimise.by_autograd(weights, loss)
 
 
-def _refuse_collapse(history, output, settings):
+def refuse_collapse(history: torch.Tensor, output: torch.Tensor, settings: Settings) -> None:
+    """Refuse to go on where the loss is no longer finite, or the mean of some outputs is next to nothing."""
     from superposition.devices import torch
 
     what = None
@@ -289,18 +293,18 @@ def _no_longer_falls(history):
 
 
 def _step_seconds(ns, nd, p, batch, device, steps=4):
-    ticks = []
-    train_autoencoder(
-        ns,
-        nd,
-        p,
-        steps=steps + 2,
-        batch=batch,
-        seed=0,
-        device=device,
-        eval_samples=2,
-        progress=lambda done, total: ticks.append(time.perf_counter()),
-    )
+    """Seconds of a step; the clock is read when the device has done what it was given."""
+    from superposition.devices import accelerator, torch
+
+    ticks, on = [], accelerator(device)
+
+    def tick(done, total):
+        if on.type != "cpu":
+            torch.accelerator.synchronize(on)
+        ticks.append(time.perf_counter())
+
+    how = {"batch": batch, "seed": 0, "device": device, "eval_samples": 2}
+    train_autoencoder(ns, nd, p, steps=steps + 2, progress=tick, **how)
     return (ticks[-1] - ticks[1]) / steps
 
 

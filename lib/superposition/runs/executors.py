@@ -21,7 +21,7 @@ from defprint import fingerprint
 
 from superposition import checks
 from superposition.runs import provenance
-from superposition.runs.point import Point, Run
+from superposition.runs.point import Point, Run, computed
 
 if TYPE_CHECKING:
     from distributed import Client
@@ -100,7 +100,7 @@ def compute(function: str, fields: dict, device: str, expected: str) -> dict:
     module, name = function.split(":")
     call = getattr(import_module(module), name)
     started = time.perf_counter()
-    values = call(**fields, device=device)
+    values = computed(call, fields, device)
     seconds = time.perf_counter() - started
     for column, value in values.items():
         if not isinstance(value, (int, float, str)) or (isinstance(value, float) and not isfinite(value)):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import cache
@@ -37,14 +39,14 @@ BESIDE = ("device", "progress")  # what functions of runs take that is no part o
 class Run:
     """A named run.
 
-    ``feeds`` says which figure or claim it is for; ``computes`` is a function at the top of its module, which takes the
-    fields of a point and ``device`` as keywords and returns a dict of numbers and texts. The annotations of its
-    parameters are the fields of the point: a type with its range and its `Meaning`. Where a field depends on others in
-    a way that no annotation can state, ``checked_point`` is a class for them. ``small`` and ``full`` are grids: tuples
-    of blocks, each a dict from field to values, of which the product is taken. ``hours`` has the expected hours of
-    both. ``columns`` says what each column means that is no field of the point. ``predicted`` are functions of the
-    columns that give further ones: they are called when a table is read, so that sharper theory makes no measurement
-    stale.
+    ``feeds`` says which figure or claim it is for; ``computes`` is a function at the top of its module, which takes
+    the fields of a point, and ``device`` if it can use one, as keywords and returns a dict of numbers and texts.
+    The annotations of its parameters are the fields of the point: a type with its range and its `Meaning`. Where a
+    field depends on others in a way that no annotation can state, ``checked_point`` is a class for them. ``small``
+    and ``full`` are grids: tuples of blocks, each a dict from field to values, of which the product is taken.
+    ``hours`` has the expected hours of both. ``columns`` says what each column means that is no field of the point.
+    ``predicted`` are functions of the columns that give further ones: they are called when a table is read, so that
+    sharper theory makes no measurement stale.
     """
 
     name: str
@@ -64,9 +66,21 @@ class Run:
         return f"{self.computes.__module__}:{self.computes.__name__}"
 
     @property
+    def takes_device(self) -> bool:
+        """Whether the function does anything with its device; the others compute in numpy, on the CPU."""
+        used = ast.walk(ast.parse(inspect.getsource(self.computes)))
+        return any(isinstance(node, ast.Name) and node.id == "device" for node in used)
+
+    @property
     def point(self) -> type[Point]:
         """The class of the points of this run."""
         return self.checked_point or point_of(self.computes)
+
+
+def computed(call: Callable[..., dict], fields: dict, device: str) -> dict:
+    """Compute the values of a point; a function that has no device runs on the CPU in any case."""
+    takes = "device" in inspect.signature(call).parameters
+    return call(**fields, **({"device": device} if takes else {}))
 
 
 @cache

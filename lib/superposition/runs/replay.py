@@ -4,6 +4,7 @@ It is run as a file of its own, with the path of another tree. It therefore reli
 ``superposition.runs.find`` and on the places where the fingerprint has been.
 """
 
+import inspect
 import json
 import sys
 import time
@@ -41,9 +42,10 @@ def _answer(name: str, fields: dict | None, threads: int, side: int = 0) -> dict
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(threads)
     point = run.point(**fields).model_dump(mode="json")
+    where = {"device": "cpu"} if "device" in inspect.signature(call).parameters else {}
     started = time.perf_counter()
     with import_module("superposition.runs.moved").draws(side) if side else nullcontext():
-        values = call(**point, device="cpu")
+        values = call(**point, **where)
     return {"values": values, "seconds": time.perf_counter() - started}
 
 

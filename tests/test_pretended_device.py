@@ -1,0 +1,77 @@
+"""Trainings and runs on a pretended device: the CPU's numbers there, nothing mixed, and hardly a question of the host.
+
+A Python program that torch takes for a device stands in for an accelerator (`pretended_device`); it needs a private
+function of torch, and fails with that function's name where a later torch drops it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from sampled import sampled
+from superposition import rug, runs
+
+pytest.importorskip("torch")
+HERE = Path(__file__).parent
+PATHS = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+# Values that the host fetches in 100 steps, each of which waits for all work before it. What asks more often than once
+# is in the code of stored tables, and named here so that it asks no oftener.
+FETCHES = {"on the device": 1, "drawn by the host": 2, "automatic gradients": 2, "text": 3, "mean-field": 400}
+FETCHES |= {"eigenvalues": 100, "unequal": 100, "fields": 0, "toy": 0}
+VALUES = {"drawn by the host", "automatic gradients", "text"}  # of these a step moves what is on, places and values
+BATCH, ON, PER_ENTRY = 64 * 32, 0.1, 12  # bytes: an int64 place, a float32 value
+
+
+def asked(*names):
+    """What a process with the pretended device counts for trainings or runs."""
+    command = [sys.executable, str(HERE / "pretended_runs.py"), *names]
+    done = subprocess.run(command, capture_output=True, text=True, env={**os.environ, "PYTHONPATH": PATHS})
+    assert done.returncode == 0, done.stderr[-2000:]
+    return {line.pop("name"): line for line in map(json.loads, done.stdout.splitlines())}
+
+
+@pytest.fixture(scope="module")
+def trainings():
+    return asked(*FETCHES)
+
+
+@pytest.mark.parametrize("name", FETCHES)
+def test_the_host_asks_no_oftener_than_is_said(trainings, name):
+    assert "error" not in trainings[name], trainings[name]
+    assert trainings[name].get("fetches", 0) <= FETCHES[name]
+    assert trainings[name]["launches"] > 300  # it did compute there
+
+
+def test_what_is_moved_is_the_batch_and_nothing_where_the_device_draws(trainings):
+    for name in VALUES:
+        moved = trainings[name]["bytes to the device"] / 100
+        assert moved == pytest.approx(BATCH * ON * PER_ENTRY, rel=0.05)
+    assert trainings["on the device"]["bytes to the device"] <= 4 * 100  # the learning rates, once
+
+
+SIZES = [(64, 16, 32), (96, 21, 8), (160, 80, 128)]  # features, dimensions, vectors
+
+
+def test_a_step_costs_what_paper_says():
+    found = asked(*(f"step {ns} {nd} {batch}" for ns, nd, batch in SIZES))
+    assert len({one["launches"] for one in found.values()}) == 1  # at any size
+    for size, one in zip(SIZES, found.values(), strict=True):
+        paper = rug.step_cost(*size)
+        assert one["operations"] == 10 * paper.operations
+        rest = one["bytes in memory"] / 10 - paper.product_bytes - paper.other_bytes
+        assert 0 <= rest < 400  # counters, losses and rates: single numbers
+        assert one.get("fetches", 0) == one.get("bytes to the device", 0) == 0
+
+
+RUNS = ["rug-device", *sorted(runs.RUNS.keys() - {"rug-device"})]
+
+
+@pytest.mark.parametrize("name", sampled(RUNS, kept=1))
+def test_a_run_has_the_numbers_of_the_cpu_and_uses_the_device_that_it_takes(name):
+    found = asked(name)[name]
+    assert "error" not in found, found
+    assert found["differs"] == ""
+    assert found["takes_device"] == (found.get("launches", 0) > 0), "says one thing of its device and does another"
