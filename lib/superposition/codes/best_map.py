@@ -76,7 +76,7 @@ class Best:
         """
         rugs, plan = self._shares(ns, dtype)
         if dtype != "float64":
-            return measured_loss(self.blocks(ns, dtype), self.p, samples=MEASURED, seed=0, dtype=dtype).mean
+            return float(measured_loss(self.blocks(ns, dtype), self.p, samples=MEASURED, seed=0, dtype=dtype).mean)
         return (sum(size * float(_RUGS[phase](self.p, nd / size).loss) for phase, size, nd in rugs) + plan.loss) / ns
 
     def _shares(self, ns, dtype):

@@ -96,7 +96,7 @@ def _ratios(values):
 def _moments(rows, shift, p):
     """E[x f] and E[f^2] of outputs of weight 1 on which two others act, rows (n, 2), over all sets of active ones."""
     q, zero = 1 - p, np.zeros_like(rows[:, :1])
-    overlap, power = 0.0, 0.0
+    overlap, power = np.zeros((2, len(rows)))
     for on in (rows[:, :0], rows[:, :1], rows[:, 1:], rows):
         chance = p ** on.shape[1] * q ** (2 - on.shape[1])
         with_own = np.concatenate([zero + 1, on], axis=1)
