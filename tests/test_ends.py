@@ -1,24 +1,24 @@
-"""The page that says where the book's world ends names tests that there are, and functions that there are."""
+"""Pages that say "always" or "never", run at ends of their parameters, where the sentence should show its limits."""
 
-import re
 from pathlib import Path
 
-import superposition
+import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-PAGE = (ROOT / "book" / "ends.md").read_text(encoding="utf-8")
-ROWS = [line for line in PAGE.splitlines() if line.startswith("| ") and not line.startswith("| door")]
-
-
-def test_each_door_says_what_happens_beyond_and_which_test_holds_it():
-    for row in ROWS:
-        door, granted, checked, beyond, held = (cell.strip() for cell in row.strip("| ").split(" | "))
-        assert door and granted and checked, row
-        assert re.search(r"\*(measured|refused|unknown)\*|provenance", beyond, re.IGNORECASE), row
-        files = re.findall(r"`(tests/[\w/]+\.py)`", held)
-        assert files and all((ROOT / file).exists() for file in files), row
+BOOK = Path(__file__).resolve().parent.parent / "book"
+ENDS = [
+    ("ch5-cumulants", {"n": 2, "m": 8, "sigma": 0.4}),  # the open output decides: every law does the reverse
+    ("ch5-cumulants", {"n": 3, "m": 8, "sigma": 0.5}),  # shut and open outputs nearly cancel
+    ("ch5-cumulants", {"n": 8, "m": 16, "sigma": 0.02}),  # frozen under the coin
+]
 
 
-def test_functions_that_the_page_names_are_public():
-    for wing, name in re.findall(r"`(rug|codes|decoders|correlated)\.(\w+)", PAGE):
-        assert callable(getattr(getattr(superposition, wing), name)), f"{wing}.{name}"
+@pytest.mark.thorough
+@pytest.mark.parametrize(("page", "given"), ENDS, ids=lambda part: part if isinstance(part, str) else str(part))
+def test_a_page_holds_at_the_ends_of_its_parameters(page, given, tmp_path):
+    import papermill
+
+    # a check whose measurement contradicts its verdict raises in its cell, also in a quick run
+    papermill.execute_notebook(
+        BOOK / f"{page}.ipynb", tmp_path / "run.ipynb", {**given, "quick": True, "steps": 20_000}, cwd=BOOK,
+        kernel_name="python3", progress_bar=False,
+    )  # fmt: skip

@@ -24,7 +24,8 @@ def test_a_letter_shows_the_number_that_decides(monkeypatch):
     shown = errata.of_text("rug", {"ch2": "ch2.ipynb"})._repr_mimebundle_()
     (card,) = [card for card in shown["text/markdown"].split('<div class="erratum"') if 'id="rug.hadamard"' in card]
     assert 'data-verdict="misprint"' in card and "[ch2](ch2.ipynb)" in card
-    assert "rank: 64, as ours, the text's own form 1 · <b>misprint</b> · 1 check" in card.replace("&#x27;", "'")
+    said = "64, as our form gives, the text's own form gives 1 (rank) · <b>misprint</b> · 1 check"
+    assert said in card.replace("&#x27;", "'")
     assert "64" not in shown["text/plain"] and "rug.hadamard: misprint" in shown["text/plain"]
 
 

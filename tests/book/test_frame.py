@@ -77,6 +77,9 @@ def test_where_tables_come_from_is_a_footnote_of_the_nearest_figure():
     note = '<details class="origin"><summary>Data: noise-rate (7 points)</summary>'
     assert order(shown) == ["draw", note, ORIGIN, "</details>", "say", "Then."]
     assert shown[4]["outputs"][0]["data"]["text/markdown"] == "So."
+    two = code("say", says=ORIGIN)
+    two["outputs"] += code("more", says="A table.")["outputs"]
+    assert [one["data"]["text/markdown"] for one in frame.framed([page[0], two])[-1]["outputs"]] == ["A table."]
     old = frame.framed([page[0], code("say", says=ORIGIN + " **Not current:** older.")])
     assert "(7 points), not current</summary>" in old[1]["source"] and old[-1]["outputs"] == []
 

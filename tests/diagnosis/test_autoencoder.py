@@ -84,7 +84,7 @@ def test_a_graph_tile_has_no_triangles_and_a_random_code_has():
 def test_a_trained_tile_from_a_file_is_near_the_best_known():
     found = superposition.diagnose(RECORDS / "tile-5-11-p0.05.safetensors", p=P)
     assert (found.ns, found.nd) == (11, 5) and found.best.phase == "digon and swept"
-    assert 0.9 < found.exact / found.best.loss < 1  # what a search found and no formula has
+    assert 1 < found.exact / found.best.loss < 1.01  # a search came that near to the chain of three beside digons
     assert f"{found.exact / found.best.loss:.4g} of the best known (digon and swept)" in str(found).splitlines()[0]
 
 

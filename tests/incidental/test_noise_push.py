@@ -100,3 +100,54 @@ def test_uniform_noise_pushes_towards_the_axes_and_mixtures_of_gaussians_away():
         # to what the characteristic function of uniform noise leaves out
         assert incidental.row_push(u, b, incidental.uniform(1.0)) > -1e-8
         assert incidental.mixture_row_push(u, b, rng.exponential(size=3), rng.dirichlet(np.ones(3))) < 1e-12
+
+
+@pytest.mark.parametrize("law", [*LAWS, incidental.laplace(0.2)], ids=lambda law: law.name)
+def test_the_push_of_the_open_output_is_the_slope_of_its_loss(law):
+    law, h = type(law)(law.name, 0.5, law.points, law.probabilities), 1e-4
+    for u in directions(2, 6, seed=3):
+        way, S = u**3 - np.sum(u**4) * u, 0.8
+
+        def loss(t, u=u, way=way, S=S):
+            turned = np.sqrt(S) * (u + t * way) / np.linalg.norm(u + t * way)
+            T = tail_moments.tails(np.array([S]), turned, law).T[:, 0]
+            return T[2] - 2 * T[1]
+
+        slope = (loss(h) - loss(-h)) / (2 * h)
+        assert incidental.open_push(np.sqrt(S) * u, law) == pytest.approx(-4 * slope / S, abs=5e-7)
+
+
+def test_two_outputs_of_two_features_are_the_slope_of_the_averaged_loss():
+    law = incidental.bipolar(0.5)
+    for u in directions(4, 7, seed=5):
+        W = np.sqrt(0.85) * np.array([u, -u])
+        parts = incidental.row_push(u, np.sqrt(0.85) / 0.5, law) + incidental.open_push(W[0], law)
+        assert incidental.fourth_norm_slope(W, law) == pytest.approx(parts, abs=1e-14)
+
+
+def test_no_noise_that_stays_below_the_length_shuts_the_output():
+    w = np.array([0.6, 0.5, 0.4, 0.3])
+    assert w @ w > 0.4 * np.abs(w).sum() * 1.1
+    assert incidental.open_push(w, incidental.bipolar(0.4)) == pytest.approx(0, abs=1e-15)
+
+
+@pytest.mark.parametrize("n", [2, 3, 6])
+def test_the_share_of_the_push_is_that_of_a_weak_kurtosis(n):
+    S, sigma = 0.9, 0.45
+
+    def push(depth, first):
+        """Push of the square, or of the excess itself, beyond a depth: the curvature of its loss in the variance."""
+        v = sigma**2 * S
+        density = np.exp(-(depth**2) / v / 2) / np.sqrt(2 * np.pi * v)
+        return (depth**2 / v**2 - 1 / v) * density if first else depth / v * density
+
+    shut, squares, first = push(S / (n - 1), False) * (n - 1), push(S, False), push(S, True)
+    assert incidental.push_share(n, sigma, S) == pytest.approx((shut - squares - first) / shut, rel=1e-10)
+    assert (incidental.push_share(n, sigma, S) < 0) == (n == 2)
+
+
+def test_the_length_of_a_simplex_is_where_descent_on_gaussian_noise_rests():
+    law, S = incidental.normal(0.3), incidental.simplex_length(3, 0.3)
+    G = incidental.expected_loss_grad(np.sqrt(S) * incidental.simplex(3, 5), law)
+    assert np.abs(G).max() < 1e-4
+    assert np.abs(incidental.expected_loss_grad(incidental.simplex(3, 5), law)).max() > 1e-2

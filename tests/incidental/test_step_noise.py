@@ -49,14 +49,20 @@ def test_the_drift_by_turning_a_network():
     assert incidental.slope_and_drift(W, LAW, draws=400, seed=3)[1] == step_noise._free_drift(W, LAW, draws=400, seed=3)
 
 
-@pytest.mark.parametrize(("n", "m"), [(5, 14), (8, 20)])
+@pytest.mark.parametrize(("n", "m"), [(2, 5), (3, 4), (3, 8), (5, 7), (6, 8)])
 def test_the_share_of_the_push_that_is_free(n, m):
-    law = incidental.bipolar(1 / (1.5 * (n - 1)))
-    each, common = np.sum([incidental.free_and_common_push(turned_simplex(n, m, s), law) for s in range(12)], axis=0)
-    assert common / each == pytest.approx(incidental.free_share(n, m), rel=0.1)  # of order 1 / m
-    W = turned_simplex(n, m, 0)
-    motions = [W @ (A - A.T) for A in np.eye(m * m).reshape(-1, m, m)]
-    assert np.linalg.matrix_rank(np.reshape(motions, (m * m, -1))) == round(incidental.free_share(n, m) * n * (m - 1))
+    """Exact for the gradient of the fourth norm itself, which is what the leading order pushes along."""
+    rng, parts = np.random.default_rng(n + m), []
+    for _ in range(4000):
+        u = incidental.simplex(n, m) @ np.linalg.qr(rng.standard_normal((m, m)))[0]
+        push = u**3 - np.sum(u**4, axis=1, keepdims=True) * u
+        parts.append([np.sum(push**2), np.sum(push * (u @ step_noise._rotations(u, push)))])
+    each, common = np.transpose(parts)
+    share = incidental.free_share(n, m)
+    error = np.std(common - share * each) / np.sqrt(len(each)) / each.mean()
+    assert common.sum() / each.sum() == pytest.approx(share, abs=4 * error + 1e-12)
+    counted = (n - 1) * (m - n / 2) / (n * (m - 1))  # the share of the motions: excluded
+    assert abs(counted - share) > 4 * error
 
 
 def test_descent_to_a_level():

@@ -36,3 +36,26 @@ def test_the_size_of_the_erratum():
     assert f"{public(p, ns, nd):.4f} {rug.linear_loss(p=p, r=nd / ns):.4f}" == "0.0150 0.0144"
     # at their size the mean makes nearly all of it, 4% at this p, and the slice 1 / 7373
     assert public(p, ns, nd) / rug.linear_loss(p=p, r=nd / ns) == pytest.approx(1 / (1 - 3 * p / 4), rel=2 / (ns - nd))
+
+
+def test_the_rule_of_the_code_is_asked_before_each_epoch_and_ends_after_the_next(monkeypatch):
+    """From the losses alone: windows of 40 batches here, so that a small training falls and stops."""
+    pytest.importorskip("torch")
+    from superposition.rug import public_protocol
+
+    monkeypatch.setattr(public_protocol, "CODE_WINDOW", 40)
+    losses = rug.train_as_published(16, 8, 0.3, epochs=150, seed=0, device="cpu").code.loss_history
+    batches, window = len(public_protocol.EPOCH), 40
+    asked = [done for done in range(batches, len(losses) + 1, batches) if done > 2 * window]
+    stops = [losses[done - window : done].mean() >= losses[done - 2 * window : done - window].mean() for done in asked]
+    assert 5 < stops.index(True) < 145 and len(losses) == asked[stops.index(True)] + batches
+
+
+def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():
+    torch = pytest.importorskip("torch")
+    from superposition.rug import public_protocol, training
+
+    settings = training.Settings(2000, 4, 0.1, 30, 8, 0.01, "constant", "code", 0, "cpu", start="independent")
+    bias = public_protocol._start(settings, np.random.default_rng(0), torch.device("cpu"), "uniform")[2]
+    values = np.sort(bias.detach().numpy()) * 2
+    np.testing.assert_allclose(values, np.linspace(-1, 1, 2000), atol=0.07)  # Kolmogorov: 0.06 at one in a thousand

@@ -197,7 +197,10 @@ def _block(claim, rows):
         block.append(f"*Ours:* {claim.right}")
     if claim.coarse:
         block.append(f"*Why no sharper:* {claim.coarse}")
-    block.append(f"{claim.kind} · [{claim.chapter}]({claim.chapter}.ipynb) · {_code(claim)}")
+    if claim.attack and claim.attack.rival:
+        block.append(f"*Attacked with:* {claim.attack.rival}. {claim.attack.effort}. {claim.attack.result}")
+    proof = f' · <a href="{claim.chapter}.html#{claim.proof}">proof</a>' if claim.proof else ""
+    block.append(f"{claim.kind} · [{claim.chapter}]({claim.chapter}.ipynb){proof} · {_code(claim)}")
     return "\n\n".join([*block, *([_evidence(claim, rows)] if rows else []), "</details>"])
 
 

@@ -101,7 +101,7 @@ def headline(rows: Sequence[Row], unnamed: str = "") -> str:
     rows : sequence of superposition.book.rows.Row
         The checks of one claim, at least one.
     unnamed : str
-        What stands for a claim without a finding whose check has no label.
+        What is shown for a claim without a finding whose check has no label.
     """
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
     finding, case = declared()[rows[0].id].finding, _deciding(rows).label

@@ -8,9 +8,10 @@ Source: ours, beyond The Persian Rug.
 """
 
 from superposition.codes.any_size import bound_at_any_size
-from superposition.codes.as_networks import network_loss
+from superposition.codes.as_networks import measured_loss, network_loss
 from superposition.codes.best_map import Best, best_along, best_codes, best_known, rug_code, side_by_side
 from superposition.codes.budgets import Candidate, Priced, balanced, candidate_code, candidate_codes, under_budget
+from superposition.codes.chains import chain_code, chain_loss
 from superposition.codes.conflict_search import (
     annealed_conflicts,
     annealed_levels,
@@ -75,14 +76,14 @@ __all__ = [
     "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "averaged_share",
     "balanced", "best_along", "best_bound", "best_codes", "best_decoder", "best_digon", "best_known",
     "best_known_constant", "bound_at_any_size", "candidate_code", "candidate_codes", "certificates",
-    "certified_bound", "code_loss", "cone", "conflict_cost", "conflict_score", "counting_bound", "credit", "digon",
-    "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "general_bound",
-    "graph_adjacency", "graph_code", "graph_tile", "hider_counts", "hierarchical_bound", "hull", "hulls",
-    "layered_rug", "layered_tile", "lemma_score", "lies_below", "limit_cost", "lower_hull", "lowest_score",
-    "measured_code_loss", "network_loss", "noisy_code_loss", "output_moments", "partner_loss", "partner_optimum",
-    "priority_fan", "proves", "random_loudness_bound", "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code",
-    "rug_constant", "search_tile", "shallow_cells", "side_by_side", "simulated_code_loss",
-    "strongly_regular_parameters", "swept_fan", "swept_loss", "symmetric_squares", "symmetrisable_bound",
-    "train_blocks", "train_dense", "train_exclusive_first", "train_plain", "truncated_squares", "tuned_code",
-    "two_loudness_share", "under_budget",
+    "certified_bound", "chain_code", "chain_loss", "code_loss", "cone", "conflict_cost", "conflict_score",
+    "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts",
+    "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code", "graph_tile", "hider_counts",
+    "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile", "lemma_score", "lies_below", "limit_cost",
+    "lower_hull", "lowest_score", "measured_code_loss", "measured_loss", "network_loss", "noisy_code_loss",
+    "output_moments", "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound",
+    "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
+    "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
+    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first",
+    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from superposition import ranges
+from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.codes import ranges as within
 from superposition.codes.fans import Code, valid_code
@@ -62,6 +62,48 @@ def network_loss(
     silent = (1 - p) ** B * np.square(network_output(code, np.zeros((1, B)), dtype)).mean()
     found = Estimate.of(np.concatenate(errors))
     return Estimate(found.mean + silent, found.se)
+
+
+def _blocks(name: str, value: Any) -> list[Code]:
+    """Codes in a list, at least one."""
+    if not isinstance(value, (list, tuple)) or isinstance(value, Code) or not value:
+        raise ValueError(f"{name} = {checks.shown(value)} is not a list of codes; allowed: one or more")
+    return [valid_code(name, one) for one in value]
+
+
+@checked(blocks=_blocks, p=within.rare, samples=within.draws, seed=within.torch_seed, dtype=ranges.one_of(*FORMATS))
+def measured_loss(blocks: list[Code], p: float, *, samples: int, seed: int, dtype: str = "float64") -> Estimate:
+    """Loss per feature of blocks side by side that are run as a network, each kind with feature vectors of its own.
+
+    Parameters
+    ----------
+    blocks : list of Code
+        As `Best.blocks` returns them; equal ones are measured once.
+    p : float
+        Probability that a feature is on, from 1e-12 to 1.
+    samples : int
+        Feature vectors for each kind of block.
+
+    Returns
+    -------
+    superposition.features.Estimate
+        Source: ours. Use `network_loss` instead for one block.
+
+    Examples
+    --------
+    >>> from superposition.codes import swept_fan
+    >>> round(measured_loss([swept_fan(5, 100), swept_fan(5, 100)], 0.05, samples=20_000, seed=0).mean, 4)
+    0.0008
+    """
+    kinds: dict[bytes, list[Code]] = {}
+    for block in blocks:
+        kinds.setdefault(block.W_in.tobytes() + block.b.tobytes(), []).append(block)
+    features, loss, square = 0, 0.0, 0.0
+    for k, (block, *others) in enumerate(kinds.values()):
+        count = len(block.b) * (1 + len(others))
+        found = network_loss(block, p, samples=samples, seed=seed + k, dtype=dtype)
+        features, loss, square = features + count, loss + count * found.mean, square + (count * found.se) ** 2
+    return Estimate(loss / features, square**0.5 / features)
 
 
 def drawn(B: int, p: float, count: int, rng: np.random.Generator) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -18,6 +18,7 @@ from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.codes import partners, planes, swept
 from superposition.codes import ranges as within
+from superposition.codes.as_networks import FORMATS, measured_loss
 from superposition.codes.fans import Code, fan_loss, valid_code
 from superposition.codes.mixtures import lower_hull
 from superposition.codes.planes import LARGEST_FAN
@@ -26,6 +27,7 @@ from superposition.rug import meanfield
 from superposition.rug.rugs import Rug
 from superposition.rug.tight_frames import rug_directions
 
+MEASURED = 100_000  # feature vectors for the loss of a block in a number format
 _RUGS = {"rug": meanfield.optimum, "antipodal": partners.antipodal_optimum}
 
 
@@ -57,20 +59,29 @@ class Best:
         names = [part.phase for part in sorted(self.parts, key=lambda part: -part.fraction)]
         return " and ".join(dict.fromkeys(names))
 
-    def blocks(self, ns: int) -> list[Code]:
-        """Blocks of ns features in all, from 2 to 65536, in at most r ns dimensions, with the loss `loss_of` ns."""
-        rugs, plan = self._shares(ns)
+    def blocks(self, ns: int, dtype: str = "float64") -> list[Code]:
+        """Blocks of ns features in all, from 2 to 65536, in at most r ns dimensions, that a network of a format holds.
+
+        In "float64" they have the loss `loss_of` ns. In "float32", "bfloat16" and "float16" loudness is less.
+        """
+        rugs, plan = self._shares(ns, dtype)
         whole = [rug_code(size, (nd + 0.5) / size, self.p, antipodal=phase == "antipodal") for phase, size, nd in rugs]
         silent = [dropped(plan.dropped, self.p)] if plan.dropped else []
-        return [*whole, *planes.built(plan, self.p), *silent]
+        return [*whole, *planes.built(plan, self.p, dtype), *silent]
 
-    def loss_of(self, ns: int) -> float:
-        """The loss of the weights for ns features: exact but for rugs; ``loss`` is its limit for many features."""
-        rugs, plan = self._shares(ns)
+    def loss_of(self, ns: int, dtype: str = "float64") -> float:
+        """The loss of the weights for ns features; ``loss`` is its limit for many features.
+
+        Exact in "float64", but for rugs; in other formats measured, to about half a percent.
+        """
+        rugs, plan = self._shares(ns, dtype)
+        if dtype != "float64":
+            return float(measured_loss(self.blocks(ns, dtype), self.p, samples=MEASURED, seed=0, dtype=dtype).mean)
         return (sum(size * float(_RUGS[phase](self.p, nd / size).loss) for phase, size, nd in rugs) + plan.loss) / ns
 
-    def _shares(self, ns):
+    def _shares(self, ns, dtype):
         """The rugs as (phase, features, dimensions), and the plan of the planes for all other features."""
+        largest = planes.LARGEST[checks.one_of("dtype", dtype, FORMATS)]
         ns, allowed = checks.whole("ns", ns, 2, 65536), ("dropped", "digon", "own dimension", "fan", "swept", *_RUGS)
         for part in self.parts:
             if part.phase not in allowed:
@@ -85,7 +96,7 @@ class Best:
             if part.phase in _RUGS and dimensions:
                 rugs.append((part.phase, size, dimensions))
         left = ns - sum(rug[1] for rug in rugs), nd - sum(rug[2] for rug in rugs)
-        return rugs, planes.plan(self.p, *left)
+        return rugs, planes.plan(self.p, *left, largest)
 
 
 def _blocks(name: str, value: Any) -> list[Code]:
@@ -248,7 +259,7 @@ def _points(p, largest):
     """All codes at one p, as (name, ratio, loss)."""
     sizes = _sizes(largest)
     fans = [(f"fan {B}", 2 / B, float(fan_loss(p, B))) for B in sizes if B == 4 or B > swept.LARGEST_SWEPT]
-    pairs = [(f"swept {B}", 2 / B, float(swept.swept_loss(p, B))) for B in sizes if 4 < B <= swept.LARGEST_SWEPT]
+    pairs = [(f"swept {B}", 2 / B, planes.plane_loss(p, B)) for B in sizes if 4 < B <= swept.LARGEST_SWEPT]
     return [*_of_any_size(p), *fans, *pairs]
 
 

@@ -68,7 +68,7 @@ def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts
         code = _first(m, B, strength**2 if budget in ("range", "bound") else 100.0, start, rng)
         for step in LOOSE:
             loss, code = _descended(code, few, p, budget, _loosened(budget, strength, step), SCREENED)
-        found.append((loss, code))
+        found.append((loss, code))  # pyrefly: ignore[unbound-name]: of the last step
     best = sorted(found, key=lambda pair: pair[0])[:KEPT]
     return min((_descended(code, many, p, budget, strength, REFINED) for _, code in best), key=lambda pair: pair[0])[1]
 
@@ -159,7 +159,7 @@ def _descended(first, vectors, p, budget, strength, iterations):
         if budget == "decay":
             loss = loss + strength * (code[0].square().sum() + code[1].square().sum()) / B
         (loss / p**2).backward()
-        return loss.item() / p**2, values.grad.numpy()
+        return loss.item() / p**2, values.grad.numpy()  # pyrefly: ignore[missing-attribute]: there after backward
 
     start = np.concatenate([part.ravel() for part in parts])
     start = np.clip(start, *np.transpose(bounds))

@@ -75,7 +75,7 @@ _drawn = partial(
         **DEVICE,
     },
     predicted=(theory, over_rug(ratio="loss")),
-    hardware="one GPU of the data-centre kind with 40 GiB or more",
+    hardware="one GPU of the data-centre kind",
 )
 _CELLS = {"p": (0.05,), "r": (0.2, 0.5)}
 _DEVICE = {"draws": ("device",), "products": ("tf32",), "protocol": ("recipe",)}
@@ -94,14 +94,18 @@ RUNS = (
             {"ns": (2048, 4096, 8192), **_CELLS, **_DEVICE, "steps": (8000,), "seed": _FRESH},
             {"ns": (2048,), **_CELLS, **_DEVICE, "products": ("float32",), "steps": (8000,), "seed": _FRESH[:3]},
         ),
-        hours={"small": 0.005, "full": 0.05},
+        hours={"small": 0.005, "full": 0.25},
     ),
     _drawn(
         name="rug-device-longer",
         feeds="The Persian Rug, Figure 2: the same with 32,000 steps",
         small=_SMALL,
-        full=({"ns": (2048, 4096, 8192), **_CELLS, **_DEVICE, "steps": (32_000,), "seed": _FRESH[:3]},),
-        hours={"small": 0.005, "full": 0.1},
+        full=(
+            {"ns": (2048, 4096), **_CELLS, **_DEVICE, "steps": (32_000,), "seed": _FRESH[:2]},
+            {"ns": (8192,), "p": (0.05,), "r": (0.2,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:2]},
+            {"ns": (8192,), "p": (0.05,), "r": (0.5,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:1]},
+        ),
+        hours={"small": 0.005, "full": 0.15},
     ),
     _drawn(
         name="rug-draws",
@@ -111,7 +115,7 @@ RUNS = (
             {"ns": (256,), **_CELLS, **_DEVICE, "draws": ("device", "host"), "products": ("float32",),
              "steps": (2000,), "seed": _FRESH},
         ),
-        hours={"small": 0.005, "full": 0.1},
+        hours={"small": 0.005, "full": 0.05},
         hardware="one CPU core",
     ),
 )  # fmt: skip

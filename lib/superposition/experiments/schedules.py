@@ -37,10 +37,6 @@ Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate of A
 Common = Annotated[
     Real, Field(ge=0, lt=1), Meaning("[0, 1)", "correlation, within a group of eight, of the Gaussians behind activity")
 ]
-Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank; mean p")]
-Strengths = Annotated[
-    Literal["uniform", "exponential"], Meaning("uniform, exponential", "distribution of strengths; the mean is 1/2")
-]
 
 
 def scheduled(
@@ -58,19 +54,19 @@ def scheduled(
 
 
 def in_company(
-    *, ns: Ns, nd: Nd, p: Probability, exponent: Exponent, strengths: Strengths, common: Common, price: Price,
-    first: First, share: Share, steps: Steps, seed: Seed, device: str = "cpu",
+    *, ns: Ns, nd: Nd, p: Probability, common: Common, price: Price, first: First, share: Share, steps: Steps,
+    seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """Train two ReLU autoencoders on features that come together, with a price that changes, and score both."""
     from superposition import decoders
 
-    truth = company(ns, nd, p, exponent, strengths, common, seed)
+    truth = company(ns, nd, p, common, seed)
     options = {"schedule": (first, share), "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [price] * STARTS, seed=seed + SHIFT, **options)
     return _described(truth, saes, price, seed)
 
 
-def company(ns: int, nd: int, p: float, exponent: float, strengths: str, common: float, seed: int) -> Dictionary:
+def company(ns: int, nd: int, p: float, common: float, seed: int) -> Dictionary:
     """A rug whose features are on where a Gaussian is high; those of a group share a part of it (a Gaussian copula)."""
     from dataclasses import dataclass
 
@@ -84,12 +80,11 @@ def company(ns: int, nd: int, p: float, exponent: float, strengths: str, common:
             rng = checks.generator("seed", seed)
             cause = rng.standard_normal((batch, -(-ns // GROUP))).repeat(GROUP, axis=1)[:, order]
             z = np.sqrt(common) * cause + np.sqrt(1 - common) * rng.standard_normal((batch, ns))
-            size = rng.random(z.shape) if strengths == "uniform" else rng.exponential(0.5, z.shape)
-            x = size * (z > norm.isf(self.p))
+            x = rng.random(z.shape) * (z > norm.isf(self.p))
             return x, x @ self.directions.T
 
-    plain = decoders.dictionary(ns, nd, "rug", p=p, exponent=exponent, p_max=1.0 if exponent == 0 else 0.5, seed=seed)
-    order = np.random.default_rng(seed).permutation(ns)  # a group has features of all frequencies
+    plain = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
+    order = np.random.default_rng(seed).permutation(ns)
     return Company(plain.kind, plain.directions, plain.p)
 
 
@@ -136,13 +131,14 @@ _COLUMNS = {
     "opposite": Meaning("0 to 1", "share of latents with another one of cosine below -0.8"),
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in the other autoencoder"),
 }
-_EIGHT, _THREE = {"seed": tuple(range(16, 24))}, {"seed": (16, 17, 18)}
+_FIVE, _THREE = {"seed": tuple(range(16, 21))}, {"seed": (16, 17, 18)}
 _CONSTANT, _FALLING, _RISING, _WARM = (1.0, 1.0), (3.0, 0.6), (0.0, 0.6), (0.0, 0.05)
-_STEPS = {"lr": (0.01,), "steps": (1500,)}
-_RELU = {"p": (0.05,), "kind": ("relu",)}
+_RELU = {"p": (0.05,), "kind": ("relu",), **_FIVE}
 _NARROW, _MIDDLE = {"ns": (64,), "nd": (24,)}, {"ns": (256,), "nd": (96,)}
-_FIRST = {"first": (3.0,), "share": (0.6,)}
-_SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), **_FIRST, "steps": (20,), "seed": (0,)}
+_STEPS = {"lr": (0.01,), "steps": (1500,)}
+_SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,), "share": (0.6,), "steps": (20,),
+          "seed": (0,)}  # fmt: skip
+_SMALL_RELU = ({**_SMALL, "kind": ("relu",), "lr": (0.01,)},)
 
 
 def _each(schedules, **block):
@@ -150,85 +146,41 @@ def _each(schedules, **block):
     return tuple({**block, "first": (first,), "share": (share,)} for first, share in schedules)
 
 
-def _run(name, feeds, full, hours):
-    """A run of rugs."""
-    return Run(
-        name=name,
-        feeds=feeds,
+RUNS = (
+    Run(
+        name="dictionary-schedules",
+        feeds="what a price finds that falls during training, rises, or is constant, on five truths of two sizes",
         computes=scheduled,
         columns=_COLUMNS,
-        small=({**_SMALL, "kind": ("relu",), "lr": (0.01,)},),
-        full=full,
-        hours={"small": 0.001, "full": hours},
-    )
-
-
-RUNS = (
-    _run(
-        "dictionary-schedules",
-        "what a price finds that falls during training, rises, or is constant, on eight truths of two sizes",
-        (
-            *_each(
-                (_CONSTANT, _FALLING, _RISING, _WARM),
-                **_NARROW, **_RELU, **_STEPS, **_EIGHT, price=(0.027, 0.036, 0.048, 0.064, 0.085),
-            ),
-            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RELU, **_STEPS, **_EIGHT,
-                price=(0.018, 0.022, 0.027, 0.036, 0.048)),
-            *_each((_RISING, _WARM), **_MIDDLE, **_RELU, **_STEPS, **_EIGHT, price=(0.036,)),
+        small=_SMALL_RELU,
+        full=(
+            *_each((_CONSTANT, _FALLING), **_NARROW, **_RELU, **_STEPS, price=(0.036, 0.048)),
+            *_each((_RISING, _WARM), **_NARROW, **_RELU | _THREE, **_STEPS, price=(0.036, 0.048)),
+            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RELU, **_STEPS, price=(0.036,)),
+            *_each((_FALLING,), **_MIDDLE, **_RELU | _THREE, **_STEPS, price=(0.018,)),
         ),
-        0.4,
+        hours={"small": 0.001, "full": 0.1},
     ),
-    _run(
-        "dictionary-efforts",
-        "a constant price with other rates and more steps, and a steeper fall, at 256 features",
-        (
-            *_each((_CONSTANT,), **_MIDDLE, **_RELU, **_EIGHT, price=(0.036,), lr=(0.003, 0.03), steps=(1500,)),
-            *_each((_CONSTANT,), **_MIDDLE, **_RELU, **_EIGHT, price=(0.036,), lr=(0.003, 0.01), steps=(3000,)),
-            *_each(((5.0, 0.6),), **_MIDDLE, **_RELU, **_STEPS, **_EIGHT, price=(0.022, 0.027)),
-        ),
-        0.2,
-    ),
-    _run(
-        "dictionary-kinds",
-        "a number of latents that falls, for TopK, and a price that falls, for JumpReLU, on eight truths",
-        (
-            *_each(
-                (_CONSTANT, _FALLING, (1 / 3, 0.6)),
-                **_NARROW, **_STEPS, **_EIGHT, p=(0.05,), kind=("topk",), price=(1.0, 1.5, 2.0),
-            ),
-            *_each(
-                (_CONSTANT, _FALLING, _RISING),
-                **_NARROW, **_STEPS, **_EIGHT, p=(0.05,), kind=("jumprelu",), price=(0.003, 0.01, 0.03),
-            ),
-        ),
-        0.1,
-    ),
-    _run(
-        "dictionary-schedules-large",
-        "a constant and a falling price at 1024 features, three truths",
-        _each((_CONSTANT, _FALLING), **_RELU, **_STEPS, **_THREE, ns=(1024,), nd=(384,), price=(0.036,)),
-        0.4,
+    Run(
+        name="dictionary-efforts",
+        feeds="a constant price with twice the steps, at 256 features",
+        computes=scheduled,
+        columns=_COLUMNS,
+        small=_SMALL_RELU,
+        full=_each((_CONSTANT,), **_MIDDLE, **_RELU, price=(0.036,), lr=(0.01,), steps=(3000,)),
+        hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="dictionary-company",
-        feeds="where a falling price stops finding more: frequencies, strengths and company, one at a time",
+        feeds="whether a falling price finds more where features come together",
         computes=in_company,
         columns=_COLUMNS,
-        small=({**_SMALL, "exponent": (0.0,), "strengths": ("uniform",), "common": (0.5,)},),
-        full=tuple(
-            block
-            for exponent, strengths, common in (
-                (0.0, "uniform", (0.0, 0.2, 0.4, 0.6, 0.8)),
-                (0.0, "exponential", (0.0,)),
-                (1.0, "uniform", (0.0,)),
-                (1.0, "exponential", (0.0, 0.6)),
-            )
-            for block in _each(
-                (_CONSTANT, _FALLING),
-                ns=(128,), nd=(48,), p=(0.05,), exponent=(exponent,), strengths=(strengths,), common=common,
-                price=(0.036, 0.06), steps=(1500,), **_THREE,
-            )
+        small=({**_SMALL, "common": (0.5,)},),
+        full=_each(
+            (_CONSTANT, _FALLING),
+            ns=(128,), nd=(48,), p=(0.05,), common=(0.0, 0.4, 0.8),
+            price=(0.048,), steps=(1500,), **_THREE,
         ),
-        hours={"small": 0.001, "full": 0.15},
+        hours={"small": 0.001, "full": 0.03},
     ),
 )  # fmt: skip

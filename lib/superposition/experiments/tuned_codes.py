@@ -69,15 +69,8 @@ def _in_format(code, p, samples, seed, dtype):
 
 
 _SMALL = {"m": (2,), "B": (8,), "p": (0.05,), "budget": ("range",), "strength": (10.0,), "starts": (1,)}
-_FULL = {"starts": (16,), "samples": (400_000,), "seed": (0,)}
-_STRENGTHS = {
-    "range": (3.0, 10.0, 30.0, 100.0, 300.0),
-    "bound": (3.0, 5.0, 10.0, 30.0, 100.0),
-    "noise": (1e-4, 1e-3, 2e-3, 1e-2),
-    "decay": (1e-6, 1e-5, 1e-4),
-}
-_OTHER = {"range": (10.0, 30.0, 100.0), "bound": (10.0, 30.0)}
-_BLOCKS = {0.2: ((2, 10), (4, 20)), 0.25: ((2, 8), (3, 12), (4, 16)), 0.4: ((2, 5), (4, 10))}
+_FULL = {"p": (0.05,), "starts": (12,), "samples": (200_000,), "seed": (0,)}
+_STRENGTHS = {"range": (10.0, 30.0), "bound": (5.0, 10.0, 30.0), "noise": (1e-3,)}
 
 RUNS = (
     Run(
@@ -102,18 +95,10 @@ RUNS = (
         small=({**_SMALL, "samples": (1000,), "seed": (0,)},),
         full=(
             *(
-                {**_FULL, "m": (m,), "B": (B,), "p": (0.05,), "budget": (budget,), "strength": strengths}
-                for m, B in _BLOCKS[0.25]
+                {**_FULL, "m": (2,), "B": (8,), "budget": (budget,), "strength": strengths}
                 for budget, strengths in _STRENGTHS.items()
             ),
-            *(
-                {**_FULL, "m": (m,), "B": (B,), "p": (p,), "budget": (budget,), "strength": strengths}
-                for p, r in ((0.05, 0.2), (0.05, 0.4), (0.01, 0.2), (0.01, 0.25), (0.01, 0.4), (0.2, 0.2), (0.2, 0.25))
-                for m, B in _BLOCKS[r]
-                if (m, B) != (3, 12)
-                for budget, strengths in _OTHER.items()
-            ),
         ),
-        hours={"small": 0.001, "full": 0.7},
+        hours={"small": 0.001, "full": 0.1},
     ),
 )  # fmt: skip

@@ -106,7 +106,7 @@ def crowd_loss(W: np.ndarray, b: np.ndarray, data: Waves) -> tuple[float, np.nda
         error = sum(M for M, *_ in sizes) / 2 - y
         value += float(np.mean(error**2)) / 4
         for j, (_, by_u, slope) in enumerate(sizes):
-            by_W[j] += by_field(error[:, None] * by_u, label.x, data.n) / 4
+            by_W[j] += by_field(error[:, None] * by_u, label.x, data.n) / 4  # pyrefly: ignore[bad-index]: an array
             by_b[j] += np.mean(error * slope) / 4
     return value, by_W, by_b
 
@@ -126,7 +126,7 @@ def crowd_errors(W: np.ndarray, b: np.ndarray, data: Waves) -> tuple[np.ndarray,
     """
     labels = ((data.label1, 1), (data.label0, 0))
     outputs = [sum(biased_sizes(w, c, label, data.n)[0] for w, c in zip(W, b, strict=True)) / 2 for label, _ in labels]
-    return outputs[0] - 1, outputs[1]
+    return outputs[0] - 1, outputs[1]  # pyrefly: ignore[bad-return]: of arrays
 
 
 def joining_slope(v: np.ndarray, c: float, errors: tuple, data: Waves) -> tuple[float, np.ndarray]:

@@ -1,0 +1,26 @@
+"""A chain of three: its loss against exact integrals, and the swept fan that it beats."""
+
+import numpy as np
+import pytest
+from superposition import codes
+
+
+@pytest.mark.parametrize("p", [1e-3, 0.05, 0.4])
+def test_the_weights_have_the_loss(p):
+    code = codes.chain_code(p, 1e6)
+    assert codes.code_loss(code.W, code.b, p, rtol=0) == pytest.approx(codes.chain_loss(p), rel=1e-5)
+    assert np.abs([code.W[3, 1], code.W[4, 2], code.W[4, 3], code.W[1, 0], code.W[2, 0]]).max() < 1e-9
+
+
+def test_it_is_below_the_swept_fan_as_was_derived():
+    rare = np.array([1e-5, 1e-4, 3e-4])
+    gains = [1 - codes.chain_loss(p) / float(codes.swept_loss(p, 5)) for p in rare]
+    np.testing.assert_allclose(gains, 0.365 * rare, rtol=0.1)  # the next order is a share of p ** (1/3) and more
+    ratios = [codes.chain_loss(p) / float(codes.swept_loss(p, 5)) for p in (0.01, 0.05, 0.1, 0.2)]
+    np.testing.assert_allclose(ratios, [0.99669, 0.99248, 0.99154, 0.99141], atol=2e-5)  # found by other code
+
+
+def test_the_best_known_code_at_two_fifths_is_the_chain():
+    best = codes.best_known(0.1, 0.4)
+    assert best.loss == codes.chain_loss(0.1) and best.phase == "swept"
+    assert best.loss_of(50) == pytest.approx(best.loss, rel=1e-12)
