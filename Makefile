@@ -78,7 +78,7 @@ lock:
 	@set -e; dir=$$(mktemp -d); trap 'rm -rf "$$dir"' EXIT; \
 	"$(PYTHON)" -m venv "$$dir/venv"; \
 	echo "torch==$(TORCH)" > "$$dir/held.txt"; \
-	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check -c "$$dir/held.txt" -e '.[book,release]'; \
+	"$$dir/venv/bin/pip" install --quiet --disable-pip-version-check -c "$$dir/held.txt" -e '.[book,release,real]'; \
 	"$$dir/venv/bin/pip" freeze --exclude-editable > "$$dir/frozen.txt"; \
 	sed 's/+cpu$$//' "$$dir/frozen.txt" > constraints.txt
 	@echo "constraints.txt: $$(wc -l < constraints.txt) pins"

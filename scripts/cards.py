@@ -144,7 +144,32 @@ def gain(ax):
     ax.set(xscale="log", xlim=(0.1, 15), xlabel="gain", ylabel="localization", ylim=(0, 35))
 
 
-DRAWN = (fan, cone, steps, layers, noise, jump, pentagon, race, collisions, kurtosis, gain)
+def window_losses(network, text, window, vectors, *names):
+    """Means over five draws of columns of the run on windows of text."""
+    found = tables.load("real-windows").where(network=network, text=text, window=window, vectors=vectors).columns
+    return tuple(float(found[name].mean()) for name in names)
+
+
+def words(ax):
+    """Loss of reading the tokens of a window, predicted against measured."""
+    table = tables.load("real-windows")
+    ax.plot([0.01, 1], [0.01, 1], ":", color="0.5")
+    for vectors, name, colour, mark in (
+        ("random", "gaussian", "green", "^"),
+        ("own", "gaussian", "vermilion", "o"),
+        ("own", "both", "blue", "o"),
+    ):
+        found = table.where(vectors=vectors).columns
+        cases = sorted(set(zip(*(found[key].tolist() for key in ("network", "text", "window")), strict=True)))
+        x, y = np.array([window_losses(*case, vectors, "relu", name) for case in cases]).T
+        ax.plot(x, y, mark, color=COLOURS[colour], markersize=4)
+    ax.text(0.022, 0.4, "learned, corrected", color=COLOURS["blue"])
+    ax.text(0.022, 0.2, "random", color=COLOURS["green"])
+    ax.text(0.9, 0.018, "learned, Gaussian", color=COLOURS["vermilion"], ha="right")
+    ax.set(xscale="log", yscale="log", xlim=(0.012, 1), ylim=(0.012, 1), xlabel="measured loss", ylabel="predicted")
+
+
+DRAWN = (fan, cone, steps, layers, noise, jump, pentagon, race, collisions, kurtosis, gain, words)
 
 
 def picture(draw):

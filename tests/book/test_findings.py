@@ -95,6 +95,10 @@ NUMBERS = {
     "above r = {:.3f} nothing is left": lambda: float(decoders.recovery_ratio(0.05)),
     "The antipodal rug keeps {:.3f}, whatever": lambda: float(decoders.digon_bayes_loss(0.05)) / THE_RUG,
     "{:.3f} on a ring of 40 pixels by our formula": lambda: float(receptive.critical_gain(40, 2, 1)),
+    "their interference is {:.3f} times": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "random", "noise")[0],
+    "vectors lose {:.2f} of": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "own", "relu")[0],
+    "a Gaussian predicts {:.2f} and": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "own", "gaussian")[0],
+    "and two corrections {:.2f}.": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "own", "both")[0],
     "{:.2f} measured": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }
 

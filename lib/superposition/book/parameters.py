@@ -26,6 +26,7 @@ from superposition.book.parameters_beyond import (  # noqa: F401  # pages find a
     NeverMeet,
     Phases,
     PlanePairs,
+    RealNetwork,
     SearchedCodes,
     Together,
 )

@@ -156,3 +156,12 @@ class Ands(Chapter):
     p: Annotated[Real, Field(ge=0.005, le=0.05)] = 0.015
     samples: Annotated[Count, Field(ge=50, le=2000)] = 200
     seed: Seed = 0
+
+
+class RealNetwork(Chapter):
+    """Parameters of chapter 12."""
+
+    n: Annotated[Count, Field(ge=200, le=2000)] = 600
+    d: Annotated[Count, Field(ge=16, le=128)] = 64
+    samples: Annotated[Count, Field(ge=1000, le=20_000)] = 4000
+    seed: Seed = 0
