@@ -184,6 +184,12 @@ def tile_fits(m: int, B: int) -> None:
     checks.whole("B", B, 2 * m, 10 * m)
 
 
+def a_range_from_1(budget: str, strength: float) -> None:
+    """The loudest feature is at least as loud as the softest."""
+    if budget == "range" and strength < 1:
+        raise ValueError(f"strength = {strength} is out of range; allowed: 1 or more, loudest over softest")
+
+
 def vectors_enough(m: int, n: int) -> None:
     """Refuse more features than there are vectors of entries -1, 0 and 1."""
     checks.whole("n", n, 1, 3**m - 1)

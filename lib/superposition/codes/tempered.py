@@ -27,11 +27,12 @@ LEAST, MOST = 1.5, 1e4  # span of loudness of the first weights
 
 @checked(
     within.tile_fits,
+    within.a_range_from_1,
     m=ranges.whole(2, 1024),
     B=ranges.whole(4, 4096),
     p=within.rare,
     budget=ranges.one_of(*LIMITS),
-    strength=ranges.number(0, 1e12, open_low=True),
+    strength=ranges.number(1e-9, 1e12),
     starts=ranges.whole(1, 1000),
     seed=within.torch_seed,
 )
