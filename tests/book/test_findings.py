@@ -9,6 +9,7 @@ import pytest
 from scipy.optimize import minimize
 from superposition import codes, correlated, decoders, incidental, receptive, rug, toy
 from superposition.book import ledger
+from superposition.runs import tables
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 CARDS = runpy.run_path(str(BOOK.parent / "scripts" / "cards.py"))
@@ -30,6 +31,14 @@ def check(chapter, claim, label):
 def trained(table="rug-grid", ns=256, **where):
     loss = CARDS["over_theory"](table, ns=ns, **where)
     return loss.mean(), loss.std(ddof=1) / len(loss) ** 0.5
+
+
+def tuned():
+    """The loss over the rug's of the code that was tuned with no weight above 10, also in half precision."""
+    found = tables.load("rug-tempered").where(budget="bound", strength=10).columns
+    over = np.array([found["loss"][0], found["bfloat16_loss"][0]]) / rug.optimum(0.05, 0.25).loss
+    assert over[1] < 1.02 * over[0]
+    return float(over[0])
 
 
 def magnified(G):
@@ -63,7 +72,6 @@ def slow_constant():
 
 
 KURTOSIS = "n = 6, four:-1:28, shared, seed 0"
-FOUR_TIMES = codes.priority_fan(10, 4.0).W
 SUMS = ("ch2-loss", "rug.sums")
 POLYSEMANTIC = ("ch4-collisions", "incidental.polysemantic")
 NUMBERS = {
@@ -72,7 +80,7 @@ NUMBERS = {
     "lose between {:.2f} and": lambda: measured(*SUMS, "exact loss / theory, w = -1, 4096 features"),
     "and {:.2f} times": lambda: measured(*SUMS, "exact loss / theory, w = 1, 4096 features"),
     "the antipodal rug has {:.2f} of it": lambda: float(codes.antipodal_optimum(0.05, 0.2).loss) / THE_RUG,
-    "trained networks with 256 features have {:.3f} ± {:.3f}": trained,
+    "networks with 256 features, trained on the task alone, have {:.3f} ± {:.3f}": trained,
     "stops 8192 features they have {:.3f} ± {:.3f}, in passing": lambda: trained("rug-stopped-large", 8192),
     "4096 features, at {:.2f} after 2000": lambda: trained("rug-sizes-recipe", 4096)[0],
     "after 2000, back to {:.2f}": lambda: trained("rug-sizes-longer", 4096, steps=8000)[0],
@@ -80,9 +88,7 @@ NUMBERS = {
     "sixty {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
     "the least that is known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
-    "as the next, {:.2f} is left, also without a bias": lambda: (
-        float(codes.code_loss(FOUR_TIMES, np.zeros(10), 0.05, rtol=0.003)) / THE_RUG
-    ),
+    "no weight above 10 keep {:.2f} of the rug": tuned,
     "with a probability below {:.4f}": border_of_the_pentagon,
     "a sparsity above {:.3f}": lambda: 1 - border_of_the_pentagon(),
     "the constant is still {:.2f}": slow_constant,

@@ -219,8 +219,8 @@ Data = Annotated[
     Literal["layer", "gaussian", "shuffled", "drawn"],
     Meaning(
         "layer, gaussian, shuffled, drawn",
-        "activations of the layer; Gaussian ones of their covariance; those of a network whose weight matrices keep "
-        "their entries and lose their places; 24-dimensional sums of 60 sparse directions",
+        "activations of the layer; Gaussian ones of their covariance; those of a network of shuffled weights; sums of 60 "
+        "sparse directions in 24 dimensions",
     ),
 ]
 Layer = Annotated[Count, Field(ge=1, le=6), Meaning("layer", "layer of MiniLM after which activations are taken")]
@@ -282,7 +282,7 @@ def _activations(data, layer):
 
 def _autoencoder(h, width, price, steps, seed):
     """Decoder, encoder and biases that training ends at; rows of the decoder have length 1."""
-    import torch
+    from superposition.devices import torch
 
     draw = torch.Generator().manual_seed(seed)
     h = torch.from_numpy(h)
