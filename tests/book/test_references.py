@@ -18,6 +18,7 @@ CITED = {
 # What has neither a DOI nor an arXiv number, or none that could be looked up: an address instead, where there is one.
 WITHOUT = {
     "alon2003problems": "its DOI could not be looked up",
+    "beckerkahn2022notes": "a post in a forum",
     "bricken2023emergence": "proceedings without a DOI",
     "bricken2023monosemanticity": "published by its authors on a page of their own",
     "bushnaq2024circuits": "a post in a forum",
@@ -27,6 +28,10 @@ WITHOUT = {
     "guo2002asymptotic": "its DOI could not be looked up",
     "henighan2023superposition": "published by its authors on a page of their own",
     "ke2017lightgbm": "proceedings without a DOI",
+    "ngugi2025taming": "published by its author on a page of his own",
+    "niknejad2015homotopy": "its DOI could not be looked up",
+    "nvidia2023h100": "a data sheet",
+    "nvidia2024h200": "a data sheet",
     "olah2025interference": "published by its authors on a page of their own",
     "rankin1955closest": "an old journal",
     "sharkey2022taking": "a post in a forum",

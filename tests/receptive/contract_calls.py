@@ -111,6 +111,15 @@ CALLS = [
     (receptive.gaussian_tile, PAIR),
     (receptive.crowd_loss, {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA}),
     (receptive.crowd_errors, {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA}),
+    (receptive.root_mean_square, {"w": FIELDS[0], "data": DATA}),
+    (
+        receptive.joining_slope,
+        {"v": FIELDS[0], "c": 0.5, "errors": receptive.crowd_errors(FIELDS, np.zeros(len(FIELDS)), DATA), "data": DATA},
+    ),
+    (
+        receptive.steepest_pair,
+        {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA, "biased": False, "seed": 0},
+    ),
     (
         receptive.best_crowd,
         {"data": DATA, "biased": True, "most": 1, "tolerance": 0.1, "iterations": 2, "seed": 0},

@@ -56,6 +56,6 @@ def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():
     from superposition.rug import public_protocol, training
 
     settings = training.Settings(2000, 4, 0.1, 30, 8, 0.01, "constant", "code", 0, "cpu", start="independent")
-    bias = public_protocol._start(settings, np.random.default_rng(0), torch.device("cpu"), "uniform")[2]
+    bias = public_protocol._start(settings, np.random.default_rng(0), torch.device("cpu"))[2]
     values = np.sort(bias.detach().numpy()) * 2
     np.testing.assert_allclose(values, np.linspace(-1, 1, 2000), atol=0.07)  # Kolmogorov: 0.06 at one in a thousand

@@ -211,8 +211,19 @@ def _rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int)
     return _decided(np.square(x - np.maximum(hidden @ W_out.T + b, 0)).mean(axis=1), f"bits = {bits}")
 
 
+@checked(code=valid_code)
 def balanced(code: Code) -> Code:
-    """The same product with encoder and decoder equally long; only a common factor can be moved."""
+    """The same product with encoder and decoder equally long; only a common factor can be moved.
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> from superposition.codes import swept_fan
+    >>> even = balanced(swept_fan(5, 10))
+    >>> bool(np.isclose(np.linalg.norm(even.W_in), np.linalg.norm(even.W_out)))
+    True
+    """
     factor = np.sqrt(np.linalg.norm(code.W_out) / np.linalg.norm(code.W_in))
     return Code(code.W_in * factor, code.W_out / factor, code.b)
 

@@ -28,16 +28,15 @@ def best(
 ) -> dict[str, float]:  # fmt: skip
     """Best crowd by column generation, beside the best one of a single field, both read on fresh vectors."""
     from superposition import receptive
-    from superposition.receptive import crowds
 
     data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
     fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
     one = receptive.best_crowd(data, biased=biased, most=1, seed=seed)
     found = receptive.best_crowd(data, biased=biased, most=most, seed=seed)
     errors = receptive.crowd_errors(found.fields, found.biases, fresh)
-    joined, _ = crowds.steepest_pair(found.fields, found.biases, data, biased=biased, seed=seed)
+    joined, _ = receptive.steepest_pair(found.fields, found.biases, data, biased=biased, seed=seed)
     alone = receptive.crowd_loss(one.fields, one.biases, fresh)[0]
-    sizes = np.array([crowds.root_mean_square(w, data)[0] for w in found.fields])
+    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in found.fields])
     localized = n * receptive.ipr(found.fields)
     return {
         "one_loss": alone,
@@ -45,7 +44,7 @@ def best(
         "searched_loss": found.loss,
         "one_slope": one.slope,
         "searched": found.slope,
-        "slope": float(crowds.joining_slope(joined[:n], joined[n], errors, fresh)[0]),
+        "slope": float(receptive.joining_slope(joined[:n], joined[n], errors, fresh)[0]),
         "fields": len(sizes),
         "main_share": float(sizes.max() / sizes.sum()),
         "ipr_low": float(localized[sizes > 0.02 * sizes.sum()].min()),

@@ -219,8 +219,8 @@ Data = Annotated[
     Literal["layer", "gaussian", "shuffled", "drawn"],
     Meaning(
         "layer, gaussian, shuffled, drawn",
-        "activations of the layer; Gaussian ones of their covariance; those of a network of shuffled weights; sums of 60 "
-        "sparse directions in 24 dimensions",
+        "activations of the layer; Gaussian ones of their covariance; those of a network of shuffled weights; sums "
+        "of 60 sparse directions in 24 dimensions",
     ),
 ]
 Layer = Annotated[Count, Field(ge=1, le=6), Meaning("layer", "layer of MiniLM after which activations are taken")]

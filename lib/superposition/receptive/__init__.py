@@ -13,7 +13,15 @@ from superposition.receptive.added_fields import (
     steepest_field,
     tiled_network_loss,
 )
-from superposition.receptive.crowds import Mixture, best_crowd, crowd_errors, crowd_loss, gaussian_tile
+from superposition.receptive.crowds import (
+    Mixture,
+    best_crowd,
+    crowd_errors,
+    crowd_loss,
+    gaussian_tile,
+    joining_slope,
+    steepest_pair,
+)
 from superposition.receptive.flat_field import critical_gain, flat_growth, measured_critical_gain
 from superposition.receptive.gated_networks import (
     gated_loss,
@@ -107,6 +115,7 @@ from superposition.receptive.tilings import (
     best_tile,
     crowd,
     mean_crowd_size,
+    root_mean_square,
     sample_waves,
 )
 from superposition.receptive.training import (
@@ -182,6 +191,7 @@ __all__ = [
     "initial_speed",
     "initial_weights",
     "ipr",
+    "joining_slope",
     "kernel_row",
     "labelled_sample",
     "leaky_slope",
@@ -209,6 +219,7 @@ __all__ = [
     "relu_neuron_loss",
     "relu_with_linear_pathway",
     "ring_distance",
+    "root_mean_square",
     "same_place",
     "sample_waves",
     "saturation",
@@ -221,6 +232,7 @@ __all__ = [
     "starting_fields",
     "steady_energy",
     "steepest_field",
+    "steepest_pair",
     "tiled_network_loss",
     "torus_task",
     "train_fields",

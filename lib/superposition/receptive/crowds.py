@@ -15,7 +15,7 @@ import numpy as np
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.receptive.ranges import circulant_matrix, one_ring, rows_of_fields
+from superposition.receptive.ranges import circulant_matrix, field, one_ring, rows_of_fields
 from superposition.receptive.ring import eigenvalues
 from superposition.receptive.tilings import Tile, Waves, best_tile, biased_sizes, by_field, root_mean_square, wave_data
 
@@ -129,14 +129,39 @@ def crowd_errors(W: np.ndarray, b: np.ndarray, data: Waves) -> tuple[np.ndarray,
     return outputs[0] - 1, outputs[1]  # pyrefly: ignore[bad-return]: of arrays
 
 
+def _joining_fits(v, errors, data):
+    checks.array("v", v, (data.n,))
+    if len(errors) != 2:
+        raise ValueError(f"errors has {len(errors)} parts; allowed: two, as of crowd_errors")
+    for error, label in zip(errors, (data.label1, data.label0), strict=True):
+        checks.array("errors", error, (len(label.x),))
+
+
+@checked(_joining_fits, v=field, c=ranges.number(-1e30, 1e30), errors=ranges.instance(tuple), data=wave_data)
 def joining_slope(v: np.ndarray, c: float, errors: tuple, data: Waves) -> tuple[float, np.ndarray]:
-    """Slope of the loss as pairs v with bias c join at every place, in units of their size, and its gradient."""
+    """Slope of the loss as pairs v (n,) with bias c join at every place, in units of their size, and its gradient.
+
+    Source: ours.
+
+    Parameters
+    ----------
+    errors : tuple of numpy.ndarray
+        As from `crowd_errors`, on the same data.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> data = receptive.sample_waves(12, 1, 0.5, 3, 100, seed=0)
+    >>> errors = crowd_errors(np.eye(1, 12), [-0.5], data)
+    >>> joining_slope(np.eye(1, 12)[0], -0.5, errors, data)[1].shape
+    (13,)
+    """
     value, by_v, by_c = 0.0, np.zeros(data.n), 0.0
     for error, label in zip(errors, (data.label1, data.label0), strict=True):
         M, by_u, slope = biased_sizes(v, c, label, data.n)
         value += np.mean(error * M) / 4
         by_v, by_c = by_v + by_field(error[:, None] * by_u, label.x, data.n) / 4, by_c + np.mean(error * slope) / 4
-    rms, by_rms = root_mean_square(v, data)
+    rms, by_rms = root_mean_square.unchecked(v, data)
     size = np.hypot(rms, c)
     return value / size, np.append(by_v / size - value * rms * by_rms / size**3, by_c / size - value * c / size**3)
 
@@ -174,7 +199,7 @@ def best_crowd(
     from scipy.optimize import minimize  # slow to import
 
     n, W = data.n, best_tile(data, tiled=True).field[None]
-    b = np.array([-0.5 * biased * root_mean_square(W[0], data)[0]])
+    b = np.array([-0.5 * biased * root_mean_square.unchecked(W[0], data)[0]])
 
     def loss(flat):
         fields = flat.reshape(-1, n + 1)
@@ -185,14 +210,28 @@ def best_crowd(
         flat = np.column_stack([W, b]).ravel()
         end = minimize(loss, flat, jac=True, method="L-BFGS-B", options={"maxiter": iterations})
         W, b = np.split(end.x.reshape(-1, n + 1), [n], axis=1)
-        v, slope = steepest_pair(W, b[:, 0], data, biased=biased, seed=seed)
+        v, slope = steepest_pair.unchecked(W, b[:, 0], data, biased=biased, seed=seed)
         if slope > -tolerance or len(W) == most:
             return Mixture(W, b[:, 0], float(end.fun), slope)
         W, b = np.vstack([W, 0.05 * v[:n]]), np.append(b, 0.05 * v[n])
 
 
+@checked(
+    _crowd_fits, W=rows_of_fields, b=ranges.array("J"), data=wave_data, biased=ranges.flag, seed=ranges.seed
+)  # fmt: skip
 def steepest_pair(W: np.ndarray, b: np.ndarray, data: Waves, *, biased: bool, seed: int) -> tuple[np.ndarray, float]:
-    """Field and bias (n + 1,), of size 1, that lower the loss of a crowd most steeply as they join, and the slope."""
+    """Field and bias (n + 1,), of size 1, that lower the loss of a crowd most steeply as they join, and the slope.
+
+    Source: ours. If the slope is not negative for any pair, no other distribution of fields and biases loses less.
+
+    Examples
+    --------
+    >>> from superposition import receptive
+    >>> data = receptive.sample_waves(12, 1, 0.5, 3, 100, seed=0)
+    >>> tile = receptive.best_tile(data, tiled=True)
+    >>> steepest_pair(tile.field[None], [0.0], data, biased=False, seed=0)[0].shape
+    (13,)
+    """
     from scipy.optimize import minimize  # slow to import
 
     n, rng = data.n, np.random.default_rng(seed)
@@ -200,13 +239,13 @@ def steepest_pair(W: np.ndarray, b: np.ndarray, data: Waves, *, biased: bool, se
     shapes = [np.exp(-((d / width) ** 2)) for width in WIDTHS] + [np.cos(2 * np.pi * k * d / n) for k in range(WAVES)]
 
     def slope(point):
-        value, gradient = joining_slope(point[:n], point[n], errors, data)
+        value, gradient = joining_slope.unchecked(point[:n], point[n], errors, data)
         return value, gradient * np.append(np.ones(n), biased)
 
     starts = [
-        np.append(w / root_mean_square(w, data)[0] + 0.02 * rng.standard_normal(n), ratio)
+        np.append(w / root_mean_square.unchecked(w, data)[0] + 0.02 * rng.standard_normal(n), ratio)
         for w in shapes for ratio in (RATIOS if biased else (0.0,))
     ]  # fmt: skip
     ends = [minimize(slope, start, jac=True, method="L-BFGS-B", options={"maxiter": 60}) for start in starts]
     best = min(ends, key=lambda end: end.fun)
-    return best.x / np.hypot(root_mean_square(best.x[:n], data)[0], best.x[n]), float(best.fun)
+    return best.x / np.hypot(root_mean_square.unchecked(best.x[:n], data)[0], best.x[n]), float(best.fun)

@@ -99,7 +99,7 @@ def wave_data(name: str, value: Any) -> Waves:
 def _start_fits(start, ratio, data):
     checks.array("start", start, (data.n,))
     w = _unfold(start[: data.n // 2 + 1], data.n)
-    b = ratio * root_mean_square(w, data)[0]
+    b = ratio * root_mean_square.unchecked(w, data)[0]
     if all(np.all(biased_sizes(w, b, label, data.n)[2] > 2 - 1e-9) for label in (data.label1, data.label0)):
         raise ValueError(f"ratio = {ratio:g}: no neuron is ever off; allowed: a bias below some pre-activation")
 
@@ -207,7 +207,7 @@ def best_biased_tile(start: np.ndarray, ratio: float, data: Waves, *, hidden: bo
         raise ValueError(f"ratio = {ratio:g}: no neuron is ever on; allowed: a bias that some pre-activation exceeds")
     end = minimize(_biased_score, first, (data, *free), jac=True, method="L-BFGS-B", options={"maxiter": 500})
     w = _unfold(end.x[:-1], data.n)
-    b = float(end.x[-1] * root_mean_square(w, data)[0])
+    b = float(end.x[-1] * root_mean_square.unchecked(w, data)[0])
     M1, M0 = (biased_sizes(w, b, label, data.n)[0] for label in (data.label1, data.label0))
     (m1, m0), square, variance = _moments(M1, M0)
     a = (m1 - m0) / 4 / variance if output else m1 / 2 / square
@@ -355,8 +355,22 @@ def _moments(M1, M0):
     return means, square, square - (sum(means) / 2) ** 2
 
 
-def root_mean_square(w, data):
-    """Root mean square of u over both labels, and its gradient."""
+def _on_this_ring(w, data):
+    checks.array("w", w, (data.n,))
+
+
+@checked(_on_this_ring, w=field, data=wave_data)
+def root_mean_square(w: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
+    """Root mean square of the pre-activation u = <w, x> of a field w (n,) over both labels, and its gradient (n,).
+
+    Source: ours.
+
+    Examples
+    --------
+    >>> root, gradient = root_mean_square(np.eye(1, 12)[0], sample_waves(12, 1, 0.5, 3, 100, seed=0))
+    >>> round(float(root), 6), gradient.shape
+    (1.0, (12,))
+    """
     image = np.fft.irfft(data.power * np.fft.rfft(w), n=data.n)
     root = np.sqrt(w @ image)
     return root, image / root
@@ -365,7 +379,7 @@ def root_mean_square(w, data):
 def _biased_score(point, data, hidden, output):
     """Minus the logarithm of R / 2, or of four times the squared correlation of M and label, and its gradient."""
     w, labels = _unfold(point[:-1], data.n), (data.label1, data.label0)
-    rms, by_rms = root_mean_square(w, data)
+    rms, by_rms = root_mean_square.unchecked(w, data)
     sizes = [biased_sizes(w, point[-1] * rms, label, data.n) for label in labels]
     (m1, m0), square, variance = _moments(*(M for M, *_ in sizes))
     spread, apart, middle = (variance, m1 - m0, (m1 + m0) / 2) if output else (square, m1, 0.0)
