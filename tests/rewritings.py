@@ -119,9 +119,15 @@ def constants_annotated(tree):
             tree.body[place] = ast.AnnAssign(node.targets[0], ast.Name("object"), node.value, 1)
 
 
-@every(ast.AnnAssign)
-def fields_annotated_otherwise(node):
-    node.annotation = ast.Name("Anything")
+def fields_annotated_otherwise(trees):
+    """Other types for fields and variables, but for fields of a class of another one here, which may act on them."""
+    nodes = [node for tree in trees.values() for node in ast.walk(tree)]
+    above = [node for node in nodes if isinstance(node, ast.ClassDef) and node.bases]
+    derived = [node for node in above if ast.unparse(node.bases[0]) != "NamedTuple"]
+    kept = {id(part) for node in derived for part in node.body}
+    for node in nodes:
+        if isinstance(node, ast.AnnAssign) and id(node) not in kept:
+            node.annotation = ast.Name("Anything")
 
 
 @every(ast.Module)

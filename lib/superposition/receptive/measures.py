@@ -31,7 +31,7 @@ def ipr(w: ArrayLike) -> np.ndarray:
     >>> print(ipr([0.5, 0.5, 0.5, 0.5]))
     0.25
     """
-    square = _fields(w) ** 2
+    square = _as_fields(w) ** 2
     return (square**2).sum(axis=-1) / square.sum(axis=-1) ** 2
 
 
@@ -48,7 +48,7 @@ def half_energy_width(w: ArrayLike) -> np.ndarray:
     >>> print(half_energy_width([1.0, 1.0, 1.0, 1.0]))
     2
     """
-    energy = _fields(w) ** 2
+    energy = _as_fields(w) ** 2
     n = energy.shape[-1]
     before = np.concatenate([np.zeros((*energy.shape[:-1], 1)), np.cumsum(np.tile(energy, 2), axis=-1)], axis=-1)
     half = before[..., n] / 2
@@ -110,7 +110,7 @@ def power_spectrum(w: ArrayLike) -> Float[np.ndarray, "... frequencies"]:
     >>> power_spectrum([1.0, 1.0, 1.0, 0.0]).round(2)
     array([0.75, 0.17, 0.08])
     """
-    w = _fields(w)
+    w = _as_fields(w)
     n = w.shape[-1]
     share = np.abs(np.fft.rfft(w, axis=-1)) ** 2
     share[..., 1 : (n + 1) // 2] *= 2
@@ -132,7 +132,7 @@ def mean_frequency(w: ArrayLike) -> np.ndarray:
     return share @ np.arange(share.shape[-1])
 
 
-def _fields(w: ArrayLike) -> np.ndarray:
+def _as_fields(w: ArrayLike) -> np.ndarray:
     w = np.asarray(w, float)
     largest = np.abs(w).max(axis=-1, keepdims=True)
     if not np.all(largest > 0):
