@@ -81,7 +81,7 @@ class Claim:
 
     @property
     def heading(self) -> str:
-        """What stands over its checks: a text's name in bold only where the text prints it."""
+        """The words over its checks, with a text's name in bold only where the text prints the sentence."""
         if self.whose == "printed":
             return f"**{self.place}.**"
         if self.whose == "question":

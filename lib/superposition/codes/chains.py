@@ -37,7 +37,7 @@ def chain_loss(p: float) -> float:
     Examples
     --------
     >>> from superposition.codes import swept_loss
-    >>> round(chain_loss(0.05) / float(swept_loss(0.05, 5)), 4)
+    >>> round(float(chain_loss(0.05) / swept_loss(0.05, 5)), 4)
     0.9925
     """
     return _tuned(p)[0]

@@ -91,8 +91,8 @@ def noisy_code_loss(code: Code, p: float, noise: float, *, samples: int, seed: i
     Examples
     --------
     >>> from superposition.codes import swept_fan
-    >>> round(noisy_code_loss(swept_fan(5, 10), 0.05, 1e-3, samples=20_000, seed=0).mean, 4)
-    0.0008
+    >>> [round(noisy_code_loss(swept_fan(5, 10), 0.05, noise, samples=20_000, seed=0).mean, 4) for noise in (0, 1e-3)]
+    [0.0008, 0.8254]
     """
     from superposition.devices import torch
 

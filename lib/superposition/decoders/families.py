@@ -140,7 +140,7 @@ class Leaning(NamedTuple):
 
     @property
     def gap(self) -> float:
-        """The absorption gap: how much more often a parent's latent is on without the child than with it."""
+        """The absorption gap, how much more often a parent's latent is on without the child than with it."""
         return self.alone - self.together
 
 
