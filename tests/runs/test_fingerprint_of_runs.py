@@ -183,12 +183,16 @@ def statement(node):
 CHANGES = [number, operator, comparison, default, arguments, function, result, statement]
 
 
+# Decorators that change no value, which a fingerprint leaves out
+TRANSPARENT = ("checked(", "_refuses_missed_minima", "_other_accelerators")
+
+
 def without_annotations(node):
     """All nodes of a definition but those that only a type checker, or a check of arguments, reads."""
     yield node
     for field, value in ast.iter_fields(node):
         for part in value if isinstance(value, list) else [value]:
-            checks = field == "decorator_list" and ast.unparse(part).startswith(("checked(", "_refuses_missed_minima"))
+            checks = field == "decorator_list" and ast.unparse(part).startswith(TRANSPARENT)
             if isinstance(part, ast.AST) and field not in ("annotation", "returns") and not checks:
                 yield from without_annotations(part)
 
@@ -290,7 +294,10 @@ def beside_the_run(stats):
     apart = ("checked.py", "checks.py", "minima.py")
     found = {code for code in calls if code.co_qualname == "<module>" or code.co_filename.endswith(apart[:2])}
     found |= {code for code in calls if code.co_filename.endswith(apart[2]) and "guarded" in code.co_qualname}
-    guards = {code for code in found if code.co_qualname.endswith("guarded")}  # what they guard is of the run
+    found |= {code for code in calls if code.co_qualname == "_other_accelerators.<locals>.resolved"}  # where, not what
+    guards = {
+        code for code in found if code.co_qualname.endswith(("guarded", "resolved"))
+    }  # what they guard is of the run
     todo = list(found - guards)
     while todo:
         more = set(calls.get(todo.pop(), ())) - found
