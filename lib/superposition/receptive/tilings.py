@@ -373,7 +373,7 @@ def root_mean_square(w: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
     """
     image = np.fft.irfft(data.power * np.fft.rfft(w), n=data.n)
     root = np.sqrt(w @ image)
-    return root, image / root
+    return root, image / root  # pyrefly: ignore[bad-return]: a number
 
 
 def _biased_score(point, data, hidden, output):
