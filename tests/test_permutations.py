@@ -206,7 +206,7 @@ ELSE = {
     **dict.fromkeys(("tilings.best_biased_tile", "tilings.crowd", "tilings.mean_crowd_size"), "neighbours on a ring"),
     **dict.fromkeys(("landscape.one_neuron_score", "landscape.field_score"), "neighbours on a ring"),
     **dict.fromkeys(("added_fields.behind_copies", "landscape_descent.best_field"), "neighbours on a ring"),
-    "crowds.gaussian_tile": "neighbours on a ring",
+    **dict.fromkeys(("crowds.gaussian_tile", "tilings.root_mean_square"), "neighbours on a ring"),
     "presence.presence_losses": "below: with its reader",
     "relu_flow.single_neuron_flow": "steps of a flow, neighbours on a ring",
     "linear.descend_linear": "batches that are drawn",
