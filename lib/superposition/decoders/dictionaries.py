@@ -278,7 +278,7 @@ def dictionary(
     noise : float
         Standard deviation of Gaussian noise on every coordinate of an activation, 0 or more.
     seed : int
-        Of the index set of a rug and the basis of its space, or of random directions.
+        Seed of the index set of a rug and the basis of its space, or of random directions.
 
     Returns
     -------
@@ -358,7 +358,7 @@ def scores(
         Decoder directions of any length; the true directions if left out (then k is ns, in their order).
     sae : SparseAutoencoder or object, optional
         In place of codes, directions and offset: an autoencoder, whose own ``encode`` and ``decode`` are used, so that
-        nothing that they rescale is lost. One of SAELens will do.
+        any rescaling is included. SAELens' autoencoders work.
     hidden : array_like, shape (batch, nd), optional
         The activations, where they have noise; if left out, the activations that follow from the features.
     offset : array_like, shape (nd,), optional
