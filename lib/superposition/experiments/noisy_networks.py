@@ -114,7 +114,15 @@ _QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
 _SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
 _LAMBDAS = (0.001, 0.003, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 1.55)
 _SIX = ("bipolar", "uniform", "discrete:-1", "normal", "laplace", "discrete:3")
-_OPEN = {**_BIPOLAR, "law_name": _SIX, "m": (8,), "eta": (0.01,), "steps": (10**5,), "instances": (32,), "seed": (0, 1, 2, 3, 4)}
+_OPEN = {
+    **_BIPOLAR,
+    "law_name": _SIX,
+    "m": (8,),
+    "eta": (0.01,),
+    "steps": (10**5,),
+    "instances": (32,),
+    "seed": (0, 1, 2, 3, 4),
+}
 _COUNTED = {**_FIG, "sigma": (0.1,)}
 _SIXTH = {
     **_BIPOLAR,
