@@ -16,34 +16,70 @@ from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
 FRESH, APART = 40_000, 10**6  # vectors of each label to read losses on, and how far their seed is from the other one
+POLISH = 4000  # steps of the descent of the best crowd on fresh batches
+DOUBLINGS, STILL = 5, 0.01  # trainings at most, each twice as long; a change of the loss below which it is at its end
 
 Biased = Annotated[bool, Meaning("True, False", "whether hidden neurons have biases")]
 CrowdSamples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label for the search")]
 Most = Annotated[Count, Field(ge=1), Meaning("fields", "fields at most")]
 
 
+def _descend(W, b, biased, outputs, data, *, steps, lr):
+    """Descend on fresh batches by Adam, in place, at a rate that falls to 0; biases too where there are any."""
+    from superposition.devices import torch
+
+    descent = torch.optim.Adam([W.requires_grad_(), b.requires_grad_()] if biased else [W.requires_grad_()], lr=lr)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
+    for _, pair in zip(range(steps), data, strict=False):
+        descent.zero_grad()
+        loss = sum((outputs(x) - y).square().mean() / 4 for x, y in zip(pair, (1, 0), strict=True))
+        loss.backward()  # pyrefly: ignore[missing-attribute]: a sum of tensors
+        descent.step()
+        falling.step()
+
+
+def _polished(crowd, task, *, biased, seed, device):
+    """Fields and biases of a crowd after they have descended together on fresh batches, free of their first sample."""
+    from superposition import receptive
+    from superposition.devices import resolve_device, torch
+
+    J, n = crowd.fields.shape
+    on = resolve_device(device)
+    W, b = (torch.tensor(part, dtype=torch.float32, device=on) for part in (crowd.fields, crowd.biases))
+    moved = (torch.arange(n, device=on) - torch.arange(n, device=on)[:, None]) % n  # row s is a field moved by s
+
+    def outputs(x):
+        u, c = (x @ W[:, moved].reshape(J * n, n).T).reshape(len(x), J, n), b[:, None]
+        return (torch.relu(u + c) + torch.relu(c - u)).mean(dim=2).sum(dim=1) / 2
+
+    data = receptive.nlgp_batches(*task, 1000, seed=seed + 2 * APART, device=device)
+    _descend(W, b, biased, outputs, data, steps=POLISH, lr=0.01)
+    return tuple(part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
+
+
 def best(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, samples: CrowdSamples, most: Most,
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Best crowd by column generation, beside the best one of a single field, both read on fresh vectors."""
+    """Best crowd by column generation on a sample, then by descent on fresh batches, and the best one of one field."""
     from superposition import receptive
 
     data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
     fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
     one = receptive.best_crowd(data, biased=biased, most=1, seed=seed)
     found = receptive.best_crowd(data, biased=biased, most=most, seed=seed)
-    errors = receptive.crowd_errors(found.fields, found.biases, fresh)
-    joined, _ = receptive.steepest_pair(found.fields, found.biases, data, biased=biased, seed=seed)
+    fields, biases = _polished(found, (n, xi1, xi2, gain), biased=biased, seed=seed, device=device)
+    errors = receptive.crowd_errors(fields, biases, fresh)
+    joined, searched = receptive.steepest_pair(fields, biases, data, biased=biased, seed=seed)
     alone = receptive.crowd_loss(one.fields, one.biases, fresh)[0]
-    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in found.fields])
-    localized = n * receptive.ipr(found.fields)
+    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in fields])
+    localized = n * receptive.ipr(fields)
     return {
         "one_loss": alone,
-        "loss": receptive.crowd_loss(found.fields, found.biases, fresh)[0],
+        "loss": receptive.crowd_loss(fields, biases, fresh)[0],
         "searched_loss": found.loss,
         "one_slope": one.slope,
-        "searched": found.slope,
+        "searched": searched,
         "slope": float(receptive.joining_slope(joined[:n], joined[n], errors, fresh)[0]),
         "fields": len(sizes),
         "main_share": float(sizes.max() / sizes.sum()),
@@ -63,17 +99,8 @@ def trained(
     on = resolve_device(device)
     W = torch.tensor(receptive.initial_weights(1, K, n, seed=seed)[0], dtype=torch.float32, device=on)
     b = torch.zeros(K, device=on)
-    learned = [W.requires_grad_(), b.requires_grad_(biased)] if biased else [W.requires_grad_()]
-    descent = torch.optim.Adam(learned, lr=lr)
-    falling = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
     data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
-    for _, pair in zip(range(steps), data, strict=False):
-        descent.zero_grad()
-        outputs = [torch.relu(torch.addmm(b, x, W.T)).mean(dim=1) for x in pair]
-        loss = sum((out - y).square().mean() / 4 for out, y in zip(outputs, (1, 0), strict=True))
-        loss.backward()  # pyrefly: ignore[missing-attribute]: a sum of tensors
-        descent.step()
-        falling.step()
+    _descend(W, b, biased, lambda x: torch.relu(torch.addmm(b, x, W.T)).mean(dim=1), data, steps=steps, lr=lr)
     found, offsets = (part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
     fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
     total = 0.0
@@ -82,6 +109,26 @@ def trained(
         total += float(np.mean((np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y) ** 2)) / 4
     localized = n * receptive.ipr(found)
     return {"loss": total, **{f"ipr_{q}": float(np.percentile(localized, q)) for q in (10, 50, 90)}}
+
+
+def ended(
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, steps: Steps, lr: Rate,
+    batch: Batch, samples: CrowdSamples, most: Most, seed: Seed, device: str = "cpu",
+) -> dict[str, float]:  # fmt: skip
+    """Train for ever twice as many steps until two doublings change nothing, and find the best crowd beside it."""
+    task = {"n": n, "xi1": xi1, "xi2": xi2, "gain": gain, "biased": biased, "seed": seed, "device": device}
+    ends = []
+    while len(ends) < DOUBLINGS and not _still(ends):
+        ends.append(trained(**task, K=K, steps=steps * 2 ** len(ends), lr=lr, batch=batch)["loss"])
+    crowd = best(**task, samples=samples, most=most)
+    kept = ("one_loss", "loss", "searched", "slope", "fields")
+    return {**{name: crowd[name] for name in kept}, "trained_loss": ends[-1], "before": ends[-2],
+            "steps": steps * 2 ** (len(ends) - 1), "still": float(_still(ends))}  # fmt: skip
+
+
+def _still(ends):
+    """Whether the last two doublings changed the loss by less than a share of it."""
+    return len(ends) > 2 and bool(np.all(np.abs(np.diff(ends[-3:])) < STILL * ends[-1]))
 
 
 def clones(
@@ -126,6 +173,13 @@ _TRAINED = {
     "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 at the end, on the fresh vectors of crowd-best"),
     **{f"ipr_{q}": Meaning("n IPR", f"of the fields at the end, percentile {q}") for q in (10, 50, 90)},
 }
+_ENDED = {
+    **{name: _BEST[name] for name in ("one_loss", "loss", "searched", "slope", "fields")},
+    "trained_loss": Meaning("squared error", "loss of a network at the end of its longest training, same vectors"),
+    "before": Meaning("squared error", "loss at the end of the training that is half as long"),
+    "steps": Meaning("steps", "training steps of the longest training"),
+    "still": Meaning("0, 1", f"whether its last two doublings each changed the loss by less than {STILL:g} of it"),
+}
 _CLONES = {
     "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 at the end, on fresh vectors"),
     "frequency": Meaning("waves round the ring", "mean frequency of the summed power spectrum of all fields"),
@@ -147,6 +201,8 @@ _SEARCH = {"samples": (2000,), "most": (3,)}
 _THREE = (0, 1, 2)
 _TRAINING = {"K": (120,), "steps": (8000,), "lr": (0.03,), "batch": (1000,)}
 
+_DRAWN = ({**_SHORT, "biased": (True,), **_TRAINING, "samples": (2000,), "most": (5,), "seed": (0,)},)
+
 RUNS = (
     Run(
         name="crowd-best",
@@ -165,6 +221,30 @@ RUNS = (
         small=({**_SHORT, "biased": (True,), "K": (4,), "steps": (50,), "lr": (0.03,), "batch": (100,), "seed": (0,)},),
         full=({**_SHORT, "biased": (True,), **_TRAINING, "seed": _THREE},),
         hours={"small": 0.001, "full": 0.5},
+    ),
+    Run(
+        name="crowd-drawn",
+        feeds="the best crowd and networks trained until two doublings change nothing, at drawn settings",
+        computes=ended,
+        columns=_ENDED,
+        small=(
+            {
+                **_SHORT,
+                "n": (12,),
+                "xi1": (1,),
+                "xi2": (0.5,),
+                "biased": (True,),
+                "K": (4,),
+                "steps": (2,),
+                "lr": (0.03,),
+                "batch": (100,),
+                "samples": (100,),
+                "most": (1,),
+                "seed": (0,),
+            },
+        ),
+        full=_DRAWN,
+        hours={"small": 0.005, "full": 0.5},
     ),
     Run(
         name="crowd-clones",
