@@ -54,6 +54,8 @@ class Reading:
 def sentences() -> tuple[Sentence, ...]:
     """Every sentence, numbered through each text; a displayed formula belongs to the words that lead to it.
 
+    Footnote 1 of The Persian Rug was missed at first, and has the last number of its text.
+
     Returns
     -------
     tuple of Sentence
