@@ -90,8 +90,7 @@ def second_reading() -> tuple[Reading, ...]:
     descriptions in `ROLES`, which were written when the differences were settled, and had seen the numbers of nine
     sentences that a review wanted among those that assert; three of them were drawn (Rug 25, 217 and 234).
     """
-    lines = _lines("second_reading.csv")
-    return tuple(Reading(**(line | {"number": int(line["number"])})) for line in lines)
+    return tuple(_reading(**line) for line in _lines("second_reading.csv"))
 
 
 def without_row(text: str) -> list[Sentence]:
@@ -154,6 +153,10 @@ def read_twice() -> Table:
             }
         )
     return table(rows, exact=True)
+
+
+def _reading(number, **line):
+    return Reading(number=int(number), **line)
 
 
 def _ours_changed(readings):
