@@ -95,6 +95,6 @@ RUNS = (
             # added: the mean is 0.509 of the rug with the lesson and 0.673 without it, each within 0.02.
             {**_FIVE, "ns": (240,), "nd": (60,), "lesson": (0.3, 0.0), "lasting": (1,)},
         ),
-        hours={"small": 0.001, "full": 0.6},
+        hours={"small": 0.001, "full": 0.3},
     ),
 )  # fmt: skip
