@@ -74,8 +74,8 @@ def train_on_device(
 ) -> TrainedModel:
     """Train as `train_autoencoder` does, on feature vectors that the device itself draws.
 
-    First weights are those of the same seed there. Vectors have the same law and another stream, which differs between
-    kinds of devices, so that a seed is a run on one kind only.
+    First weights are those of the same seed there. Vectors have the same distribution but another stream, which differs
+    between kinds of devices, so that a seed is a run on one kind only.
 
     Parameters
     ----------
@@ -285,7 +285,7 @@ class StepCost:
     held: int
 
     def least_seconds(self, rate: float, bandwidth: float) -> float:
-        """Time of a step at so many operations and bytes a second, if nothing stays in a cache and nothing waits."""
+        """Time of a step at the given operations and bytes per second, without caches and waiting."""
         return max(self.operations / rate, self.product_bytes / bandwidth) + self.other_bytes / bandwidth
 
 
