@@ -1,4 +1,4 @@
-"""What is called proved has a theorem; what a claim names as its code is reached by its page."""
+"""What is called proved has a theorem; what a claim names as its code is reached by its page; parts stand alone."""
 
 import ast
 import csv
@@ -8,6 +8,7 @@ from importlib import resources
 from pathlib import Path
 
 import pytest
+import yaml
 from defprint import fingerprint
 from superposition import runs
 from superposition.book import declarations
@@ -99,3 +100,31 @@ CHECKED = [c for c in declarations.declared().values() if c.code and c.kind not 
 @pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: claim.id)
 def test_the_code_of_a_claim_is_reached_by_its_page(claim):
     assert fingerprint._start(claim.code) in reached(claim.chapter), f"{claim.chapter} does not lead to {claim.code}"
+
+
+FIRST, *_ = yaml.safe_load((BOOK / "_toc.yml").read_text())["parts"]
+OF_TEXTS = [Path(at["file"]).stem for one in FIRST["chapters"] for at in (one, *one.get("sections", ()))]
+COMPARED = {"superposition.codes", "superposition.decoders"}  # wings that chapters 1 to 3 compare their texts with
+BEYOND = {f"superposition.{name}" for name in ("frequencies", "correlated", "receptive.crowds", "experiments.crowds",
+                                               "experiments.tiled_fields")}  # fmt: skip
+MANY = {("superposition.experiments.predicted_fields", name) for name in ("many_width", "branches")}
+
+
+@pytest.mark.parametrize("page", OF_TEXTS)
+def test_part_one_stands_without_part_two(page):
+    """No page on a text runs code, reads a table or cites an equation, figure or theorem of a page beyond the texts."""
+    needed, apart = reached(page), BEYOND if page < "ch4" else BEYOND | COMPARED
+    beyond = {node for node in needed if any(f"{node[0]}.".startswith(f"{name}.") for name in apart)} | needed & MANY
+    assert not beyond, f"{page} needs {sorted(beyond)[:5]}"
+    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
+    cited = set(re.findall(r"{(?:eq|numref|ref|prf:ref)}`(?:[^`<]*<)?([\w-]+)>?`", text))
+    others = {at for other in OF_TEXTS for at in labels(other)}
+    assert cited <= others, f"{page} cites {sorted(cited - others)}"
+
+
+@cache
+def labels(page):
+    """What a page gives a label to: equations, figures, theorems, exercises and headings."""
+    label = r"^(?:\$\$ \(([\w-]+)\)|:label: ([\w-]+)|\s+name: ([\w-]+)|\(([\w-]+)\)=)"
+    text = (BOOK / f"{page}.md").read_text(encoding="utf-8")
+    return {name for found in re.findall(label, text, re.M) for name in found if name}
