@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 STARTS, BATCH, SHIFT = 2, 4000, 1000  # autoencoders a point; activations that measure; seeds: the truth's plus so much
 OPPOSITE = -0.8  # cosine below which two latents count as a pair of opposite directions
 GROUP = 8  # features that share a common cause
+LARGEST = 0.5  # probability of a feature under a power law
 
 Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
 Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
@@ -34,8 +35,14 @@ Share = Annotated[
     Real, Field(gt=0, le=1), Meaning("(0, 1]", "share of the steps after which the last price is reached")
 ]
 Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate of Adam")]
-Common = Annotated[
-    Real, Field(ge=0, lt=1), Meaning("[0, 1)", "correlation, within a group of eight, of the Gaussians behind activity")
+Ingredient = Annotated[
+    Literal["copula", "groups", "frequencies"],
+    Meaning("copula, groups, frequencies", "Gaussians with a common part; a switch for eight; a power law"),
+]
+Degree = Annotated[
+    Real,
+    Field(ge=0, le=1),
+    Meaning("0 to 1", "correlation of the Gaussians; how rarely a switch is on, never more than needed; exponent"),
 ]
 
 
@@ -54,33 +61,45 @@ def scheduled(
 
 
 def in_company(
-    *, ns: Ns, nd: Nd, p: Probability, common: Common, price: Price, first: First, share: Share, steps: Steps,
-    seed: Seed, device: str = "cpu",
+    *, ns: Ns, nd: Nd, p: Probability, ingredient: Ingredient, degree: Degree, price: Price, first: First, share: Share,
+    steps: Steps, seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Train two ReLU autoencoders on features that come together, with a price that changes, and score both."""
+    """Train two ReLU autoencoders on features in company, with a price that changes, and score both."""
     from superposition import decoders
 
-    truth = company(ns, nd, p, common, seed)
+    truth = company(ns, nd, p, ingredient, degree, seed)
     options = {"schedule": (first, share), "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [price] * STARTS, seed=seed + SHIFT, **options)
     return _described(truth, saes, price, seed)
 
 
-def company(ns: int, nd: int, p: float, common: float, seed: int) -> Dictionary:
-    """A rug whose features are on where a Gaussian is high; those of a group share a part of it (a Gaussian copula)."""
+def company(ns: int, nd: int, p: float, ingredient: str, degree: float, seed: int) -> Dictionary:
+    """A rug of features that share causes in groups of eight, or whose frequencies differ; of mean probability p."""
     from dataclasses import dataclass
 
     from scipy.stats import norm
 
     from superposition import checks, decoders
 
+    if ingredient == "frequencies":
+        return decoders.dictionary(ns, nd, "rug", p=p, exponent=degree, p_max=max(p, LARGEST), seed=seed)
+
     @dataclass(frozen=True, eq=False)
     class Company(decoders.Dictionary):
         def activations(self, batch, *, seed):
             rng = checks.generator("seed", seed)
-            cause = rng.standard_normal((batch, -(-ns // GROUP))).repeat(GROUP, axis=1)[:, order]
-            z = np.sqrt(common) * cause + np.sqrt(1 - common) * rng.standard_normal((batch, ns))
-            x = rng.random(z.shape) * (z > norm.isf(self.p))
+
+            def shared(causes):
+                return causes.repeat(GROUP, axis=1)[:, order]
+
+            if ingredient == "copula":
+                cause = shared(rng.standard_normal((batch, -(-ns // GROUP))))
+                z = np.sqrt(degree) * cause + np.sqrt(1 - degree) * rng.standard_normal((batch, ns))
+                on = z > norm.isf(self.p)
+            else:
+                switch = 1 - degree * (1 - p)  # the probability that a group can be on
+                on = shared(rng.random((batch, -(-ns // GROUP))) < switch) & (rng.random((batch, ns)) < p / switch)
+            x = rng.random(on.shape) * on
             return x, x @ self.directions.T
 
     plain = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
@@ -131,11 +150,13 @@ _COLUMNS = {
     "opposite": Meaning("0 to 1", "share of latents with another one of cosine below -0.8"),
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in the other autoencoder"),
 }
-_FIVE, _THREE = {"seed": tuple(range(16, 21))}, {"seed": (16, 17, 18)}
+_EIGHT, _THREE = {"seed": tuple(range(16, 24))}, {"seed": (16, 17, 18)}
 _CONSTANT, _FALLING = (1.0, 1.0), (3.0, 0.6)
-_RELU = {"p": (0.05,), "kind": ("relu",), **_FIVE}
-_NARROW, _MIDDLE = {"ns": (64,), "nd": (24,)}, {"ns": (256,), "nd": (96,)}
-_STEPS = {"lr": (0.01,), "steps": (1500,)}
+_RISING = ((0.0, 0.6), (0.0, 0.05))  # a long rise, and the short warm-up that is the custom
+_RELU = {"p": (0.05,), "kind": ("relu",)}
+_NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
+_MIDDLE = {"ns": (256,), "nd": (96,), **_RELU}
+_RATE, _STEPS = {"lr": (0.01,)}, {"steps": (1500,)}
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,), "share": (0.6,), "steps": (20,),
           "seed": (0,)}  # fmt: skip
 _SMALL_RELU = ({**_SMALL, "kind": ("relu",), "lr": (0.01,)},)
@@ -154,32 +175,45 @@ RUNS = (
         columns=_COLUMNS,
         small=_SMALL_RELU,
         full=(
-            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RELU, **_STEPS, price=(0.036,)),
-            *_each((_FALLING,), **_MIDDLE, **_RELU | _THREE, **_STEPS, price=(0.018,)),
-            *_each((_CONSTANT, _FALLING), **_NARROW, **_RELU | {"seed": (18, 19, 20)}, **_STEPS, price=(0.048,)),
+            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RATE, **_STEPS, price=(0.036,), **_EIGHT),
+            *_each((_FALLING,), **_MIDDLE, **_RATE, **_STEPS, price=(0.018, 0.021, 0.025, 0.03), **_THREE),
+            *_each((_CONSTANT, _FALLING), **_NARROW, **_RATE, **_STEPS, **_EIGHT),
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="dictionary-efforts",
-        feeds="a constant price with twice the steps, at 256 features",
+        feeds="what a falling price is compared with: twice the steps, other rates and prices, a price that rises",
         computes=scheduled,
         columns=_COLUMNS,
         small=_SMALL_RELU,
-        full=_each((_CONSTANT,), **_MIDDLE, **_RELU, price=(0.036,), lr=(0.01,), steps=(3000,)),
-        hours={"small": 0.001, "full": 0.1},
+        full=(
+            *_each((_CONSTANT,), **_MIDDLE, **_RATE, price=(0.036,), steps=(3000,), **_EIGHT),
+            *_each((_CONSTANT,), **_MIDDLE, **_STEPS, price=(0.036,), lr=(0.003, 0.03), **_THREE),
+            *_each((_CONSTANT,), **_MIDDLE, **_STEPS, **_RATE, price=(0.048, 0.064), **_THREE),
+            *_each(_RISING, **_MIDDLE, **_STEPS, **_RATE, price=(0.036,), **_THREE),
+            *_each((_CONSTANT,), **_NARROW, **_RATE, steps=(3000,), **_EIGHT),
+            *_each((_CONSTANT,), **_NARROW, **_STEPS, lr=(0.003, 0.03), **_EIGHT),
+            *_each(_RISING, **_NARROW, **_STEPS, **_RATE, **_EIGHT),
+        ),
+        hours={"small": 0.001, "full": 0.2},
     ),
     Run(
         name="dictionary-company",
         feeds="whether a falling price finds more where features come together",
         computes=in_company,
         columns=_COLUMNS,
-        small=({**_SMALL, "common": (0.5,)},),
-        full=_each(
-            (_CONSTANT, _FALLING),
-            ns=(128,), nd=(48,), p=(0.05,), common=(0.0, 0.4, 0.8),
-            price=(0.048,), steps=(1500,), **_THREE,
+        small=({**_SMALL, "ingredient": ("copula",), "degree": (0.5,)},),
+        full=tuple(
+            block
+            for ingredient, degrees in (
+                ("copula", (0.0, 0.4, 0.8)), ("groups", (0.8, 0.95)), ("frequencies", (0.5, 1.0))
+            )
+            for block in _each(
+                (_CONSTANT, _FALLING), ns=(128,), nd=(48,), p=(0.05,), ingredient=(ingredient,), degree=degrees,
+                price=(0.04,), **_STEPS, **_THREE,
+            )
         ),
-        hours={"small": 0.001, "full": 0.03},
+        hours={"small": 0.001, "full": 0.15},
     ),
 )  # fmt: skip
