@@ -38,3 +38,9 @@ def test_agreement_counts_latents_that_others_have():
     turned[:, 0] = [0.8, 0.6, 0, 0]
     one, two = (decoders.sae_along(D, 1.0, 0.0, np.zeros(4)) for D in (axes, turned[:, ::-1]))
     assert schedules._agreement(one, [one, two]) == schedules._agreement(two, [one, two]) == 0.75
+
+
+def test_the_recipe_takes_the_lowest_price_that_looks_right():
+    prices, agree, opposite = (0.1, 0.07, 0.05, 0.03), (0.95, 0.97, 0.99, 0.0), (0.0, 0.0, 0.2, 0.9)
+    assert schedules.chosen_price(prices, agree, opposite) == 0.07
+    assert np.isnan(schedules.chosen_price(prices, np.full(4, 0.8), np.zeros(4)))

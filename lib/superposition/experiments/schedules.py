@@ -12,10 +12,13 @@ from superposition.inputs import Count, Real, UpTo
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from superposition.decoders import Dictionary, SparseAutoencoder
 
 STARTS, BATCH, SHIFT = 2, 4000, 1000  # autoencoders a point; activations that measure; seeds: the truth's plus so much
 OPPOSITE = -0.8  # cosine below which two latents count as a pair of opposite directions
+AGREED, OPPOSED = 0.9, 0.05  # the recipe: least share of latents that two starts share, largest with an opposite one
 GROUP = 8  # features that share a common cause
 LARGEST = 0.5  # probability of a feature under a power law
 
@@ -58,6 +61,16 @@ def scheduled(
     options = {"kind": kind, "schedule": (first, share), "lr": lr, "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [last] * STARTS, seed=seed + SHIFT, **options)
     return _described(truth, saes, last if kind == "relu" else 0.0, seed)
+
+
+def chosen_price(prices: ArrayLike, agree: ArrayLike, opposite: ArrayLike) -> float:
+    """The recipe for the price without the truth: the lowest price that looks right, or nan.
+
+    Two starts are trained with a falling price at each of several last prices. A price looks right if the two agree on
+    nine tenths of their latents, and at most one latent in twenty has an opposite one.
+    """
+    right = (np.asarray(agree) >= AGREED) & (np.asarray(opposite) <= OPPOSED)
+    return float(np.asarray(prices)[right].min()) if right.any() else np.nan
 
 
 def in_company(
