@@ -169,6 +169,7 @@ _RISING = ((0.0, 0.6), (0.0, 0.05))  # a long rise, and the short warm-up that i
 _RELU = {"p": (0.05,), "kind": ("relu",)}
 _NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
 _MIDDLE = {"ns": (256,), "nd": (96,), **_RELU}
+_DRAWN = (0xF1E2, 0x5CAF, 0x9D35, 0xDA78)  # of the name that git gave to the commit that wrote `chosen_price`
 _RATE, _STEPS = {"lr": (0.01,)}, {"steps": (1500,)}
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,), "share": (0.6,), "steps": (20,),
           "seed": (0,)}  # fmt: skip
@@ -210,6 +211,21 @@ RUNS = (
             *_each(_RISING, **_NARROW, **_STEPS, **_RATE, **_EIGHT),
         ),
         hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
+        name="dictionary-recipe",
+        feeds="the recipe for the price without the truth, tried on truths that were drawn after it was written",
+        computes=scheduled,
+        columns=_COLUMNS,
+        small=_SMALL_RELU,
+        full=tuple(
+            {
+                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018),
+                "first": (3.0,), "share": (0.6,), **_RATE, **_STEPS, "seed": _DRAWN,
+            }
+            for p, nd in ((0.03, 38), (0.08, 58))
+        ),
+        hours={"small": 0.001, "full": 0.05},
     ),
     Run(
         name="dictionary-company",
