@@ -220,8 +220,8 @@ RUNS = (
         small=_SMALL_RELU,
         full=tuple(
             {
-                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018),
-                "first": (3.0,), "share": (0.6,), **_RATE, **_STEPS, "seed": _DRAWN,
+                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), **_RATE, **_STEPS, "seed": _DRAWN,
+                "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018), "first": (3.0,), "share": (0.6,),
             }
             for p, nd in ((0.03, 38), (0.08, 58))
         ),
