@@ -168,7 +168,7 @@ _CONSTANT, _FALLING = (1.0, 1.0), (3.0, 0.6)
 _RELU = {"p": (0.05,), "kind": ("relu",)}
 _NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
 _MIDDLE = {"ns": (256,), "nd": (96,), "price": (0.036,), **_RELU}
-_DRAWN = (0xF1E2,)  # of the name that git gave to the commit that wrote `chosen_price`
+_DRAWN = (0xF1E2, 0x5CAF)  # of the name that git gave to the commit that wrote `chosen_price`
 _RATE, _STEPS = {"lr": (0.01,)}, {"steps": (1500,)}
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,), "share": (0.6,), "steps": (20,),
           "seed": (0,)}  # fmt: skip
@@ -217,7 +217,7 @@ RUNS = (
         full=tuple(
             {
                 "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), **_RATE, **_STEPS, "seed": _DRAWN,
-                "price": (0.07, 0.05, 0.035, 0.025), "first": (3.0,), "share": (0.6,),
+                "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018), "first": (3.0,), "share": (0.6,),
             }
             for p, nd in ((0.03, 38), (0.08, 58))
         ),
