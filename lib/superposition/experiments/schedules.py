@@ -45,7 +45,7 @@ Ingredient = Annotated[
 Degree = Annotated[
     Real,
     Field(ge=0, le=1),
-    Meaning("0 to 1", "correlation of the Gaussians; how rarely a switch is on, never more than needed; exponent"),
+    Meaning("0 to 1", "correlation of the Gaussians; from a switch always on to one on with p; exponent"),
 ]
 
 
