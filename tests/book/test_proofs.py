@@ -1,8 +1,10 @@
 """What is called proved has a theorem; what a claim names as its code is reached by its page."""
 
 import ast
+import csv
 import re
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
 import pytest
@@ -40,6 +42,14 @@ def test_what_is_proved_has_a_theorem_and_a_proof_on_its_page(claim):
     assert claim.kind in declarations.NO_CHECK_NEEDED or f'claims.check("{claim.id}"' in (
         BOOK / f"{page}.md"
     ).read_text(encoding="utf-8")
+
+
+def test_every_proof_was_read_by_a_second_reader():
+    """Who derived the claim from its statement alone; a proof by another theorem has to be read again."""
+    with resources.files("superposition.book").joinpath("second_readings.csv").open(encoding="utf-8") as file:
+        readings = list(csv.DictReader(file))
+    assert [(one["claim"], one["proof"]) for one in readings] == [(claim.id, claim.proof) for claim in PROVED]
+    assert all(re.fullmatch(r"\d{4}-\d\d-\d\d", one["date"]) and one["found"] for one in readings)
 
 
 @cache
