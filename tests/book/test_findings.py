@@ -35,10 +35,16 @@ def trained(table="rug-grid", ns=256, **where):
 
 def tuned():
     """The loss over the rug's of the code that was tuned with no weight above 10, also in half precision."""
-    found = tables.load("rug-tempered").where(budget="bound", strength=10).columns
+    found = tables.load("rug-tempered").where(B=8, budget="bound", strength=10).columns
     over = np.array([found["loss"][0], found["bfloat16_loss"][0]]) / rug.optimum(0.05, 0.25).loss
     assert over[1] < 1.02 * over[0]
     return float(over[0])
+
+
+def led(lesson):
+    """The mean loss over the rug's of 60 features in 15 dimensions, with or without exclusive features first."""
+    found = tables.load("rug-lessons").where(ns=60, nd=15, lesson=lesson, p=0.05, steps=3000)
+    return found.columns["over_rug"].mean()
 
 
 def magnified(G):
@@ -86,6 +92,8 @@ NUMBERS = {
     "networks with 8192 features have {:.3f} ± {:.3f} times its loss": lambda: trained("rug-stopped-large", 8192),
     "with 4096 features they have {:.2f} times its loss after 2000": lambda: trained("rug-sizes-recipe", 4096)[0],
     "are back at {:.2f} after 8000": lambda: trained("rug-sizes-longer", 4096, steps=8000)[0],
+    "60 features at r = 1/4 end at {:.2f} times the rug's loss on the task alone": lambda: led(0.0),
+    "and at {:.2f} if exclusive features come first": lambda: led(0.3),
     "with twelve features a disturbance of the hidden vector is magnified {:.1f} times": lambda: magnified(12),
     "sixty {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
