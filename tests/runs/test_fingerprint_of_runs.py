@@ -184,7 +184,13 @@ CHANGES = [number, operator, comparison, default, arguments, function, result, s
 
 
 # Decorators that change no value, which a fingerprint leaves out
-TRANSPARENT = ("checked(", "_refuses_missed_minima", "_other_accelerators")
+PLACES = {  # and of these, which say where a value is computed or when the host asks for it, the functions that wrap
+    "_other_accelerators": "_other_accelerators.<locals>.resolved",
+    "_asks_once": "_asks_once.<locals>.asking",
+    "_as_asked": "_as_asked.<locals>.answered",
+    "_looks_seldom": "_looks_seldom.<locals>.descended",
+}
+TRANSPARENT = ("checked(", "_refuses_missed_minima", *PLACES)
 
 
 def without_annotations(node):
@@ -294,10 +300,9 @@ def beside_the_run(stats):
     apart = ("checked.py", "checks.py", "minima.py")
     found = {code for code in calls if code.co_qualname == "<module>" or code.co_filename.endswith(apart[:2])}
     found |= {code for code in calls if code.co_filename.endswith(apart[2]) and "guarded" in code.co_qualname}
-    found |= {code for code in calls if code.co_qualname == "_other_accelerators.<locals>.resolved"}  # where, not what
-    guards = {
-        code for code in found if code.co_qualname.endswith(("guarded", "resolved"))
-    }  # what they guard is of the run
+    places = {code for code in calls if code.co_qualname in PLACES.values()}
+    found |= places
+    guards = places | {code for code in found if code.co_qualname.endswith("guarded")}  # what they guard is of the run
     todo = list(found - guards)
     while todo:
         more = set(calls.get(todo.pop(), ())) - found
