@@ -21,7 +21,6 @@ ANOTHER_NUMBER = {  # what the caption counts, where a parameter happens to have
     ("fig-ch6-flips", "xi1"): "two looks, and two variances",
     ("fig-ch6-gates-fields", "xi2"): "the height, which is 1, and label 1",
     ("fig-ch6-gates-fig5", "xi1"): "the first two columns of the figure",
-    ("fig-ch8-compute", "m"): "2016 ANDs of 64 features: a value of the book's, not yet taken out of the caption",
 }
 
 

@@ -183,13 +183,14 @@ def statement(node):
 CHANGES = [number, operator, comparison, default, arguments, function, result, statement]
 
 
-# Decorators that change no value, which a fingerprint leaves out
-PLACES = {  # and of these, which say where a value is computed or when the host asks for it, the functions that wrap
+# Decorators that choose a device, or when the host asks for a value, and the functions by which they replace others
+PLACES = {
     "_other_accelerators": "_other_accelerators.<locals>.resolved",
     "_asks_once": "_asks_once.<locals>.asking",
     "_as_asked": "_as_asked.<locals>.answered",
     "_looks_seldom": "_looks_seldom.<locals>.descended",
 }
+# All decorators that change no value, which a fingerprint leaves out
 TRANSPARENT = ("checked(", "_refuses_missed_minima", *PLACES)
 
 
