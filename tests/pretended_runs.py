@@ -44,8 +44,8 @@ def continued(steps, device):
 
 
 def published(steps, device):
-    """Epochs of 30 steps, beyond the first ones, in which no rule asks."""
-    return rug.train_as_published(*SIZE, epochs=20 + steps // 30, device=device)
+    """Beyond the first 20 epochs, in which no rule asks, three times the steps: a look of the host needs that many."""
+    return rug.train_as_published(*SIZE, epochs=20 + steps // 10, device=device)
 
 
 def noisy(steps, device):
@@ -57,6 +57,12 @@ def noisy(steps, device):
 def flow(steps, device):
     """Encodings without interference, so that each step has the length that is asked for."""
     return incidental.gradient_flow(0.1 * np.eye(3), 0.0, [0.01 * steps], step=0.01, device=device)
+
+
+def gaussian(steps, device):
+    """Neurons on Gaussian data, whose fields are kept at the end."""
+    how = {"lr": 0.1, "keep_every": steps, "device": device}
+    return receptive.train_gaussian_fields(np.eye(2, 12), np.eye(12), np.eye(12), 20, steps=steps, **how)
 
 
 def of_point(name, **change):
@@ -80,6 +86,7 @@ TRAININGS = {
     "continued": continued,
     "grouped": partial(correlated.train_grouped, 3, 2, 2, 0.1, 0.5, batch=2**12, lr=0.01, seed=0),
     "exclusive first": partial(codes.train_exclusive_first, 40, 8, 0.05, group=5, batch=64),
+    "gaussian fields": gaussian,
     "noisy": noisy,
     "flow": flow,
     "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),
@@ -93,6 +100,7 @@ CALLED = {
     noisy: incidental.train_with_noise,
 }
 CALLED |= {published: rug.train_as_published, flow: incidental.gradient_flow, fields: receptive.train_fields}
+CALLED |= {gaussian: receptive.train_gaussian_fields}
 
 
 def trained():
