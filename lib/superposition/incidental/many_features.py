@@ -90,8 +90,8 @@ def gradient_flow(
     # there unless interference outweighs lambda. Two things make it fast and change nothing: a column of zeros stays
     # one, and encodings that share no neuron with others ignore each other for good, so whatever has come to rest is
     # set aside. The step is `step` (up to 0.5) divided by the largest sum of positive inner products of one row, where
-    # that exceeds 1: this sum bounds the fastest rate of the interference. Off the CPU time and step stay on the device,
-    # and steps after the last one have length 0 until the host asks.
+    # that exceeds 1: this sum bounds the fastest rate of the interference. Off the CPU time and step stay on the
+    # device, and steps after the last one have length 0 until the host asks.
     from superposition.devices import resolve_device, torch
 
     whole, times = (
@@ -169,7 +169,7 @@ def _overlaps(gram):
 
 
 def _advance(state, lambda_, step, left):
-    """One proximal step of at most the time left; returns its length, a tensor of the device if the time left is one."""
+    """One proximal step of at most the time left; returns its length, a tensor if the time left is one."""
     from superposition.devices import torch
 
     gram = state.W @ state.W.T
