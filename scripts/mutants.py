@@ -86,6 +86,7 @@ def _become_pytest(copied, arguments, limit):
     sys.path[:] = [str(copied), *(part for part in sys.path if part != str(LIBRARY))]
     sys.dont_write_bytecode = True
     options = ["-x", "-q", "-p", "no:cacheprovider", f"--rootdir={ROOT}", "-c", str(ROOT / "pyproject.toml")]
+    options += ["-p", "xdist.plugin", "-n0"]  # the configuration asks for workers; here is one process
     try:
         code = pytest.main([*options, *map(str, arguments)])
     except BaseException:  # whatever it is, it comes from the fault

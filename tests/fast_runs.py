@@ -69,12 +69,13 @@ def start(folder):
     """Start the command line in a process of its own; the folder is called after the run."""
     command = [*COMMAND, "start", folder.name, "--grid", "full", "--results", str(folder.parent)]
     options = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True, "start_new_session": True}
-    return subprocess.Popen(command, preexec_fn=_listen_to_interrupts, **options)
+    return subprocess.Popen(command, preexec_fn=_listen_to_signals, **options)
 
 
-def _listen_to_interrupts():
-    """Undo what a shell does to the programs that it starts in the background."""
-    signal.signal(signal.SIGINT, signal.SIG_DFL)
+def _listen_to_signals():
+    """Undo what a shell does to the programs that it starts in the background, and `nohup` to those that it starts."""
+    for number in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 def collected(folder, target):

@@ -66,6 +66,11 @@ def refuse_mixing(operation, args, tensors):
     raise RuntimeError(f"{operation}: tensors on {NAME}:0 and on cpu, of shapes {[tuple(one.shape) for one in near]}")
 
 
+def chooses(operation, args):
+    """Whether an index is a mask, of which the host must know how many are true."""
+    return operation.overloadpacket in INDEXED and any(one is not None and one.dtype == torch.bool for one in args[1])
+
+
 def work(operation, args, kwargs, result):
     """Count an operation: its launch, the bytes that it reads and writes, the sums of products that it takes."""
     given = [one for one in pytree.tree_leaves(args) if isinstance(one, torch.Tensor)]
@@ -94,7 +99,7 @@ def run(operation, *args, **kwargs):
     goal, stays = kwargs.get("device"), bool(there)
     if operation.overloadpacket in COPIES:
         return copied(*(args[:2] if operation.overloadpacket is aten.copy_ else args[1::-1]))
-    seen["fetches"] += operation.overloadpacket in FETCHES
+    seen["fetches"] += operation.overloadpacket in FETCHES or chooses(operation, args)
     near_args, near_kwargs = pytree.tree_map(raw, (args, kwargs))
     near_kwargs.pop("pin_memory", None)
     if goal is not None:

@@ -14,8 +14,9 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 import pretended_device
 import test_small_points as small
-from superposition import frequencies, receptive, rug, runs, toy
+from superposition import codes, correlated, frequencies, incidental, receptive, rug, runs, toy
 from superposition.rug import device_training
+from superposition.rug.model import TrainedModel
 from superposition.runs import agreement
 
 WINDOW = 100  # steps
@@ -28,6 +29,42 @@ def fields(steps, device):
     return receptive.train_fields(receptive.initial_weights(1, 2, 16, seed=0), data, steps=steps, lr=0.1)
 
 
+def on_samples(steps, device):
+    """Gaussian interference by samples."""
+    settings = rug.training_settings(*SIZE, steps, 64, None, None, "earlier", 0, device)
+    return rug.train_meanfield_on_samples(settings)
+
+
+def continued(steps, device):
+    """Ordinary training from given weights."""
+    settings = rug.training_settings(*SIZE, 1, 64, None, None, "recipe", 0, device)
+    W = np.random.default_rng(0).standard_normal((32, 8)).astype(np.float32) / 6
+    model = TrainedModel(settings, W.T, W, np.zeros(32, np.float32), np.zeros(1), 0.0, 0.0, False)
+    return rug.continue_training(model, steps=steps, lr=0.01, eval_samples=64)
+
+
+def published(steps, device):
+    """Epochs of 30 steps, beyond the first ones, in which no rule asks."""
+    return rug.train_as_published(*SIZE, epochs=20 + steps // 30, device=device)
+
+
+def noisy(steps, device):
+    """Small autoencoders under noise, none of whose steps is recorded."""
+    W, law = incidental.initial_instances(3, 4, 2, seed=0), incidental.bipolar(0.1)
+    return incidental.train_with_noise(W, law, eta=0.02, steps=steps, record=[steps], device=device)
+
+
+def flow(steps, device):
+    """Encodings without interference, so that each step has the length that is asked for."""
+    return incidental.gradient_flow(0.1 * np.eye(3), 0.0, [0.01 * steps], step=0.01, device=device)
+
+
+def of_point(name, **change):
+    """A training that is written in a run."""
+    run = runs.find(name)
+    return lambda steps, device: run.computes(**small.point(name, {**change, "steps": steps}), device=device)
+
+
 TRAININGS = {
     "on the device": partial(rug.train_on_device, *SIZE, **FEW),
     "drawn by the host": partial(rug.train_autoencoder, *SIZE, **FEW),
@@ -38,7 +75,30 @@ TRAININGS = {
     "unequal": partial(frequencies.train_unequal, [0.5, 0.1, 0.1, 0.2], 2, batch=64, eval_samples=64),
     "fields": fields,
     "toy": partial(toy.train_models, 5, 2, sparsity=[0.5], batch=64),
+    "published": published,
+    "on samples": on_samples,
+    "continued": continued,
+    "grouped": partial(correlated.train_grouped, 3, 2, 2, 0.1, 0.5, batch=2**12, lr=0.01, seed=0),
+    "exclusive first": partial(codes.train_exclusive_first, 40, 8, 0.05, group=5, batch=64),
+    "noisy": noisy,
+    "flow": flow,
+    "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),
+    "all vectors": of_point("toy-finite"),
+    "crowd": of_point("crowd-trained"),
+    "other networks": of_point("field-others", kind="biases"),
 }  # fmt: skip
+CALLED = {
+    on_samples: rug.train_meanfield_on_samples,
+    continued: rug.continue_training,
+    noisy: incidental.train_with_noise,
+}
+CALLED |= {published: rug.train_as_published, flow: incidental.gradient_flow, fields: receptive.train_fields}
+
+
+def trained():
+    """The names of the functions that the trainings call."""
+    found = (CALLED.get(one, getattr(one, "func", None)) for one in TRAININGS.values())
+    return {one.__name__ for one in found if one is not None}
 
 
 def step(ns, nd, batch):

@@ -141,6 +141,14 @@ def test_best_known_mixture(theory, rng):
     assert [" and ".join(parts).replace(" rug", "") for _, parts in found] == [one.phase for one in best]
 
 
+@pytest.mark.parametrize("k", [0, 9, 17, 23])
+def test_typed_ratios_of_the_chain(k):
+    text = (STATIC / "sliders" / "theory.js").read_text(encoding="utf-8")
+    typed = [float(number) for number in re.search(r"CHAIN = \[([^\]]*)\]", text)[1].split(",")]
+    p = 0.001 * 320 ** (k / 23)
+    assert len(typed) == 24 and typed[k] == pytest.approx(codes.chain_loss(p) / float(codes.swept_loss(p, 5)), abs=6e-6)
+
+
 @pytest.fixture(scope="module")
 def together(browser, tmp_path_factory):
     """What the slider of chapter 10 knows, and its linear losses at some s."""

@@ -1,5 +1,8 @@
 """Every sentence of the texts is counted, and those that assert and the claims of the ledger name each other."""
 
+import random
+from dataclasses import replace
+
 import pytest
 from superposition.book import declarations, sentences
 
@@ -41,6 +44,42 @@ def test_a_sentence_without_a_row_is_counted_and_named(monkeypatch):
     row = dict(zip(declarations.TEXTS, sentences.counted().rows, strict=True))["rug"]
     assert row[1:] == ("3", "3", "2", "4")
     assert sentences.naming("rug.eq5") == (1, 3)
+
+
+@pytest.mark.parametrize(("text", "length"), [("toy", 27), ("rug", 296), ("incidental", 225), ("gdln", 260)])
+def test_the_second_reader_read_the_numbers_that_the_seed_draws(text, length):
+    drawn = random.Random(f"2611 {text}").sample(range(1, length + 1), min(length, 60))
+    assert [reading.number for reading in sentences.second_reading() if reading.text == text] == sorted(drawn)
+
+
+def test_the_second_reading_agrees_with_ours_or_the_difference_is_settled():
+    assert unsettled(sentences.second_reading()) == []
+    first = next(reading for reading in sentences.second_reading() if reading.ours)
+    broken = [{"why": ""}, {"settled": ""}, {"ours": "", "settled": "", "why": ""}, {"ours": first.role}]
+    broken += [{"settled": role} for role in sentences.ROLES if role != first.settled]
+    assert all(unsettled([replace(first, **changed)]) for changed in broken)
+
+
+def unsettled(readings):
+    """Readings whose line does not fit the class that ``sentences.csv`` has now."""
+    now = {(sentence.text, sentence.number): sentence.role for sentence in sentences.sentences()}
+    return [reading for reading in readings if not fits(reading, now[reading.text, reading.number])]
+
+
+def fits(reading, now):
+    known = {reading.role, reading.ours or reading.role, now} <= set(sentences.ROLES)
+    if not reading.ours:
+        return known and reading.role == now and not reading.settled and not reading.why
+    one_of_two = reading.settled in (reading.ours, reading.role) and reading.ours != reading.role
+    return known and one_of_two and reading.settled == now and bool(reading.why)
+
+
+def test_the_two_readings_are_counted():
+    for row, text in zip(sentences.read_twice().rows, declarations.TEXTS, strict=True):
+        both = [reading for reading in sentences.second_reading() if reading.text == text]
+        assert int(row[1]) == len(both) == min(60, len(both))
+        assert int(row[2]) + int(row[4]) == sum(reading.role != reading.ours != "" for reading in both)
+        assert int(row[3]) + int(row[5]) == sum(reading.settled == reading.role for reading in both)
 
 
 LINE = {"text": "rug", "number": "1", "class": "asserts", "first": "The loss", "claims": "rug.eq5", "reason": ""}

@@ -63,6 +63,15 @@ def test_small_p():
         assert codes.fan_loss(1e-9, B) / 1e-18 == pytest.approx((B - 3) / 6, rel=1e-6)
 
 
+def test_finite_ratios_below_the_limit():
+    """Four features are digons of weight 3; five that are nearly always on lose less at equal loudness."""
+    for size, p, ratio, share in ((4, 0.05, 3**0.5, 25 / 27), (5, 0.95, 1.05, 0.954)):
+        fan = codes.priority_fan(size, ratio)
+        assert codes.code_loss(fan.W, fan.b, p) / codes.fan_loss(p, size) == pytest.approx(share, rel=2e-3)
+    fan = codes.priority_fan(5, 1.05)
+    assert codes.code_loss(fan.W, fan.b, 0.05) > 1.2 * codes.fan_loss(0.05, 5)
+
+
 def test_four_are_two_digons():
     assert codes.fan_loss(0.07, 4) == pytest.approx(0.07**2 / 6)
     assert codes.code_loss([[1, -1], [-1, 1]], [0, 0], 0.07, rtol=0) == pytest.approx(0.07**2 / 6)

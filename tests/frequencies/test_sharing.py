@@ -237,3 +237,19 @@ def test_moments_of_an_output_over_its_own_feature(t):
     y, p = np.maximum(x + t, 0), 0.2
     expected = p * w @ (x * y), (1 - p) * max(t, 0) ** 2 + p * w @ y**2
     assert few_active_features._overlap_and_power(p, t - 0.1, 0.1) == pytest.approx(expected, rel=1e-12, abs=1e-15)
+
+
+def test_no_division_of_a_load_makes_a_fan_lose_more_than_a_sixth_of_its_square():
+    """An attack on the bound: loads from even to all in one feature, in any order; a feature is lost behind a hider."""
+    rng, share = np.random.default_rng(46), []
+    drawn = zip(rng.integers(4, 40, 400), rng.uniform(0.01, 0.9, 400), np.geomspace(0.01, 30, 400), strict=True)
+    for B, P, spread in drawn:
+        p = P * rng.dirichlet(np.full(B, spread))
+        hides = np.tri(B, k=-2)
+        hides[-1, 0] = 0  # the last one of a fan spares the first
+        share.append(p @ (1 - np.prod(np.where(hides, 1 - p, 1), axis=1)) / 3 / (P**2 / 6))
+    assert max(share) < 1 and max(share) > 0.8 and min(share) < 0.1  # near it, and far below where one feature has all
+    W = fans.priority_fan(7, 100).W
+    hides = np.tri(7, k=-2)
+    hides[-1, 0] = 0
+    np.testing.assert_array_equal(np.tril(W, -1) < 0, hides > 0)

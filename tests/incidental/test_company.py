@@ -46,3 +46,8 @@ def test_a_settled_pair_rests_where_two_equations_say(q):
 def test_a_weight_parts_the_pair_above_the_threshold_and_dies_below(share, end):
     start = share * incidental.curing_weight(incidental.company_rates(0.2, 8)[1], 0.005)
     assert abs(pair(0.2, 0.005, start)[1, 1]) == pytest.approx(end, abs=0.05)
+
+
+def test_two_features_that_never_come_alone_do_not_settle_at_one_neuron():
+    with pytest.raises(ValueError, match="alone, both, lambda_ = 0, 2, 0.02 have no settled pair"):
+        incidental.settled_pair(0.0, 2.0, 0.02)

@@ -158,3 +158,18 @@ def test_the_best_field_is_a_summit_above_every_start():
 def test_random_start_has_the_spread_of_xavier():
     W = receptive.starting_fields(40, 400, "random", 0)
     assert W.std() == pytest.approx(np.sqrt(2 / 440), rel=4 / np.sqrt(2 * W.size))  # four standard errors
+
+
+@pytest.mark.parametrize(("xi1", "ratio", "side"), [(3.0, 0.5, -1), (1.2, 0.6, 1)])
+def test_the_border_of_phases_moves_with_the_size_of_the_ring(xi1, ratio, side):
+    """An attack on one ratio for all: 40 pixels are 13 lengths, or 33. Above 0: the waves in phase lose less."""
+    lengths, rng, size = (xi1, ratio * xi1), np.random.default_rng(5), 40
+    spectrum = np.abs(
+        np.fft.rfft(receptive.gaussian_tile(*(receptive.nlgp_covariance(size, xi, 0.3) for xi in lengths)).field)
+    )
+    losses, task = [], receptive.nlgp_task(size, *lengths, 0.3)
+    for phase in (np.zeros(21), *rng.uniform(0, 2 * np.pi, (3, 21))):
+        w = np.fft.irfft(spectrum * np.exp(1j * phase * (np.arange(21) > 0)), n=size)
+        turns = np.array([np.roll(w, k) for k in range(size)])
+        losses.append(receptive.first_order_loss(np.concatenate([turns, -turns]), task)[0])
+    assert np.all(side * (np.array(losses[1:]) - losses[0]) > 0)

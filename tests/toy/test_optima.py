@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 from superposition import features, toy
 from superposition.toy import optima
 
@@ -50,6 +51,37 @@ def test_random_starts_do_not_beat_the_triangle_of_dense_features():
 def test_random_starts_do_not_put_unequal_features_that_are_always_on_into_superposition():
     """Dropping the less important of two, at a loss of its variance, is not beaten."""
     assert toy.minimise(2, 1, [1.0, 0.985], 1.0, starts=4, seed=5).loss > 0.985 / 12 * (1 - 1e-9)
+
+
+def test_the_pentagon_is_below_digons_again_where_features_are_nearly_always_on():
+    """At its best it crosses two digons that drop a feature twice; digons by quadrature, from three starts."""
+    node, weight = np.polynomial.legendre.leggauss(40)
+    x, weight, p = (node + 1) / 2, weight / 2, 0.8
+
+    def digon(z):
+        both = weight @ (x[:, None] - np.maximum(z[0] * (x[:, None] - x) + z[1], 0)) ** 2 @ weight
+        one = (x - np.maximum(z[0] * x + z[1], 0)) ** 2 + np.maximum(z[1] - z[0] * x, 0) ** 2
+        return 2 * (p**2 * both + p * (1 - p) * (weight @ one) + (1 - p) ** 2 * max(z[1], 0) ** 2)
+
+    pair = min(minimize(digon, start, method="Nelder-Mead").fun for start in ((1, 0), (0.5, 0.3), (1.5, -0.2)))
+    over = (toy.best_scale(toy.polygon(5), 1.0, p)[2] - 2 * pair) / float(features.variance(p)) - 1
+    assert over == pytest.approx(-0.0048, abs=2e-4)
+
+
+def test_no_regular_polygon_wins_more_than_seven_corners():
+    """By quadrature alone: corners times what each wins over being dropped, at the best gain, over thresholds."""
+    node, weight = np.polynomial.legendre.leggauss(200)
+    u, weight = (node + 1) / 2, weight / 2
+
+    def won(q, shut):
+        seen = np.cos(2 * np.pi * np.arange(q) / q)[:, None] * u
+        own = np.array([weight @ (u * np.maximum(u - t, 0)) for t in shut])
+        return max(q * own**2 / [np.sum(np.maximum(seen - t, 0) ** 2 @ weight) for t in shut])
+
+    seven = won(7, np.linspace(0.45, 0.48, 31))
+    assert seven == pytest.approx(7 / 3 - toy.best_scale(toy.polygon(7))[2], rel=1e-4)
+    coarse = np.linspace(-0.3, 0.95, 63)
+    assert max(won(q, coarse) for q in (3, 4, 5, 6, *range(8, 20), 60)) < 0.998 * seven  # 60: nearly a circle
 
 
 @pytest.mark.parametrize(

@@ -1,6 +1,6 @@
-"""The loss of a code that is run as a network: encoder, hidden vector, decoder, in the numbers of a format.
+"""The loss of a code that is run as a network: encoder, hidden vector, decoder, in a number format.
 
-A product W_out W_in is another thing: it adds up what is small before the loud features come.
+The product W_out W_in would not show this loss, because it sums small terms before loud features enter.
 Source: ours; the model and its loss are those of The Persian Rug, eq. 1 and 2.
 """
 
@@ -32,21 +32,22 @@ def network_loss(
     p : float
         Probability that a feature is on, from 1e-12 to 1.
     dtype : {"float64", "float32", "bfloat16", "float16"}
-        Weights, strengths, hidden vector and output are rounded to it; sums of 16-bit numbers are made in float32.
+        Weights, strengths, hidden vector and output are rounded to this format; sums of 16-bit numbers are made in
+        float32.
 
     Returns
     -------
     superposition.features.Estimate
-        Mean and standard error over feature vectors with strengths of 53 random bits, of which few are silent.
+        Mean and standard error over feature vectors with strengths of 53 random bits; few vectors are silent.
 
     Raises
     ------
     ValueError
-        If an argument is outside its range, or the network's numbers exceed those of the format.
+        If an argument is outside its range, or the network's numbers exceed the range of the format.
 
     Notes
     -----
-    Source: ours. Use `code_loss` instead for W itself, in which nothing is rounded.
+    Source: ours. Use `code_loss` instead for W itself, without rounding.
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """The best known loss, over probability and compression ratio, with the code that has it.
 
-Codes laid side by side mix: loss and ratio of the whole are averages of those of the parts. So the best known
-loss at one p is the lower convex hull of all codes in the plane of ratio and loss.
+Codes laid side by side mix: loss and ratio of the whole are averages over the parts. The best known loss
+at one p is therefore the lower convex hull of all codes in the plane of ratio and loss.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Share:
 
 @dataclass(frozen=True)
 class Best:
-    """The best known code at one p and r: its loss, that of the rug, a lower bound for every size, and its parts."""
+    """The best known code at one p and r: its loss, the loss of the rug, a bound for every size, and its parts."""
 
     p: float
     r: float
@@ -116,8 +116,8 @@ def best_known(
     Parameters
     ----------
     largest_fan : int
-        Most features of a fan, at least 4. The default is the largest that double precision carries; more is for the
-        mathematics alone, and has no weights.
+        Most features of a fan, at least 4. The default is the largest that double precision can represent; larger
+        fans have a loss but no weights.
     also : iterable of tuple
         More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
 
@@ -230,7 +230,7 @@ def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     Parameters
     ----------
     size : int
-        Number of features, up to 16384; an antipodal rug has a multiple of four, and the rest is left out.
+        Number of features, up to 16384; an antipodal rug uses a multiple of four and leaves out the rest.
 
     Returns
     -------

@@ -1,7 +1,7 @@
-"""The price of loud and quiet codes: which code wins where activations are noisy, digits few, weights dear or bounded.
+"""The price of loud and quiet codes: the best code where activations are noisy, digits few, weights costly or bounded.
 
-A fan needs ratio^(B - 1) of dynamic range. Each budget sets the best ratio, and with it the loss. All kinds of codes
-are compared at the same probability and at the ratio 1/4, which all of them can have.
+A fan needs a dynamic range of ratio^(B - 1). Each budget determines the best ratio, and thereby the loss. All kinds of
+codes are compared at the same probability and at the ratio 1/4, which all of them can have.
 Source: ours. Where the budget is tight the text's rug is the better code (The Persian Rug, section 4.2).
 """
 
@@ -182,7 +182,7 @@ def candidate_code(ratio: float, code: Code, loss: float) -> Candidate:
     Parameters
     ----------
     ratio : float
-        Loudness of a feature divided by that of the next; 1 for codes of equal loudness.
+        Loudness of a feature divided by the loudness of the next; 1 for codes of equal loudness.
     loss : float
         Its loss without a budget, not negative.
 

@@ -18,6 +18,7 @@ from superposition.codes.fans import Code
 CHAIN = 5  # features
 HIDDEN = -1e9  # weight of what is infinitely louder
 SYMMETRIC = 0.007  # p from which both steps of loudness are alike
+COMMON = 0.3  # p from which the first start may end in a poorer minimum
 
 
 @checked(p=ranges.sparse_probability)
@@ -81,8 +82,12 @@ def _tuned(p):
 
     near, far = np.full(2, np.log(0.8 * p) / 3), np.log([min(1 / 3, 7.2 * p), 1 / 3])
     options = {"xatol": 1e-3, "fatol": 1e-7 * p**2, "maxfev": 400}
-    start = [*(near if p > SYMMETRIC else far), -0.5]
-    found = minimize(loss, start, method="Nelder-Mead", options=options)
+    starts = [[*(near if p > SYMMETRIC else far), -0.5]]
+    if p > COMMON:
+        starts.append([*np.log([0.3, 0.2]), -0.1])
+    found = min(
+        (minimize(loss, start, method="Nelder-Mead", options=options) for start in starts), key=lambda end: end.fun
+    )
     x, y, shift = _ratios(found.x)
     overlap, power = _moments(np.array([[-x, x * y]]), np.array([shift]), p)
     return found.fun, x, y, shift, float(overlap[0] / power[0])

@@ -1,6 +1,6 @@
 """Can training be led to loud and quiet codes? Descent on a whole network, dense at the start. Needs torch.
 
-Each method changes one thing about the start or the way; the loss that counts is always the plain one.
+Each method changes one thing about the start or the training; the loss that counts is always the plain one.
 Source: ours, against The Persian Rug, section 5.
 """
 
@@ -79,7 +79,7 @@ def train_dense(
         "cones", "tiles": the start is such codes side by side, the tiles the best of eight random ones, trained for
         twice the steps, and noise that makes interference of no more than a hundredth.
     ratio : float
-        Loudness of a feature divided by that of the next in "fans" and "cones", from 1 to 1e4.
+        Loudness of a feature divided by the loudness of the next in "fans" and "cones", from 1 to 1e4.
     fresh : int
         Feature vectors that measure the loss.
     progress : callable, optional

@@ -55,7 +55,7 @@ def priority_fan(B: int, ratio: float) -> Code:
     B : int
         Number of features, from 4 to 16384. Four are two digons.
     ratio : float
-        Loudness of a feature divided by that of the next, at least 1. ratio^(B - 1) may not exceed 1e250.
+        Loudness of a feature divided by the loudness of the next, at least 1. ratio^(B - 1) may not exceed 1e250.
 
     Returns
     -------
@@ -105,8 +105,8 @@ def cone(B: int, ratio: float = 1.0) -> Code:
     B : int
         Number of features, from 4 to 16384.
     ratio : float
-        Loudness of a feature divided by that of the next one on the circle, at least 1. ratio^(B - 1) may not exceed
-        1e9: rounding errors are multiplied by it.
+        Loudness of a feature divided by the loudness of the next one on the circle, at least 1. ratio^(B - 1) may not
+        exceed 1e9: rounding errors are multiplied by it.
 
     Returns
     -------

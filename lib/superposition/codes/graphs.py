@@ -36,7 +36,7 @@ GRAPH_PARAMETERS = {
 class GraphTile:
     """A graph tile with its best gain and bias: dimensions ``nd``, ratio ``r``, ``inhibition``, ``a``, ``b``, ``loss``.
 
-    The bias is effective: the mean of the interference is in it.
+    The bias is effective: it includes the mean of the interference.
     """
 
     name: str

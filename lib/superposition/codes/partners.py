@@ -39,11 +39,11 @@ def partner_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: 
     Parameters
     ----------
     b : array_like
-        Bias, in [-1e30, 1e30]. The mean of ``nu`` is in it, that of the partner is not: the effective bias, as
-        `superposition.rug.loss` has it, is b - a c p/2.
+        Bias, in [-1e30, 1e30]. It includes the mean of ``nu`` but not the mean of the partner: the effective bias, as
+        in `superposition.rug.loss`, is b - a c p/2.
     sigma : array_like
-        Standard deviation of all off-diagonal noise, as in `superposition.rug.loss`. The partner is part of it, so
-        that ``nu`` has variance sigma^2 - c^2 Var[x], which must not be negative.
+        Standard deviation of all off-diagonal noise, as in `superposition.rug.loss`. This noise includes the partner,
+        so that ``nu`` has variance sigma^2 - c^2 Var[x], which must not be negative.
     c : array_like
         Weight of the partner, from 1e-6 to 1e6.
 
@@ -92,7 +92,7 @@ def partner_optimum(sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Optimum:
 
 @checked(ranges.together("p", "c"), p=ranges.probability, c=within.partner)
 def digon(p: ArrayLike, c: ArrayLike = 1.0) -> Floats:
-    """Best loss of a digon: two features on one dimension, with nothing else in the way (r = 1/2).
+    """Best loss of a digon: two features in one dimension, without other interference (r = 1/2).
 
     Its matrix is ((a_1, -a_1 c), (-a_2 / c, a_2)), of rank one; tied for c = 1.
 
@@ -161,7 +161,7 @@ def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     Parameters
     ----------
     r : array_like
-        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug falls apart into digons.
+        Compression ratio nd / ns, in (0, 1/2]. At r = 1/2 the rug consists of separate digons.
 
     Returns
     -------
@@ -172,7 +172,7 @@ def antipodal_optimum(p: ArrayLike, r: ArrayLike) -> Optimum:
     Notes
     -----
     Source: ours. The matrix is a scaled projector with constant diagonal, like the text's rug, and saturates The
-    Persian Rug's eq. 6; only the law of the interference differs.
+    Persian Rug's eq. 6; only the distribution of the interference differs.
 
     Examples
     --------

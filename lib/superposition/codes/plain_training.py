@@ -69,7 +69,7 @@ def train_plain(
         first half; "rare first": p rises to its value over the first half, from a tenth; "shaken": noise on every
         weight at every step that falls to zero over the first half.
     ratio : float
-        Loudness of a feature, or a pair, of a crystal divided by that of the next, from 1 to 1e4.
+        Loudness of a feature, or a pair, of a crystal divided by the loudness of the next, from 1 to 1e4.
     noise : float
         Standard deviation of the noise on every weight of a crystal, from 0 to 1000.
     fresh : int

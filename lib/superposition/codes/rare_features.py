@@ -1,7 +1,7 @@
 """Rare features: where the best loss drops, and the logarithm that rugs pay and fans do not.
 
-It drops at r of order p, no later and no earlier. Fans are the upper bound. The lower one holds for every code and
-every number of features: outputs above a threshold make few patterns of few members, and active features many.
+The loss drops at r of order p, neither later nor earlier. Fans are the upper bound. The lower one holds for every code
+and every number of features: outputs above a threshold make few patterns of few members, and active features many.
 Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
 """
 

@@ -57,7 +57,7 @@ def rivals_bound(p: float, r: float) -> float:
     Returns
     -------
     float
-        At least that of `bound_at_any_size`, which has the gamma of the plain Lemma.
+        At least the bound of `bound_at_any_size`, which uses the gamma of the plain Lemma.
 
     Examples
     --------
@@ -80,12 +80,12 @@ def certified_bound(p: float, r: float) -> float:
     Returns
     -------
     float
-        0 where they say nothing: at r near 1, or far from their probabilities.
+        0 where no certificate applies: at r near 1, or far from the stored probabilities.
 
     Notes
     -----
     Source: ours. With B(p, r) a bound at p: for p < p' also p/p' B(p', r p'/p), since the features of p are those of p'
-    less some; for p > p' also q/q' B(p', r q'/q), since some of the features that are on may be known.
+    minus some; for p > p' also q/q' B(p', r q'/q), since some of the features that are on may be known.
 
     Examples
     --------

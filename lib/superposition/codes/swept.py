@@ -54,7 +54,7 @@ def swept_fan(B: int, ratio: float, inner: float = 3.0, growth: float | None = N
         Loudness of the left one of a pair divided by the right one, from 1 to 1e6. In the limit of large `ratio` 3 is
         best.
     growth : float, optional
-        Factor from the tangent of an angle to that of the next, above 1, up to 1e6; equal steps if left out.
+        Factor from the tangent of an angle to the next tangent, above 1, up to 1e6; equal steps if left out.
 
     Returns
     -------

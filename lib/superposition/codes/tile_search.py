@@ -1,8 +1,8 @@
 """Search for small tiles by gradient descent, many copies at once.
 
 Feature vectors are drawn by the number of active features, k, more often than they occur where k is large, and
-weighted back: at small p nothing would happen in a raw batch. The loudness of every feature is a parameter of its
-own, since a step of the optimiser would not reach the levels of a fan otherwise.
+weighted back: at small p nothing would happen in a raw batch. The loudness of every feature is a separate
+parameter, since otherwise the optimiser's steps would not reach the levels of a fan.
 """
 
 from __future__ import annotations

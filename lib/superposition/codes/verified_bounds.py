@@ -1,7 +1,7 @@
 """Certificates of Theorem F read again in verified arithmetic: intervals in z, in the weights and in the gain.
 
 Every number is a ball of python-flint's ``arb``, whose radius covers all rounding; an inequality counts only where it
-holds for whole balls. What is checked is the statement alone, so it does not matter how a certificate was found.
+holds for whole balls. Only the statement is checked, so it does not matter how a certificate was found.
 Source: ours; ball arithmetic: Johansson (2017).
 """
 

@@ -1,7 +1,7 @@
 """Features that occur together, and features that never meet: the loss of each kind.
 
-Groups of G features, each on with probability p, and with s if a given partner is on: s = p is independence, s = 0
-means that partners never meet.
+Features are in groups of G. Each is on with probability p, and with probability s if a given partner is on: s = p is
+independence, and s = 0 means that partners never meet.
 
 Source: ours; the open question of The Persian Rug, section 5.3, on correlated data.
 """

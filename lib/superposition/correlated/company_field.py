@@ -1,10 +1,9 @@
 """Mean field with company: the loss of each output when interference depends on whether its own feature is on.
 
 Output i is ReLU(g_i x_i + b_i + e_i) with the interference e_i = sum_(j != i) W_ij x_j. The Persian Rug, eq. 5, gives
-e_i one mean and one spread. Here it has a mean and a spread while feature i is off, others while it is on, and on
-average it grows by c_i for each unit of x_i. It is Gaussian apart from that. With independent features c_i = 0 and
-both states agree, and the formula is eq. 5.
-Source: ours.
+e_i one mean and one spread. Here e_i has one mean and spread while feature i is off and another while it is on, and on
+average it grows by c_i for each unit of x_i. Apart from this growth it is Gaussian. With independent features c_i = 0
+and both states agree, and the formula is eq. 5. Source: ours.
 """
 
 from __future__ import annotations
@@ -44,12 +43,12 @@ class CompanyLosses(NamedTuple):
     b=ranges.array("ns"),
 )
 def company_losses(x: ArrayLike, W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> CompanyLosses:
-    """Loss of ReLU(W_out W_in x + b) on features as they come, from a few moments of each output's interference.
+    """Loss of ReLU(W_out W_in x + b) on given features, from a few moments of each output's interference.
 
     Parameters
     ----------
     x : array_like, shape (samples, ns)
-        Feature vectors as they come, two at least; 0 is off. The moments are theirs: test the losses on others.
+        Feature vectors, two at least; 0 is off. The moments are computed from them, so test the losses on others.
 
     Notes
     -----

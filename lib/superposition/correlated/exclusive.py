@@ -21,7 +21,7 @@ STARTS, STEPS = 4, 1500  # of the search for points that lie far apart
 
 @checked(code_exists, G=MOST, m=MOST)
 def exclusive_code(G: int, m: int) -> Code:
-    """G features of which at most one is on, in m dimensions, without loss, and with as little noise as we know how.
+    """G features of which at most one is on, in m dimensions, without loss, and with the least noise gain that we know.
 
     Parameters
     ----------
@@ -63,7 +63,7 @@ def _raised(u):
 
 @checked(own_weights, W_in=ranges.array("m n", -1e100, 1e100), W_out=ranges.array("n m", -1e100, 1e100))
 def noise_gain(W_in: ArrayLike, W_out: ArrayLike) -> NDArray[np.float64]:
-    """Factor by which each output magnifies noise on the hidden vector: |v_t| |w_t| over its own weight v_t . w_t.
+    """Factor by which each output magnifies noise on the hidden vector, |v_t| |w_t| / (v_t . w_t).
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def exclusive_loss(W: ArrayLike, p: float) -> float:
 
 @checked(G=ranges.whole(16, 10**6))
 def least_noise_gain(G: int) -> float:
-    """A noise gain below which no code of G exclusive features in three dimensions lies, for G from 16 on.
+    """Lower bound on the noise gain of every code of G exclusive features in three dimensions, for G of 16 and more.
 
     Returns
     -------
@@ -122,7 +122,7 @@ def least_noise_gain(G: int) -> float:
 
 @checked(W_in=directions)
 def best_noise_gain(W_in: ArrayLike) -> NDArray[np.float64]:
-    """Least noise gain that any reader of these directions has: 1 over the sine to the cone of the others.
+    """Least noise gain of any reader of these directions: 1 / sin of the angle to the cone of the others.
 
     Returns
     -------

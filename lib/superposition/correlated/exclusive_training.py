@@ -35,7 +35,7 @@ def descend_exclusive(
     Returns
     -------
     numpy.ndarray, shape (dims, starts)
-        Losses per feature over p, 1/3 for a feature that is dropped.
+        Losses per feature divided by p, 1/3 for a feature that is dropped.
 
     Notes
     -----

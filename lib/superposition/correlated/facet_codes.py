@@ -1,9 +1,9 @@
-"""Codes for graphs of features that ever meet, in at most 4/3 as many dimensions as a feature meets others, and two.
+"""Codes for graphs of features that ever meet, in at most 4 D / 3 + 2 dimensions at largest degree D.
 
-A polytope has as many facets as one likes. Parts of a graph that share no edge go on facets of their own: a functional
+A polytope can have any number of facets. Parts of a graph that share no edge go on facets of their own: a functional
 that vanishes on one facet and is negative on all others silences the readers of one part where another is on. A graph
-is first split into parts in which no feature meets more than two others. All weights are whole numbers over powers of
-two, so double precision has them exactly. Source: ours; the split is Lovasz's (1966).
+is first split into parts in which no feature meets more than two others. All weights are integers divided by powers of
+two, which double precision represents exactly. Source: ours; the split is Lovasz's (1966).
 """
 
 from __future__ import annotations

@@ -1,9 +1,8 @@
-"""A rug with randomly placed groups and finitely many features: its noise swells where whole groups are on.
+"""A rug with randomly placed groups and finitely many features: its noise grows where whole groups are on.
 
-Given what is on, the interference of an output is Gaussian of variance Q = (1/r - 1)/n sum over the others of
-(x_j - p/2)^2. Q has one law where the own feature is on and another where it is off; the loss is the mean of the
-rug's loss over both.
-Source: ours.
+Given which features are on, the interference of an output is Gaussian of variance Q = (1/r - 1)/n sum over the others
+of (x_j - p/2)^2. Q has one distribution where the output's own feature is on and another where it is off; the loss is
+the mean of the rug's loss over both. Source: ours.
 """
 
 from __future__ import annotations
@@ -69,8 +68,8 @@ def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
 
     Notes
     -----
-    Source: ours. Given what is on, the interference is taken as Gaussian: good to 3 % from about 1000 features.
-    Use `grouped_rug` instead for the best code of many groups.
+    Source: ours. Given which features are on, the interference is taken as Gaussian: accurate to 3 % from about 1000
+    features. Use `grouped_rug` instead for the best code of many groups.
 
     Examples
     --------

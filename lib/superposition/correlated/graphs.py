@@ -1,4 +1,4 @@
-"""Codes for a graph of features that ever meet: loss zero for every law on it, with few dimensions.
+"""Codes for a graph of features that ever meet: loss zero for every distribution on it, with few dimensions.
 
 H joins features that are ever on together. W_tt = 1, W_ts = 0 where t and s are joined, and W_ts <= 0 elsewhere is all
 that loss zero takes, so the law behind the graph does not matter.
@@ -129,7 +129,7 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
 
 @checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
-    """A bound on the error of every output, whatever is on in this graph, for strengths up to 1.
+    """A bound on the error of every output, whichever features are on in this graph, for strengths up to 1.
 
     Examples
     --------

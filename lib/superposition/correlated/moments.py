@@ -1,4 +1,4 @@
-"""The law of features in groups: its correlation, and the loss of the best linear code.
+"""The distribution of features in groups: its correlation, and the loss of the best linear code.
 
 Each of n features is on with probability p, and a given partner of a feature that is on is on with probability s, so
 that both are on with probability p s. Groups are independent of each other; a strength is uniform on [0, 1].
@@ -72,7 +72,7 @@ def linear_loss(p: float, r: float, G: int, s: float) -> float:
 
 @checked(compared, p=ranges.probability, r=ranges.real(1e-30, 1, open_high=True), G=group, loss=ranges.real(0))
 def linear_border(p: ArrayLike, r: ArrayLike, G: int, loss: ArrayLike) -> np.ndarray:
-    """The correlation from which on the best linear code beats a code whose loss no correlation changes.
+    """The correlation above which the best linear code beats a code whose loss does not depend on correlation.
 
     Parameters
     ----------

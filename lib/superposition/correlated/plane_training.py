@@ -1,6 +1,6 @@
 """Descents of ReLU(W'W x + b) with four features in the plane, two pairs of partners. Needs torch.
 
-The loss is a sum over who is on, with exact weights; the strengths are a fixed net of points.
+The loss is a sum over the sets of active features, with exact weights; the strengths are a fixed net of points.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def descend_pairs(
     losses : numpy.ndarray, shape (starts,)
         Per feature.
     W : numpy.ndarray, shape (starts, 2, 4)
-        Directions; `partner_arrangement` names what they form.
+        Directions; `partner_arrangement` names their arrangement.
 
     Notes
     -----

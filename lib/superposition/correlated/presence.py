@@ -3,7 +3,7 @@
 A window holds feature i (x_i = 1) with probability p_i, and h is the sum of the vectors of the features that it
 holds. Reader i is the best linear one of gain one; its output is x_i + e_i, where the interference e_i is a weighted
 sum of the other features.
-Source: ours; the shares are those of chapter 9, and the Gaussian interference is that of The Persian Rug, eq. 5.
+Source: ours; the shares are as in chapter 9, and the Gaussian interference as in The Persian Rug, eq. 5.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def presence_reader(vectors: ArrayLike, p: ArrayLike) -> Reader:
     Parameters
     ----------
     vectors : array_like, shape (n, d)
-        What each feature adds to the sum, with n above d.
+        The vector that each feature adds to the sum, with n above d.
 
     Notes
     -----
@@ -89,7 +89,7 @@ def presence_losses(
     Parameters
     ----------
     best : Reader
-        What `presence_reader` returns; it is not changed.
+        A result of `presence_reader`; it is not changed.
     cells : array_like, shape (cells, n)
         Probability of each feature in each kind of window.
     weights : array_like, shape (cells,)

@@ -2,8 +2,8 @@
 
 Features are in blocks, and each small rug holds a window of neighbouring blocks. At the ends windows are shorter, so
 interference is smaller there, and the features decoded there help to decode the next ones.
-Source: spatial coupling is that of Krzakala et al. (2012) and of Donoho, Javanmard and Montanari (2013), with fast
-transforms that of Barbier, Schuelke and Krzakala (2013); chains of rugs and their extrinsic steps are ours.
+Source: spatial coupling is due to Krzakala et al. (2012) and Donoho, Javanmard and Montanari (2013), with fast
+transforms to Barbier, Schuelke and Krzakala (2013); chains of rugs and their extrinsic steps are ours.
 """
 
 from __future__ import annotations

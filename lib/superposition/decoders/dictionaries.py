@@ -118,7 +118,7 @@ class Dictionary:
         return x, h + self.noise * rng.standard_normal(h.shape) if self.noise else h
 
     def split(self, name: str, batch: int) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Features and activations of a fixed split: "train", "validation" or "test", the same for everybody."""
+        """Features and activations of a fixed split: "train", "validation" or "test", the same in every process."""
         checks.one_of("name", name, SPLITS)
         return self.activations(batch, seed=np.random.default_rng([int(self.fingerprint, 16), SPLITS.index(name)]))
 
@@ -278,7 +278,7 @@ def dictionary(
     noise : float
         Standard deviation of Gaussian noise on every coordinate of an activation, 0 or more.
     seed : int
-        Of the index set of a rug and the basis of its space, or of random directions.
+        Seed of the index set of a rug and the basis of its space, or of random directions.
 
     Returns
     -------
@@ -355,12 +355,12 @@ def scores(
     codes : array_like, shape (batch, k), optional
         Latents, one activation a row; needed unless there is a ``sae``.
     directions : array_like, shape (nd, k), optional
-        Decoder directions of any length; those of the truth if left out (then k is ns, in its order).
+        Decoder directions of any length; the true directions if left out (then k is ns, in their order).
     sae : SparseAutoencoder or object, optional
         In place of codes, directions and offset: an autoencoder, whose own ``encode`` and ``decode`` are used, so that
-        nothing that they rescale is lost. One of SAELens will do.
+        any rescaling is included. SAELens' autoencoders work.
     hidden : array_like, shape (batch, nd), optional
-        The activations, where they have noise; those of the features if left out.
+        The activations, where they have noise; if left out, the activations that follow from the features.
     offset : array_like, shape (nd,), optional
         Bias of the decoder, if any.
     threshold : float, optional

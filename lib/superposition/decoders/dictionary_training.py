@@ -90,7 +90,7 @@ def train_saes(
     seed: int = 0,
     progress: Callable[[int, int], object] | None = None,
 ) -> list[SparseAutoencoder]:
-    """Train sparse autoencoders side by side, one for each price, each on fresh activations of its own.
+    """Train sparse autoencoders side by side, one for each price, each on its own fresh activations.
 
     Parameters
     ----------
@@ -100,8 +100,8 @@ def train_saes(
         Width k of each autoencoder; the number of features if left out.
     schedule : tuple of float
         The first price over the last, and the share of the steps during which the price goes from one to the other on a
-        straight line: (3, 0.6) falls to its end over 60 % of the steps, (0, 0.05) is a warm-up. For "topk" it is the
-        number of latents that goes.
+        straight line: (3, 0.6) falls to its end over 60 % of the steps, (0, 0.05) is a warm-up. For "topk" the
+        number of latents changes instead.
     tangent : bool
         Whether the part along a decoder column is removed from its gradient.
     progress : callable, optional

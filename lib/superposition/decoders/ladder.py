@@ -3,7 +3,7 @@
 A decoder sees the hidden vector h = W_in x and knows W_in and the law of x. The ladder begins with the element-wise
 Bayes decoder and iterates it: orthogonal or vector approximate message passing, whose loss follows a recursion of one
 number, its state evolution. Everything holds for tight frames (rugs) as ns -> infinity.
-Source: ours, beyond The Persian Rug, section 5.2.2; the recursion is that of Ma and Ping (2017) and of Rangan,
+Source: ours, beyond The Persian Rug, section 5.2.2; the recursion is due to Ma and Ping (2017) and of Rangan,
 Schniter and Fletcher (2019) for a projector without noise.
 """
 

@@ -2,7 +2,7 @@
 
 Each layer gets y = s + R (x - s) for the guess s of the layer before, and makes the next guess from ReLU(y + z) and y
 itself, by a linear path. Three scalars are free in each layer: threshold, gain and constant.
-Source: ours; the loop is that of `superposition.decoders.ladder`, with another step.
+Source: ours; the loop is as in `superposition.decoders.ladder`, with another step.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Your own model, measured against the theory: gains, noise, partners, loudness, loss, and how far from the best.
 
-What stands here checks every argument, and a ValueError says what is allowed. Behind it, unchecked:
-`superposition.diagnosis.picture` (where a model stands) and `superposition.diagnosis.ablations` (what of a matrix makes
-its loss). There W is the product of decoder and encoder, (n, n).
+The functions here check every argument, and a ValueError says what is allowed. Two further modules do not check:
+`superposition.diagnosis.picture` (draws a model in the phase diagram) and `superposition.diagnosis.ablations` (which
+parts of a matrix make its loss). In both W is the product of decoder and encoder, (n, n).
 
 Source: ours, against The Persian Rug.
 """

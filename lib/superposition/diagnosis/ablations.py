@@ -1,4 +1,4 @@
-"""What is in a trained matrix, and what of it makes its loss: each thing taken away in turn.
+"""The parts of a trained matrix and their effect on its loss, each part taken away in turn.
 
 Source: ours, against The Persian Rug, section 4.1, which takes the interference for Gaussian.
 """

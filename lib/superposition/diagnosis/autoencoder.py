@@ -1,7 +1,7 @@
-"""Anybody's autoencoder measured against the theory: what it is, what it loses, and how far from the best it is.
+"""Any autoencoder measured against the theory: the kind of its code, its loss, and its distance from the best code.
 
-Source: The Persian Rug, sections 2 to 4, for what is measured; partners, graphs and loudness are ours. Capacity is that
-of Scherlis and others (2022), effective features those of Bereska and others (2025).
+Source: The Persian Rug, sections 2 to 4, for the measured quantities; partners, graphs and loudness are ours. Capacity
+is defined by Scherlis and others (2022), effective features by Bereska and others (2025).
 """
 
 from __future__ import annotations
@@ -71,58 +71,61 @@ def diagnose(
     ----------
     W : array_like, str, os.PathLike, mapping or model
         The product W_out W_in, shape (ns, ns); or a tied encoder, (nd, ns) or (ns, nd), for ReLU(W^T W x + b); or, with
-        `W_out`, the encoder W_in, (nd, ns). Or a file or folder, or arrays by name, such as ``model.state_dict()``:
-        they have the bias as well. Files are safetensors, npz, and with torch those of `torch.save` (weights, not whole
-        models); a folder is a sparse autoencoder's. Names and shapes tell what is what; ``weights.told`` says it. Or a
-        model itself, with ``encode`` and ``decode``, or ``forward``: of torch, on its device, or of numpy.
+        `W_out`, the encoder W_in, (nd, ns). Or a file or folder, or arrays by name, such as ``model.state_dict()``,
+        which include the bias. Files are safetensors, npz, or (with torch) files of `torch.save` that hold weights, not
+        whole models; a folder belongs to a sparse autoencoder. Arrays are identified by their names and shapes, and
+        ``weights.told`` says how. Or a model itself, with ``encode`` and ``decode``, or ``forward``: of torch, on its
+        device, or of numpy.
     b : array_like, shape (ns,), optional
         Bias; left out where W is a file, has names or is a model.
     p : array_like, optional
-        Probability that a feature is on, in (0, 1), one number or one of each feature, (ns,), for features that are
-        then uniform. Zeros among many are those of features that never were: they count as 1e-9.
+        Probability that a feature is on, in (0, 1), one number or one for each feature, (ns,); features are uniform
+        while they are on. Zeros among many are taken for features that did not occur, and count as 1e-9.
     W_out : array_like, shape (ns, nd), optional
         The decoder.
     encode, decode : callable, optional
-        In place of W: functions of batches. Of a toy model the features go in and come out, decode(encode(x)); of a
-        sparse autoencoder its latents are the features, encode(decode(z)).
+        In place of W: functions of batches. For a toy model the features are inputs and outputs, decode(encode(x)); for
+        a sparse autoencoder the latents are the features, encode(decode(z)).
     ns : int, optional
-        Number of features of a model that has no arrays to tell it.
+        Number of features of a model, where its arrays do not show it.
     nd : int, optional
-        Dimensions, from 1 to ns; those of the factors, or the rank of the product, if left out.
+        Number of dimensions, from 1 to ns; if left out, the width of the factors, or the rank of the product.
     law : FeatureLaw, optional
-        Another law of the features, in place of `p`.
+        Another distribution of the features, in place of `p`.
     l0 : float, optional
-        Mean number of features that are on, in place of `p`, which is then l0 / ns. Of TopK, the k of its settings if
-        nothing is said.
+        Mean number of features that are on, in place of `p`, which is then l0 / ns. If left out for TopK, the k of its
+        settings.
     x : array_like, iterable, str or os.PathLike, optional
         In place of `p`: inputs of the model, (n, width), 100 or more, as an array, batches, .npy or .safetensors of one
-        array. All is measured on them; nothing is taken for independent. Of a sparse autoencoder they are activations.
+        array. Everything is measured on them, and independence is not assumed. For a sparse autoencoder they are
+        activations.
     features : array_like, iterable, str or os.PathLike, optional
         In place of `p`: such vectors of features or of latents, (n, ns).
     strength : float, optional
-        Mean of a feature while it is on, above 0; features are then uniform from 0 to twice that. It is the unit of
-        biases, which are divided by twice it; losses are in units of its square times four. Left out: that of the
+        Mean of a feature while it is on, above 0; features are then uniform from 0 to twice this mean. Twice the mean
+        is the unit of biases, and the square of this unit is the unit of losses. If left out, the mean of the given
         vectors, or 0.5.
     importance : array_like, shape (ns,), or str, optional
         Weight of the squared error of each feature, not negative; or "0.9^i" for a power of its number, from 0; or a
-        file of them, as of vectors. All losses and the best code are weighted with it.
+        file of weights, in the formats of `features`. All losses and the best code use these weights.
     loss_as : {"mean", "sum"}, optional
         The first line's loss is in units of the features themselves, as a mean over features or as their sum.
     instance : int, optional
-        Which of several models to take where the weights have a leading axis of them; the first if left out.
+        Which of several models to take where the weights have a leading axis of models; the first if left out.
     reading : {"product", "tied", "toy", "sae"}, optional
-        What a square W is, the product if left out; or what linear layers or a model are, by shapes if left out, where
-        these can say it.
+        How to read a square W, as the product if left out; or how to read linear layers or a model, if left out by
+        their shapes, where these are sufficient.
     b_dec : {"taken", "kept"}, optional
-        Of a sparse autoencoder whose file cannot say it: whether b_dec is taken off before the encoder.
+        For a sparse autoencoder whose file does not say: whether b_dec is subtracted before the encoder.
     activation : {"relu", "topk", "jumprelu"}, optional
-        Of the same: which latents pass.
+        For the same: which latents pass.
     k : int, optional
-        Of the same: how many latents of TopK pass.
+        For the same: how many latents of TopK pass.
     ignore : sequence of str
         Arrays and settings of a file that no layout explains and that have no part in the forward pass.
     samples : int, optional
-        Feature vectors of the simulation, at least 2; if left out, as take a few seconds, or all that were given.
+        Number of feature vectors in the simulation, at least 2; if left out, as many as take a few seconds, or all that
+        were given.
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
@@ -139,12 +142,12 @@ def diagnose(
     Source: The Persian Rug, eq. 1 to 6. An output is dead where it answers its own feature in less than 1 % of the
     simulated vectors (of given ones: of those in which the feature is on) and without it in less than 1 % of p, and
     dropped where its gain is below a tenth of the largest; absent is a feature that is on in none of the given vectors.
-    Of a model, W and b are found in its responses and its arrays and checked against its forward pass; where none
-    reproduces it, they are its responses to single features and to pairs, and the report says so.
-    Loudness is what has to be taken off encoder and put on the decoder of each feature to make |W| as symmetric as it
-    gets. Of more than 512 heard features it is told by lengths of rows and columns alone, the name by eigenvalues
-    alone, and clustering is that of 512 of them. A product of single precision has the rank that
-    single precision shows. Under unequal probabilities the rug and the best code are those of the mean one.
+    W and b of a model are found from its responses and its arrays and checked against its forward pass; where they do
+    not reproduce it, W and b are its responses to single features and to pairs, and the report says so.
+    Loudness is the factor that, moved from the encoder to the decoder of each feature, makes |W| as symmetric as
+    possible. For more than 512 heard features, loudness follows from the lengths of rows and columns alone, the name
+    from eigenvalues alone, and clustering from 512 of the features. The rank of a product in single precision is the
+    rank that single precision can resolve. For unequal probabilities the rug and the best code have the mean one.
 
     Examples
     --------

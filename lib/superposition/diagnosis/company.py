@@ -1,4 +1,4 @@
-"""Given vectors in place of a law: read, measured as they come, and beside them what independence would give.
+"""Given vectors instead of a distribution: read, measured as they are, and compared with independence.
 
 Source: ours.
 """

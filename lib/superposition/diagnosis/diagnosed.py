@@ -22,20 +22,21 @@ from superposition.rug.model import RowStatistics
 
 @dataclass(frozen=True, eq=False)
 class Diagnosis:
-    """What `diagnose` found; `print` it for a report, the first line of which says what the code is.
+    """The result of `diagnose`; `print` it for a report, whose first line names the code.
 
-    ``ns``, ``nd``, ``rank`` (of these dimensions used), ``p`` (the mean one; None under another ``law``); ``weights``
-    (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics; ``kind`` of each feature
-    ("heard", "dropped", "dead", "absent"); ``loudness`` of each (geometric mean 1, nan unless heard); ``partners``, the
-    mean number of features that silence one, ``mutual`` and ``clustering`` of them; ``capacity``, the sum over features
-    of their share of a dimension; ``effective`` features per dimension. Losses a feature: ``gaussian`` (eq. 5 with each
-    row's own gain, bias and noise), ``partner`` (the same with the strongest rival kept out of the noise), ``exact``
-    (over all sets of active features, for up to twelve), ``simulated`` with its error, ``by_feature`` (of the same
-    simulation), ``refitted`` (of the same, with all biases moved and all outputs scaled together). To compare with:
-    ``theory`` (the rug), ``linear``, ``best`` known, ``finished``, what training ends at. Partner and exact are None
-    unless features are equal and of the text's law, best under another law. ``unit``: features are in units of it,
-    twice their strength; ``importance`` of each or None; ``stands``, whether ReLU(W x + b), with its gate, is the
-    forward pass; ``company`` of given vectors.
+    ``ns``, ``nd``, ``rank`` (how many of the dimensions are used), ``p`` (the mean probability; None for another
+    ``law``); ``weights`` (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics;
+    ``kind`` of each feature ("heard", "dropped", "dead", "absent"); ``loudness`` of each (geometric mean 1, nan unless
+    heard); ``partners``, the mean number of features that silence a feature, with ``mutual`` and ``clustering`` of
+    these partners; ``capacity``, the sum over features of their share of a dimension; ``effective`` features per
+    dimension. Losses per feature: ``gaussian`` (eq. 5 with each row's own gain, bias and noise), ``partner`` (the same
+    with the strongest rival kept out of the noise), ``exact`` (over all sets of active features, for up to twelve
+    features), ``simulated`` with its error, ``by_feature`` (of the same simulation), ``refitted`` (of the same, with
+    all biases moved and all outputs scaled together). Losses to compare with: ``theory`` (the rug), ``linear``,
+    ``best`` known, ``finished`` (the end of training). ``partner`` and ``exact`` are None unless features are equal and
+    have the text's distribution; ``best`` is None for another distribution. ``unit`` is the unit of features, twice
+    their mean strength; ``importance`` of each feature or None; ``stands``, whether ReLU(W x + b), with its gate, is
+    the forward pass; ``company`` of given vectors.
 
     Examples
     --------
@@ -74,7 +75,7 @@ class Diagnosis:
 
     @cached_property
     def name(self) -> str:
-        """What the code is called."""
+        """Name of the code."""
         return names.named(self)
 
     @property
@@ -99,7 +100,7 @@ class Diagnosis:
 
     @property
     def heard(self) -> NDArray[np.bool_]:
-        """Which features are heard."""
+        """Mask of the features that are heard."""
         return self.kind == "heard"
 
     @property

@@ -1,8 +1,8 @@
 """Weights as people keep them: files of safetensors, numpy and torch, folders of sparse autoencoders, their settings.
 
-Source: ours, after the formats' own documents. What a file is, its content says and not its ending. Names and sizes are
-read first, and only the arrays that are asked for afterwards; nothing that a file names is executed. Everything that
-cannot be read ends in one sentence.
+Source: ours, after the formats' own documents. The kind of a file follows from its content and not from its ending.
+Names and sizes are read first, and only the arrays that are asked for afterwards; nothing that a file names is
+executed. Everything that cannot be read ends in one sentence.
 """
 
 from __future__ import annotations

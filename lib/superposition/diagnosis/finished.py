@@ -1,4 +1,4 @@
-"""What trained networks of this probability, ratio and size end at: the stored table rug-grid, interpolated.
+"""The loss that trained networks of this probability, ratio and size reach, interpolated in the table rug-grid.
 
 Source: ours. The table has networks of 128, 256 and 512 features after 2000 steps with falling rate. What is
 interpolated, linearly in the logarithm of p, in r and in the logarithm of ns, is the logarithm of their loss over the

@@ -1,7 +1,7 @@
-"""What mending a model would gain, and its worst features with the reason for each.
+"""The gain from mending a model, and its worst features with the reason for each.
 
-Source: ours. A gain is what the loss would fall by, not what the fault costs now: a feature that is mended still loses
-as much as the others do.
+Source: ours. A gain is the amount by which the loss would fall, not the present cost of the fault: a feature that is
+mended still loses as much as the others do.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is measured of an autoencoder, block by block: its rows, who silences whom, and a simulation of its outputs.
+"""Measurements on an autoencoder, block by block: its rows, which features silence which, and simulated outputs.
 
 No product of ns by ns numbers is kept: 16,384 features need a few hundred megabytes.
 """

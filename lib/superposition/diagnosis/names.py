@@ -1,4 +1,4 @@
-"""What a code is called: rug, antipodal rug, digons, fan, swept fan, cone, tile, random frame, or none of these.
+"""Names of codes: rug, antipodal rug, digons, fan, swept fan, cone, tile, random frame, or none of these.
 
 Source: ours. The name follows from the product of decoder and encoder among the features that are heard, each row over
 its gain; every limit is here, and each is our choice.

@@ -1,4 +1,4 @@
-"""What arrays of known names say: an autoencoder ReLU(W_out W_in x + b), in one form, whatever it was kept as."""
+"""Read arrays of known names as an autoencoder ReLU(W_out W_in x + b), in one form for all layouts."""
 
 from __future__ import annotations
 

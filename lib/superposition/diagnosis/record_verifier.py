@@ -1,6 +1,6 @@
 """A verifier for records: the loss of anybody's weights, and whether they beat the best code known.
 
-Source: ours. What a file of weights promises is measured here on feature vectors of our own.
+Source: ours. The loss that a file of weights promises is measured here on our own feature vectors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MOST = 4096  # features whose product is made here: an eighth of a gigabyte
 
 @dataclass(frozen=True)
 class Record:
-    """What a code is worth: ``ns``, ``nd`` (rank), ``r``, ``loss`` with ``se`` (0: exact), ``best`` known, ``rug``."""
+    """Measured values of a code: ``ns``, ``nd`` (rank), ``r``, ``loss``, ``se`` (0: exact), ``best`` known, ``rug``."""
 
     ns: int
     nd: int

@@ -1,4 +1,4 @@
-"""What a `Diagnosis` says: the answer in words first, then the numbers."""
+"""The report of a `Diagnosis`: the answer in words first, then the numbers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Many files of weights in one table and one figure: what the directions of each release have of superposition.
+"""Many files of weights in one table and one figure: superposition of the directions of each release.
 
-Source: ours; the measures are those of `superposition.diagnosis.diagnose`. A file that is refused has its sentence in
-the table.
+Source: ours; the measures are the ones of `superposition.diagnosis.diagnose`. A file that is refused has its sentence
+in the table.
 """
 
 from __future__ import annotations

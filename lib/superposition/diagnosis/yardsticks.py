@@ -1,4 +1,4 @@
-"""What a diagnosed model is compared with: importance of its features, linear maps, the best code of their frequencies.
+"""Comparisons for a diagnosed model: importance of its features, linear maps, the best code of their frequencies.
 
 Source: The Persian Rug, eq. 14 to 16, for the rug; ours, for the best known codes.
 """

@@ -15,8 +15,10 @@ from superposition.experiments.shared import (
     ALL_ROWS,
     DEVICE,
     DIMENSIONS,
+    DONE,
     LOSS,
     ROWS,
+    STOPPED,
     THEORY,
     Features,
     Probability,
@@ -98,15 +100,14 @@ def stopped_autoencoder(
     }
 
 
-_DONE = Meaning("steps", "training steps that were made")
-_TRAINED = {"nd": DIMENSIONS, "done": _DONE, **LOSS, **THEORY, **ALL_ROWS, **DEVICE}
+_TRAINED = {"nd": DIMENSIONS, "done": DONE, **LOSS, **THEORY, **ALL_ROWS, **DEVICE}
 _STOPPED = {
     "nd": DIMENSIONS,
     **LOSS,
     **THEORY,
     **ROWS,
-    "done": _DONE,
-    "stopped": Meaning("0, 1", "1 if the text's rule stopped the training, 0 if the limit did"),
+    "done": DONE,
+    "stopped": STOPPED,
     "pause": Meaning("step", "first step at which the rule would stop if it looked after every batch"),
     "pause_loss": Meaning("squared error, per feature", "mean of the 100 batch losses before pause"),
     "pause_ratio": Meaning("no unit", "pause_loss / theory"),

@@ -5,27 +5,15 @@ from __future__ import annotations
 from typing import Annotated, Literal
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from superposition.experiments.shared import (
-    DIMENSIONS,
-    FEATURES,
-    LOSS,
-    OVER_RUG,
-    Probability,
-    Rate,
-    Seed,
-    Steps,
-    over_rug,
-)
-from superposition.inputs import Count, UpTo
+from superposition.experiments.shared import LOSS, OVER_RUG, Nd, Ns, Probability, Rate, Seed, Steps, over_rug
+from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
 LOOKS, LOOKED_AT = 20, 4000  # iterations of the Bayes decoder, and the feature vectors that measure it
 
 
-Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
-Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
 Start = Annotated[
     Literal["random", "rug", "antipodal"],
     Meaning("random, rug, antipodal", "the code at the start; antipodal rugs of ratio 1/2 are digons"),

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from superposition.experiments.shared import DIMENSIONS, FEATURES, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
-from superposition.inputs import Count, Real, UpTo
+from superposition.experiments.shared import LOSS, OVER_RUG, Kind, Nd, Ns, Probability, Seed, Steps, over_rug
+from superposition.inputs import Real
 from superposition.runs.point import Meaning, Run
 
 SCORES = ("mcc", "uniqueness", "precision", "recall", "f1", "l0", "dead", "shrinkage", "explained", "recovered")
 BATCH, SHIFT = 2000, 1000  # activations that measure; their seed, and that of the start, are the truth's plus so much
 
 
-Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
-Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-Kind = Annotated[
-    Literal["relu", "topk", "jumprelu"],
-    Meaning("relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"),
-]
 DictionaryPrice = Annotated[
     Real,
     Field(gt=0),

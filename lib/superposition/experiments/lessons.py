@@ -89,7 +89,9 @@ RUNS = (
                 "samples": (200,), "seed": (0,)},),
         full=(
             {**_FIVE, "ns": (60,), "nd": (15,), "lesson": (0.3, 0.0), "lasting": (1,)},
+            {**_FIVE, "ns": (120,), "nd": (30,), "lesson": (0.3, 0.0), "lasting": (1,)},
+            {**_FIVE, "ns": (20,), "nd": (5,), "lesson": (0.0,), "lasting": (1,)},  # one group alone
         ),
-        hours={"small": 0.001, "full": 0.05},
+        hours={"small": 0.001, "full": 0.2},
     ),
 )  # fmt: skip

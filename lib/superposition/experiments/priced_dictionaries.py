@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from superposition.experiments.shared import DIMENSIONS, FEATURES, Probability, Seed, Steps
-from superposition.inputs import Count, Real, UpTo
+from superposition.experiments.shared import Nd, Ns, Probability, Seed, Steps
+from superposition.inputs import Real
 from superposition.runs.point import Columns, Meaning, Run
 
 MEASURED, SCORED = 20_000, 2000  # fresh activations that losses and scores are measured on
 GENTLY, RATE = 0.003, 0.01  # first learning rates: from the truth, which is not to be shaken off, and from elsewhere
 
 
-Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
-Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
 Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
-from pydantic import AfterValidator, Field
+from pydantic import Field
 
-from superposition.experiments.shared import DIMENSIONS, FEATURES, Probability, Seed, Steps
-from superposition.inputs import Count, Real, UpTo
+from superposition.experiments.shared import Kind, Nd, Ns, Probability, Seed, Steps
+from superposition.inputs import Real
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
@@ -18,12 +18,6 @@ STARTS, BATCH, SHIFT = 2, 4000, 1000  # autoencoders a point; activations that m
 OPPOSITE = -0.8  # cosine below which two latents count as a pair of opposite directions
 GROUP = 8  # features that share a common cause
 
-Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
-Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
-Kind = Annotated[
-    Literal["relu", "topk", "jumprelu"],
-    Meaning("relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"),
-]
 Price = Annotated[
     Real,
     Field(gt=0),

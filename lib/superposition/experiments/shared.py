@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from superposition.checks import MOST_FEATURES
-from superposition.inputs import Count, Real
+from superposition.inputs import Count, Real, UpTo
 from superposition.runs.point import Columns, Meaning
 
 if TYPE_CHECKING:
@@ -22,10 +22,19 @@ Ratio = Annotated[Real, Field(gt=0, lt=1), Meaning("(0, 1)", "compression ratio 
 FEATURES = Meaning("features", "number of features n_s")
 Features = Annotated[Count, Field(ge=3, le=MOST_FEATURES), FEATURES]
 DIMENSIONS = Meaning("dimensions", "number of hidden dimensions n_d; where the table has r, max(1, round(r ns))")
+# of codes with a decoder, and of dictionaries
+Ns = Annotated[Count, Field(ge=8, le=4096), FEATURES]
+Nd = Annotated[Count, Field(ge=4), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]
+Kind = Annotated[
+    Literal["relu", "topk", "jumprelu"],
+    Meaning("relu, topk, jumprelu", "what the latents are: ReLU priced by their sum, TopK, JumpReLU priced by number"),
+]
 L1 = Annotated[
     Real, Field(gt=0), Meaning("above 0", "strength of the l1 term in the simplified convention of chapter 4")
 ]
 
+DONE = Meaning("steps", "training steps that were made")
+STOPPED = Meaning("0, 1", "1 if the text's rule stopped the training, 0 if the limit did")
 DEVICE = {"device": Meaning("cpu, cuda", "where the point was computed")}
 
 

@@ -174,7 +174,7 @@ def settled_pair(alone: float, both: float, lambda_: float) -> tuple[float, floa
 
     found = root(push, [1.0, 0.97], tol=1e-13)
     x, y = found.x
-    if not found.success and max(map(abs, push(found.x))) > 1e-9:
+    if min(x, y) <= 0 or (not found.success and max(map(abs, push(found.x))) > 1e-9):
         given = f"alone, both, lambda_ = {alone:g}, {both:g}, {lambda_:g}"
         raise ValueError(f"{given} have no settled pair; allowed: smaller both or lambda_")
     return float(x), float(y)

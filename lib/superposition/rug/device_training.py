@@ -29,6 +29,13 @@ WARM = 3  # steps before one is captured: kernels are chosen, Adam's averages ex
 NUMBER = 4  # bytes of a float32
 STREAM = 4  # of a seed, beside its first weights, data, evaluation and the probe of host-drawn training
 
+_OTHERWISE = {  # ranges of a training that the device draws for, where they are not those of `train_autoencoder`
+    "p": ranges.number(1e-3, 1),
+    "protocol": ranges.one_of("recipe", "text"),
+    "device": any_device,
+    "products": ranges.one_of("float32", "tf32"),
+}
+
 
 @dataclass(frozen=True)
 class DeviceSettings(Settings):
@@ -42,17 +49,8 @@ class DeviceSettings(Settings):
     rank,
     captures,
     rounds_on,
-    ns=ranges.whole(2, training.MOST_TRAINABLE),
-    nd=ranges.whole(1, training.MOST_TRAINABLE),
-    p=ranges.number(1e-3, 1),
-    steps=or_none(ranges.steps),
-    batch=or_none(ranges.whole(1, 2**20)),
-    lr=or_none(ranges.rate),
-    protocol=ranges.one_of("recipe", "text"),
-    seed=ranges.whole(0),
-    device=any_device,
+    **{name: one for name, one in training.SETTINGS.items() if name not in ("schedule", "start")} | _OTHERWISE,
     eval_samples=or_none(ranges.whole(2, 10**8)),
-    products=ranges.one_of("float32", "tf32"),
     captured=or_none(ranges.flag),
     progress=ranges.function,
 )
@@ -74,8 +72,8 @@ def train_on_device(
 ) -> TrainedModel:
     """Train as `train_autoencoder` does, on feature vectors that the device itself draws.
 
-    First weights are those of the same seed there. Vectors have the same law and another stream, which differs between
-    kinds of devices, so that a seed is a run on one kind only.
+    First weights are those of the same seed there. Vectors have the same distribution but another stream, which differs
+    between kinds of devices, so that a seed is a run on one kind only.
 
     Parameters
     ----------
@@ -285,7 +283,7 @@ class StepCost:
     held: int
 
     def least_seconds(self, rate: float, bandwidth: float) -> float:
-        """Time of a step at so many operations and bytes a second, if nothing stays in a cache and nothing waits."""
+        """Time of a step at the given operations and bytes per second, without caches and waiting."""
         return max(self.operations / rate, self.product_bytes / bandwidth) + self.other_bytes / bandwidth
 
 

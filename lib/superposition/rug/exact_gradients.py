@@ -1,4 +1,4 @@
-"""Training steps with the gradient written down: what automatic differentiation computes, in fewer passes.
+"""Training steps with an explicit gradient: the result of automatic differentiation, in fewer passes.
 
 The error of a batch reaches the pre-activations as ``2 (y - x) / (batch ns)`` where the output ``y`` is
 above 0, and nothing elsewhere. Three products of the size of the decoder are then left: the output, and

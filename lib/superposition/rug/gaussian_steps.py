@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import replace
 
 import numpy as np
+from defprint import transparent
 
 from superposition.devices import torch  # isort: skip - first, since it says what is missing
 from superposition import features, optimise
 from superposition.rug.evaluation import initial_weights
 from superposition.rug.gaussian_loss import SMALLEST, closed_form_loss, row_losses, rows_of
 from superposition.rug.model import TrainedModel
+from superposition.rug.training import STOPPING_WINDOW
 
 PROTOCOL = "gaussian"  # of the settings of models trained here
 
@@ -79,6 +82,39 @@ def trained_model(settings, weights, history):
     return replace(model, loss=loss)
 
 
+@transparent
+def _looks_seldom(descend):
+    """Decorate `descend_with_adam`, which asks for each loss, as it is in the code of a stored table.
+
+    Off the CPU the losses stay where they are, and the host looks once for each window of steps.
+    """
+
+    @functools.wraps(descend)
+    def descended(weights, gradient, settings, progress, *, fused):
+        on, history, window = weights[0].device, np.zeros(settings.steps), []
+        if on.type == "cpu":
+            return descend(weights, gradient, settings, progress, fused=fused)
+
+        def kept():
+            window.append(gradient())
+            return torch.zeros(())  # of the host, which waits for nothing
+
+        def look(done, total):
+            if done % STOPPING_WINDOW == 0 or done == total:
+                losses = torch.stack(window).cpu().tolist()
+                for step, loss in enumerate(losses, done + 1 - len(losses)):
+                    history[step - 1] = _finite(loss, step, settings)
+                window.clear()
+            if progress is not None:
+                progress(done, total)
+
+        descend(weights, kept, settings, look, fused=fused)
+        return history
+
+    return descended
+
+
+@_looks_seldom
 def descend_with_adam(weights, gradient, settings, progress, *, fused):
     """Train weights in place by Adam with a cosine; return the loss before each step."""
     history = np.zeros(settings.steps)

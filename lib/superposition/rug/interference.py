@@ -1,4 +1,4 @@
-"""The law of the interference beyond its variance: what a finite rug costs over the theory.
+"""The distribution of the interference beyond its variance: the excess loss of a finite rug over the theory.
 
 Source: The Persian Rug, sections 3.2 and 4.1, which call the interference Gaussian. It is a sum
 of independent terms, so its cumulants are known exactly from the weights, and the first two

@@ -1,7 +1,8 @@
 """The bounds of The Persian Rug, Appendices B and D, each with its sharp constant.
 
 Appendix B bounds the loss of a ReLU with gain 1 and bias -t sigma from above, Appendix D that of any function of the
-pre-activation from below: by the error of one who is told which features are on. Interference is Gaussian throughout.
+pre-activation from below: by the error of a decoder that knows which features are on. Interference is Gaussian
+throughout.
 """
 
 from __future__ import annotations
@@ -218,8 +219,8 @@ def posterior_variance(y: ArrayLike, sigma: ArrayLike) -> Floats:
 
     Notes
     -----
-    Source: The Persian Rug, eq. 26: that of a normal variable cut to [0, 1]. Use `bayes_decoder` instead where the
-    feature may be off.
+    Source: The Persian Rug, eq. 26: the variance of a normal variable cut to [0, 1]. Use `bayes_decoder` instead where
+    the feature may be off.
 
     Examples
     --------

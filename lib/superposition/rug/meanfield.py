@@ -273,7 +273,7 @@ def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray,
     a : numpy.ndarray
         The gain, 1 where nothing gets through; shape of the broadcast arguments.
     loss : numpy.ndarray
-        The loss per feature, that of a silent output where nothing gets through.
+        The loss per feature, equal to the loss of a silent output where nothing passes the ReLU.
 
     Notes
     -----

@@ -1,6 +1,6 @@
 """How an autoencoder is trained: learning rate, steps, batch, schedule and start, as one rule in one place.
 
-Source: the text's protocol is that of The Persian Rug, section 2, and of its public code; the recipe is ours.
+Source: the text's protocol is from The Persian Rug, section 2, and its public code; the recipe is ours.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ def training_protocol(name: str, ns: int, nd: int, p: float) -> Protocol:
     cosine. Below p = 0.1 the decoder starts as the encoder's transpose, so that every W_ii is positive: an output
     that starts with a negative one sees its feature as noise, and dies where the feature is rare. Frequent
     features learn the sign in time, and those that are better dropped are dropped more easily from an independent
-    start. "earlier": what older tables were made by. "text": the rate of the public code.
+    start. "earlier": the protocol of older tables. "text": the rate of the public code.
 
     Notes
     -----

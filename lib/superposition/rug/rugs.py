@@ -124,7 +124,7 @@ class Rug:
         x : array_like, shape (..., ns)
             Feature vectors.
         dtype : {numpy.float64, numpy.float32}
-            What is computed in; float32 is one and a half times to twice as fast, by machine.
+            Precision of the computation; float32 is 1.5 to 2 times as fast, depending on the machine.
 
         Raises
         ------

@@ -7,10 +7,12 @@ every device up to rounding.
 
 from __future__ import annotations
 
+import functools
 import time
 from typing import TYPE_CHECKING
 
 import numpy as np
+from defprint import transparent
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 
 SCHEDULES = ("cosine", "constant")
 STOPPING_WINDOW = 100  # batches in a window of the text's stopping rule
-_SETTINGS = {
+SETTINGS = {
     "ns": ranges.whole(2, MOST_FEATURES),
     "nd": ranges.whole(1, MOST_FEATURES),
     "p": ranges.one_probability,
@@ -49,7 +51,7 @@ MOST_TRAINABLE = MOST_FEATURES
 @checked(
     rank,
     numbers_of_a_batch,
-    **_SETTINGS,
+    **SETTINGS,
     eval_samples=ranges.whole(2, 10**8),
     gradients=ranges.one_of("exact", "automatic"),
     progress=ranges.function,
@@ -152,7 +154,7 @@ def train_autoencoder(
 @checked(
     ranks_within,
     numbers_of_a_batch,
-    ns=_SETTINGS["ns"],
+    ns=SETTINGS["ns"],
     nds=ranks,
     seconds=ranges.number(0, ranges.LARGEST, open_low=True),
     steps=ranges.steps,
@@ -190,7 +192,7 @@ def affordable_steps(
     return affordable, affordable * cost
 
 
-@checked(rank, numbers_of_a_batch, **_SETTINGS)
+@checked(rank, numbers_of_a_batch, **SETTINGS)
 def training_settings(
     ns: int,
     nd: int,
@@ -270,6 +272,41 @@ def _prepared(weights, settings, rng, on, is_exact):
     return weights, optimise.by_autograd(weights, loss)
 
 
+@transparent
+def _asks_once(refuse):
+    """Decorate `refuse_collapse`: off the CPU one fetch answers it and the stopping rule, which comes next.
+
+    Both are in the code of stored tables, and ask for one value at a time; each waits for all work before it.
+    """
+
+    @functools.wraps(refuse)
+    def asking(history, output, settings):
+        if history.device.type != "cpu":
+            from superposition.devices import torch
+
+            last, before = history[-STOPPING_WINDOW:].mean(), history[-2 * STOPPING_WINDOW : -STOPPING_WINDOW].mean()
+            bad = torch.where(torch.isfinite(history).all(), 0, torch.nan)
+            seen = torch.stack([bad, output.detach().mean(), (last >= before).to(history.dtype)]).cpu()
+            history._base.fell_no_longer = bool(seen[2])
+            history, output = seen[:1].expand(len(history)), seen[1]
+        return refuse(history, output, settings)
+
+    return asking
+
+
+@transparent
+def _as_asked(rule):
+    """Decorate the stopping rule: off the CPU its answer has been fetched for this window."""
+
+    @functools.wraps(rule)
+    def answered(history):
+        fetched = history.device.type != "cpu" and len(history) >= 2 * STOPPING_WINDOW
+        return history._base.fell_no_longer if fetched else rule(history)
+
+    return answered
+
+
+@_asks_once
 def refuse_collapse(history: torch.Tensor, output: torch.Tensor, settings: Settings) -> None:
     """Refuse to go on where the loss is no longer finite, or the mean of some outputs is next to nothing."""
     from superposition.devices import torch
@@ -286,6 +323,7 @@ def refuse_collapse(history: torch.Tensor, output: torch.Tensor, settings: Setti
         )
 
 
+@_as_asked
 def _no_longer_falls(history):
     if len(history) < 2 * STOPPING_WINDOW:
         return False
