@@ -39,9 +39,12 @@ DRAWN = [  # features, dimensions, kind, probability: 0.2 to 102 features on at 
         (25, 64, 48, "random"), (40, 160, 100, "rug"), (60, 256, 128, "rug"), (102, 256, 200, "rug"),
     )
 ]  # fmt: skip
+LOT = 4 * np.arange(5) + np.random.default_rng(51).integers(0, 4, 5)  # one of each four, in every run of the tests
 
 
-@pytest.mark.parametrize("number", range(len(DRAWN)))
+@pytest.mark.parametrize(
+    "number", [pytest.param(k, marks=() if k in LOT else pytest.mark.thorough) for k in range(len(DRAWN))]
+)
 def test_ceilings_hold_however_few_features_are_on(number):
     ns, nd, kind, p = DRAWN[number]
     truth = decoders.dictionary(ns, nd, kind, p=p, seed=number)
@@ -60,11 +63,12 @@ def test_ceilings_hold_however_few_features_are_on(number):
     assert errors.mean > found[1].loss - 4 * errors.se
 
 
+@pytest.mark.parametrize("seed", [51, 52])
 @pytest.mark.parametrize("kind", yardsticks.ALIKE)
-def test_directions_of_a_kind_are_alike(kind):
-    truth = decoders.dictionary(24, 12, kind, p=0.05, seed=1)
+def test_directions_of_a_kind_are_alike(kind, seed):
+    truth = decoders.dictionary(24, 12, kind, p=0.05, seed=seed)
     losses = np.array([yardsticks._of_direction(truth, i) for i in (0, 5, 12, 23)])
-    # set after looking (6e-7, on one kind): gain and bias are searched for, so a loss errs at second order
+    # gain and bias are searched for, so a loss errs at second order; the limit is of seed 1 (6e-7), others decide
     np.testing.assert_allclose(losses, losses[:1].repeat(4, axis=0), rtol=2e-6)
 
 

@@ -80,7 +80,7 @@ POINTS = {
     "field-branches": [{"n": 16, "K": 2, "steps": 30, "batch": 50, "samples": 100}],
     "dictionary-prices": [{}],
     "dictionary-schedules": each("kind", "relu", "topk", "jumprelu", first=0.5),
-    "dictionary-company": [{"common": 0.3}],
+    "dictionary-company": each("ingredient", "copula", "groups", "frequencies", degree=0.3),
     "rug-recipe": each("protocol", "recipe", "earlier"),
     "rug-edge": [{}],
     "field-where": [{"batch": 50, "scale": 0.5}],

@@ -91,7 +91,10 @@ RUNS = (
             {**_FIVE, "ns": (60,), "nd": (15,), "lesson": (0.3, 0.0), "lasting": (1,)},
             {**_FIVE, "ns": (120,), "nd": (30,), "lesson": (0.3, 0.0), "lasting": (1,)},
             {**_FIVE, "ns": (20,), "nd": (5,), "lesson": (0.0,), "lasting": (1,)},  # one group alone
+            # Written before it was run, by the rule that each doubling adds what the doubling from 60 to 120 features
+            # added: the mean is 0.509 of the rug with the lesson and 0.673 without it, each within 0.02.
+            {**_FIVE, "ns": (240,), "nd": (60,), "lesson": (0.3, 0.0), "lasting": (1,)},
         ),
-        hours={"small": 0.001, "full": 0.2},
+        hours={"small": 0.001, "full": 0.3},
     ),
 )  # fmt: skip

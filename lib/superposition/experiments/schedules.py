@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import numpy as np
 from pydantic import Field
@@ -12,11 +12,15 @@ from superposition.inputs import Real
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
     from superposition.decoders import Dictionary, SparseAutoencoder
 
 STARTS, BATCH, SHIFT = 2, 4000, 1000  # autoencoders a point; activations that measure; seeds: the truth's plus so much
 OPPOSITE = -0.8  # cosine below which two latents count as a pair of opposite directions
+AGREED, OPPOSED = 0.9, 0.05  # the recipe: least share of latents that two starts share, largest with an opposite one
 GROUP = 8  # features that share a common cause
+LARGEST = 0.5  # probability of a feature under a power law
 
 Price = Annotated[
     Real,
@@ -28,8 +32,14 @@ Share = Annotated[
     Real, Field(gt=0, le=1), Meaning("(0, 1]", "share of the steps after which the last price is reached")
 ]
 Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate of Adam")]
-Common = Annotated[
-    Real, Field(ge=0, lt=1), Meaning("[0, 1)", "correlation, within a group of eight, of the Gaussians behind activity")
+Ingredient = Annotated[
+    Literal["copula", "groups", "frequencies"],
+    Meaning("copula, groups, frequencies", "Gaussians with a common part; a switch for eight; a power law"),
+]
+Degree = Annotated[
+    Real,
+    Field(ge=0, le=1),
+    Meaning("0 to 1", "correlation of the Gaussians; from a switch always on to one on with p; exponent"),
 ]
 
 
@@ -47,34 +57,56 @@ def scheduled(
     return _described(truth, saes, last if kind == "relu" else 0.0, seed)
 
 
+def chosen_price(prices: ArrayLike, agree: ArrayLike, opposite: ArrayLike) -> float:
+    """The recipe for the price without the truth: the lowest price that looks right, or nan.
+
+    Two starts are trained with a falling price at each of several last prices. A price looks right if the two agree on
+    nine tenths of their latents, and at most one latent in twenty has an opposite one.
+    """
+    right = (np.asarray(agree) >= AGREED) & (np.asarray(opposite) <= OPPOSED)
+    return float(np.asarray(prices)[right].min()) if right.any() else np.nan
+
+
 def in_company(
-    *, ns: Ns, nd: Nd, p: Probability, common: Common, price: Price, first: First, share: Share, steps: Steps,
-    seed: Seed, device: str = "cpu",
+    *, ns: Ns, nd: Nd, p: Probability, ingredient: Ingredient, degree: Degree, price: Price, first: First, share: Share,
+    steps: Steps, seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Train two ReLU autoencoders on features that come together, with a price that changes, and score both."""
+    """Train two ReLU autoencoders on features in company, with a price that changes, and score both."""
     from superposition import decoders
 
-    truth = company(ns, nd, p, common, seed)
+    truth = company(ns, nd, p, ingredient, degree, seed)
     options = {"schedule": (first, share), "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [price] * STARTS, seed=seed + SHIFT, **options)
     return _described(truth, saes, price, seed)
 
 
-def company(ns: int, nd: int, p: float, common: float, seed: int) -> Dictionary:
-    """A rug whose features are on where a Gaussian is high; those of a group share a part of it (a Gaussian copula)."""
+def company(ns: int, nd: int, p: float, ingredient: str, degree: float, seed: int) -> Dictionary:
+    """A rug of features that share causes in groups of eight, or whose frequencies differ; of mean probability p."""
     from dataclasses import dataclass
 
     from scipy.stats import norm
 
     from superposition import checks, decoders
 
+    if ingredient == "frequencies":
+        return decoders.dictionary(ns, nd, "rug", p=p, exponent=degree, p_max=max(p, LARGEST), seed=seed)
+
     @dataclass(frozen=True, eq=False)
     class Company(decoders.Dictionary):
         def activations(self, batch, *, seed):
             rng = checks.generator("seed", seed)
-            cause = rng.standard_normal((batch, -(-ns // GROUP))).repeat(GROUP, axis=1)[:, order]
-            z = np.sqrt(common) * cause + np.sqrt(1 - common) * rng.standard_normal((batch, ns))
-            x = rng.random(z.shape) * (z > norm.isf(self.p))
+
+            def shared(causes):
+                return causes.repeat(GROUP, axis=1)[:, order]
+
+            if ingredient == "copula":
+                cause = shared(rng.standard_normal((batch, -(-ns // GROUP))))
+                z = np.sqrt(degree) * cause + np.sqrt(1 - degree) * rng.standard_normal((batch, ns))
+                on = z > norm.isf(self.p)
+            else:
+                switch = 1 - degree * (1 - p)  # the probability that a group can be on
+                on = shared(rng.random((batch, -(-ns // GROUP))) < switch) & (rng.random((batch, ns)) < p / switch)
+            x = rng.random(on.shape) * on
             return x, x @ self.directions.T
 
     plain = decoders.dictionary(ns, nd, "rug", p=p, seed=seed)
@@ -125,11 +157,13 @@ _COLUMNS = {
     "opposite": Meaning("0 to 1", "share of latents with another one of cosine below -0.8"),
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in the other autoencoder"),
 }
-_FIVE, _THREE = {"seed": tuple(range(16, 21))}, {"seed": (16, 17, 18)}
+_EIGHT, _THREE = {"seed": tuple(range(16, 24))}, {"seed": (16, 17, 18)}
 _CONSTANT, _FALLING = (1.0, 1.0), (3.0, 0.6)
-_RELU = {"p": (0.05,), "kind": ("relu",), **_FIVE}
-_NARROW, _MIDDLE = {"ns": (64,), "nd": (24,)}, {"ns": (256,), "nd": (96,)}
-_STEPS = {"lr": (0.01,), "steps": (1500,)}
+_RELU = {"p": (0.05,), "kind": ("relu",)}
+_NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
+_MIDDLE = {"ns": (256,), "nd": (96,), "price": (0.036,), **_RELU}
+_DRAWN = (0xF1E2, 0x5CAF)  # of the name that git gave to the commit that wrote `chosen_price`
+_RATE, _STEPS = {"lr": (0.01,)}, {"steps": (1500,)}
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,), "share": (0.6,), "steps": (20,),
           "seed": (0,)}  # fmt: skip
 _SMALL_RELU = ({**_SMALL, "kind": ("relu",), "lr": (0.01,)},)
@@ -148,32 +182,57 @@ RUNS = (
         columns=_COLUMNS,
         small=_SMALL_RELU,
         full=(
-            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RELU, **_STEPS, price=(0.036,)),
-            *_each((_FALLING,), **_MIDDLE, **_RELU | _THREE, **_STEPS, price=(0.018,)),
-            *_each((_CONSTANT, _FALLING), **_NARROW, **_RELU | {"seed": (18, 19, 20)}, **_STEPS, price=(0.048,)),
+            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=tuple(range(16, 21))),
+            *_each((_FALLING,), **_MIDDLE | {"price": (0.018,)}, **_RATE, **_STEPS, **_THREE),
+            *_each((_CONSTANT, _FALLING), **_NARROW, **_RATE, **_STEPS, seed=(18, 19, 20)),
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="dictionary-efforts",
-        feeds="a constant price with twice the steps, at 256 features",
+        feeds="three and five truths more of both ways, and a constant price with twice the steps",
         computes=scheduled,
         columns=_COLUMNS,
         small=_SMALL_RELU,
-        full=_each((_CONSTANT,), **_MIDDLE, **_RELU, price=(0.036,), lr=(0.01,), steps=(3000,)),
+        full=(
+            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=(21, 22, 23)),
+            *_each((_CONSTANT, _FALLING), **_NARROW, **_RATE, **_STEPS, seed=(16, 17, 21, 22, 23)),
+            *_each((_CONSTANT,), **_MIDDLE, **_RATE, steps=(3000,), **_EIGHT),
+            *_each((_CONSTANT,), **_NARROW, **_RATE, steps=(3000,), **_EIGHT),
+        ),
         hours={"small": 0.001, "full": 0.1},
+    ),
+    Run(
+        name="dictionary-recipe",
+        feeds="the recipe for the price without the truth, tried on truths that were drawn after it was written",
+        computes=scheduled,
+        columns=_COLUMNS,
+        small=_SMALL_RELU,
+        full=tuple(
+            {
+                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), **_RATE, **_STEPS, "seed": _DRAWN,
+                "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018), "first": (3.0,), "share": (0.6,),
+            }
+            for p, nd in ((0.03, 38), (0.08, 58))
+        ),
+        hours={"small": 0.001, "full": 0.05},
     ),
     Run(
         name="dictionary-company",
         feeds="whether a falling price finds more where features come together",
         computes=in_company,
         columns=_COLUMNS,
-        small=({**_SMALL, "common": (0.5,)},),
-        full=_each(
-            (_CONSTANT, _FALLING),
-            ns=(128,), nd=(48,), p=(0.05,), common=(0.0, 0.4, 0.8),
-            price=(0.048,), steps=(1500,), **_THREE,
+        small=({**_SMALL, "ingredient": ("copula",), "degree": (0.5,)},),
+        full=tuple(
+            block
+            for ingredient, degrees in (
+                ("copula", (0.0, 0.8)), ("groups", (0.95,)), ("frequencies", (1.0,))
+            )
+            for block in _each(
+                (_CONSTANT, _FALLING), ns=(128,), nd=(48,), p=(0.05,), ingredient=(ingredient,), degree=degrees,
+                price=(0.04,), **_STEPS, **_THREE,
+            )
         ),
-        hours={"small": 0.001, "full": 0.03},
+        hours={"small": 0.001, "full": 0.15},
     ),
 )  # fmt: skip
