@@ -35,6 +35,7 @@ def pytest_addoption(parser):
     parser.addoption("--require-browser", action="store_true", help="fail, rather than skip, without a Chromium")
     parser.addoption("--screenshots", action="store_true", help="keep pictures of the pages in _build/screenshots")
     parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
+    parser.addoption("--first-cases", action="store_true", help="of each test in a folder of tests, one case")
 
 
 QUICK = "not look and not thorough"
@@ -94,7 +95,9 @@ def pytest_collectstart(collector):
 
 
 @pytest.hookimpl(tryfirst=True)  # before the workers learn the groups
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--first-cases"):
+        items[:] = first_cases(items)
     taken = known_seconds()
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group(item)))
@@ -102,6 +105,14 @@ def pytest_collection_modifyitems(items):
             item.add_marker("look")
     # Opened pages one after another at the end: the site is built then, a browser stays open, and none takes long.
     items.sort(key=lambda item: (":" in group(item), -taken.get(group(item), 0), untimed(item)))
+
+
+def first_cases(items):
+    """One case of each test of a wing, and all of the tests that go through all functions, beside `contract.py`."""
+    ground, first = Path(__file__).parent / "tests", {}
+    for item in items:
+        first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)
+    return list(first.values())
 
 
 def known_seconds():
