@@ -110,7 +110,8 @@ def first_cases(items):
     """One case of each test of a wing, and all of the tests that go through all functions, beside `contract.py`."""
     ground, first = Path(__file__).parent / "tests", {}
     for item in items:
-        first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)
+        if not item.get_closest_marker("thorough"):
+            first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)
     return list(first.values())
 
 

@@ -66,7 +66,7 @@ def test_the_module_of_the_recipe_is_the_code_and_its_hooks_are_heard():
     pre = x @ code.W_in.T @ code.W_out.T + code.b
     np.testing.assert_allclose(output, np.maximum(pre, 0), atol=1e-4)
     np.testing.assert_allclose(seen["hook_hidden"].detach(), x @ code.W_in.T, rtol=1e-5, atol=1e-5)
-    np.testing.assert_allclose(seen["hook_pre"].detach(), pre, atol=1e-4)
+    np.testing.assert_allclose(seen["hook_pre"].detach(), pre, rtol=1e-5, atol=1e-4)
     model.hook_hidden.register_forward_hook(lambda module, inputs, hidden: 0 * hidden)
     np.testing.assert_allclose(model(torch.tensor(x)).detach()[0], np.maximum(code.b, 0), atol=1e-6)
     found = diagnosis.diagnose(model.state_dict(), p=0.05, samples=2000)
