@@ -126,7 +126,7 @@ def decoder(y, sigma, p):
     inside, mean, spread = posterior(y, sigma)
     seen = p * inside + (1 - p) * mp.npdf(y / sigma) / sigma
     on = p * inside / seen
-    size = [1e8 * sigma, 1e9 * sigma**2] if max(-y, y - 1) > 30 * sigma else [1, 1]  # further out than is ever seen
+    size = [1e8 * sigma, 2e9 * sigma**2] if max(-y, y - 1) > 30 * sigma else [1, 1]  # further out than is ever seen
     return [on * mean, on * spread + on * (1 - on) * mean**2], size
 
 
