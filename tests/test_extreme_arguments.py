@@ -206,7 +206,9 @@ def continuum(x):
 
 
 def coefficients(rho_11, rho_kk, gamma):
-    return [mp.sqrt(rho_kk * (1 - gamma**2) / rho_11) / (2 * mp.pi), (mp.pi - mp.acos(gamma)) / (2 * mp.pi)]
+    ratio = mp.sqrt(rho_kk / rho_11)
+    alpha = ratio * mp.sqrt(1 - gamma**2) / (2 * mp.pi)
+    return [alpha, (mp.pi - mp.acos(gamma)) / (2 * mp.pi)], [ratio, 1]
 
 
 def averaged(alpha, beta):
@@ -607,7 +609,7 @@ FORMS = {
         decoders.truth_loss,
         {"a": (1e-6, 1e6), "b": (-1e6, 1e6), "price": (0.0, 1e6), "p": P, "r": (1e-6, 1.0)},
         tied,
-        1e-9,
+        1e-8,
     ),
     "decoders.pairs_loss": (
         decoders.pairs_loss,
@@ -663,7 +665,7 @@ FORMS = {
         lambda n, xi: receptive.kernel_row(n, xi, "wrapped"),
         {"n": (3, 24), "xi": (1e-3, 100.0)},
         wrapped,
-        1e-13,
+        2e-13,
     ),
     "receptive.nlgp_covariance": (
         lambda n, xi, gain: receptive.nlgp_covariance(n, xi, gain)[0],
