@@ -87,7 +87,7 @@ def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats,
     ----------
     y : array_like
         Pre-activation in units of the gain, without the mean of the interference, up to 1e100 in size, and up to
-        30 sigma outside of [0, 1] where sigma is 0.1 or more. Further out beside less noise the mean is the nearer
+        30 sigma outside of [0, 1] where sigma is 1 or more. Further out beside less noise the mean is the nearer
         end, and the variance sigma^2.
 
     Returns

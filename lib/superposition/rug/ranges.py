@@ -121,8 +121,8 @@ def seen(y: Any, sigma: Any) -> None:
 
 
 def seen_in_wide_noise(y: Any, sigma: Any) -> None:
-    """The same where the standard deviation of the interference is 0.1 or more; beside less, such values are clear."""
-    wide = np.asarray(sigma) >= 0.1
+    """The same where the standard deviation of the interference is 1 or more; beside less, such values are clear."""
+    wide = np.asarray(sigma) >= 1
     if np.any(wide):
         seen(np.where(wide, y, 0.0), sigma)
 
