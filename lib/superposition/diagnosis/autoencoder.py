@@ -174,7 +174,7 @@ def diagnose(
         if not unit > 0:
             raise ValueError(f"features have mean {unit / 2:.4g} while they are on; allowed: above 0, or a strength")
     unit = 1.0 if unit is None else unit
-    k = weights.k if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
+    k = weights.l0 if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
     population = Population.of_vectors(given / unit) if given is not None else _population(p, law, l0, ns, k)
     stands, forward = True, None
     if model is not None:
@@ -252,8 +252,8 @@ def _given(model, x, features, laws):
         raise ValueError("x or features beside another of x, features, p, law and l0; allowed: one of them")
     found = company.vectors("features" if x is None else "x", features if x is None else x)
     if x is not None and model.is_sae:
-        if getattr(model, "encode", None) is None:
-            raise ValueError("x = activations of weights alone; allowed: features, its latents, or the model itself")
+        if model.nd is not None and found.shape[1] != model.nd:
+            raise ValueError(f"x has shape {found.shape}; allowed: activations, (vectors, {model.nd})")
         found = model.encode(found)
     if found.shape[1] != model.ns:
         raise ValueError(f"{'features' if x is None else 'x'} has shape {found.shape}; allowed: (vectors, {model.ns})")

@@ -26,7 +26,7 @@ class Pass(NamedTuple):
 
     taken: bool | None
     gate: str | None  # relu, topk, jumprelu; None: the file cannot say
-    k: Any = None
+    k: Any = None  # of TopK, or what the settings of another gate aim at
     threshold: Any = None
     rescaled: bool = False  # latents are multiplied by the lengths of their directions
     told: tuple[str, ...] = ()
@@ -91,7 +91,7 @@ def _saelens(settings, parts):
     if kind in ("batchtopk", "matryoshka_batchtopk"):
         told += ("its threshold takes the place of the batch, as SAELens saves it for inference",)
     gate = {"standard": "relu", "topk": "topk"}.get(kind, "jumprelu")
-    return Pass(taken, gate, k if gate == "topk" else None, threshold, rescaled, told)
+    return Pass(taken, gate, k, threshold, rescaled, told)
 
 
 def _threshold(parts):
@@ -114,7 +114,7 @@ def _dictionary_learning(settings, parts):
     if kind == "AutoEncoderTopK":
         return Pass(True, "topk", k)
     if kind in ("BatchTopKSAE", "MatryoshkaBatchTopKSAE"):
-        return Pass(True, "jumprelu", None, parts["threshold"])
+        return Pass(True, "jumprelu", k, parts["threshold"])
     if kind == "JumpReluAutoEncoder":
         return Pass(False, "jumprelu", None, parts["threshold"])
     return Pass(kind == "AutoEncoder", "relu")
