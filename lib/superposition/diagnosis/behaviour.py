@@ -11,14 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
-from superposition.diagnosis import files, layouts
+from superposition.diagnosis import files
 from superposition.diagnosis.reading import Weights
 
 Pass = Callable[[NDArray], NDArray]
@@ -78,9 +77,12 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
         return _two_steps(thing, *ends, call, ns, reading, plain, k, eps)
     if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
-    forward = _batched(partial(call, thing))
-    told = ("a model by its forward pass",)
-    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, told)
+    forward = _batched(lambda x: _dense(call(thing, x), ns))
+    told, width = ("a model by its forward pass",), _width(plain, forward, ns)
+    if reading is None and (inside := max(_sizes(plain), default=0)) > width:
+        raise ValueError(f"W takes {width} numbers and has arrays of {inside}, as a sparse autoencoder of activations "
+                         "has; allowed: its encode and decode, or reading='toy'")  # fmt: skip
+    return Model(forward, width, None, None, plain, k, None, False, eps, told)
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
@@ -103,7 +105,7 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
         told += [f"taken for {'a toy model' if one[0] == 'toy' else 'a sparse autoencoder'}" for one in found[:1]]
     if not found:
         raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)) (its own words: "
-                         f"{files.cut('; '.join(dict.fromkeys(failed)))}); allowed: {ALLOWED}, and ns where the "
+                         f"{files.cut('; '.join(dict.fromkeys(failed)), 400)}); allowed: {ALLOWED}, and ns where the "
                          "object's arrays do not give it")  # fmt: skip
     if len({one[0] for one in found}) > 1:
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
@@ -121,7 +123,7 @@ def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights
     The second answer says which.
     """
     _refuse_batches(model, x * unit)
-    ways = [] if model.steps is None else _of_steps(model, x * unit, unit)
+    ways = _of_arrays(model) if model.steps is None else _of_steps(model, x * unit, unit)
     worst = np.inf
     for candidates in ways:
         missed = [_misses(model, found, x * unit) for found in candidates]
@@ -136,7 +138,8 @@ def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights
 
 def _refuse_others(thing):
     """Refuse an object whose outputs are other vectors than its inputs: their widths may agree."""
-    kind = next((kind for kind in layouts.PATHS for one in type(thing).__mro__ if kind in one.__name__.lower()), None)
+    names = " ".join(one.__name__.lower() for one in type(thing).__mro__)
+    kind = next((kind for kind in ("transcoder", "crosscoder") if kind in names), None)
     if kind or any(getattr(getattr(thing, name, None), "transcode", False) for name in INNER):
         raise ValueError(f"W = an object of {type(thing).__name__}, a {kind or 'transcoder'}; allowed: autoencoders of "
                          "one place, and toy models")  # fmt: skip
@@ -147,8 +150,10 @@ def _refuse_batches(model, x):
     half = len(x) // 2
     whole = model.forward(x)[:half]
     if np.sqrt(np.mean((model.forward(x[:half]) - whole) ** 2)) > max(OF_BATCH, 4 * model.eps) * _size(whole):
-        raise ValueError("W has outputs that depend on the other vectors of their batch, or on chance, as BatchTopK and "
-                         "dropout have while they are trained; allowed: the model for inference, or its file")  # fmt: skip
+        raise ValueError(
+            "W has outputs that depend on the other vectors of their batch, or on chance, as those of BatchTopK and "
+            "dropout do in training; allowed: the model for inference, or its file"
+        )
 
 
 def _size(out):
@@ -226,6 +231,17 @@ def _of_steps(model, x, unit):
         fit = [one for one in bars if one.shape in ((), (model.ns,)) and np.all(np.isfinite(one)) and np.any(one > 0)]
         gated = [replace(found, k=model.k)] if model.k is not None and model.k < model.ns else []
         yield [found, *gated, *(replace(found, threshold=np.broadcast_to(one, (model.ns,))) for one in fit)]
+
+
+def _of_arrays(model):
+    """Weights of a forward pass of one step, from two matrices and the biases that the object may have."""
+    ns, sides = model.ns, [turned for one in model.arrays if one.ndim == 2 for turned in (one, one.T)]
+    biases = [one for one in model.arrays if one.shape == (ns,)] or [np.zeros(ns)]
+    for F in sides:
+        inner = [np.zeros(len(F)), *(one for one in model.arrays if one.shape == F.shape[:1])]
+        for A in sides:
+            if A.shape == F.shape[::-1] == (ns, len(F)):
+                yield [Weights(A @ hidden + b, W_in=F, W_out=A) for hidden in inner for b in biases]
 
 
 def _columns(first, ns, unit, nothing):
@@ -416,9 +432,13 @@ def _detached(step, x):
 
 
 def _dense(found, latents):
-    """Latents (batch, ns), also of an encoder that gives the largest alone with their places."""
+    """Latents (batch, ns), also of an encoder that gives the largest alone with their places, or more beside them."""
     if not hasattr(found, "top_acts"):
-        return found[0] if isinstance(found, tuple) else found
+        shapes = [getattr(one, "shape", None) for one in found] if isinstance(found, tuple) else []
+        if shapes[1:].count(shapes[0] if shapes else None):
+            raise ValueError(f"a step gives {len(shapes)} results, more than one of shape {tuple(shapes[0])}: only "
+                             "encode=lambda x: model.encode(x)[0] and decode= say which")  # fmt: skip
+        return found[0] if shapes else found
     acts, places = _numpy(found.top_acts), _numpy(found.top_indices)
     dense = np.zeros((len(acts), latents))
     np.put_along_axis(dense, places, acts, axis=1)

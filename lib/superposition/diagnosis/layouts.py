@@ -95,9 +95,10 @@ def _saelens(settings, parts):
 
 
 def _threshold(parts):
-    if "log_threshold" in parts:
-        return np.exp(parts["log_threshold"])
-    return parts.get("threshold", parts.get("topk_threshold"))
+    found = [name for name in ("log_threshold", "threshold", "topk_threshold") if name in parts]
+    if len(found) > 1:
+        raise ValueError(f"it holds {' and '.join(found)}; allowed: one of them, and --ignore the other")
+    return np.exp(parts[found[0]]) if found == ["log_threshold"] else parts[found[0]] if found else None
 
 
 def _dictionary_learning(settings, parts):

@@ -28,9 +28,10 @@ class Weights:
     """An autoencoder: ``W_in`` (nd, ns) and ``W_out`` (ns, nd), or their product ``W`` (ns, ns); ``b`` (ns,).
 
     ``threshold`` (ns,), above which alone an output passes, and ``k``, the number of outputs that pass, are those of
-    sparse autoencoders, ``l0`` the number that their settings aim at, ``offset`` (nd,) what is taken off activations
-    where ``b`` is the bias of what the decoder makes; ``single``, whether the numbers were kept in single precision or less; ``told``, what was
-    taken for what; ``layout``, the package; ``otherwise``, the other reading of a file that cannot say which is right.
+    sparse autoencoders, ``l0`` the number that their settings aim at, ``offset`` (nd,) the bias of their decoder, with
+    which ``b`` already reckons; ``single``, whether the numbers were kept in single precision or less; ``told``, what
+    was taken for what; ``layout``, the package; ``otherwise``, the other reading of a file that cannot say which is
+    right.
     """
 
     b: NDArray[np.floating]
@@ -158,6 +159,9 @@ def _named(found, said):
     settings = _explained(row, settings, found, told)
     parts, single = _parts(left, names)
     weights = _read_as(row, parts, settings, said, problem, told)
+    if found.where != "W" and said.reading is None and not weights.is_sae and (weights.nd or 0) > weights.ns:
+        raise ValueError(f"{problem}, a toy model of {weights.ns} features in {weights.nd} dimensions or a sparse "
+                         "autoencoder without a bias of its latents; allowed: --reading toy, tied")  # fmt: skip
     return replace(weights, single=single, told=(f"the layout of {row.name}", *told), layout=row.name)
 
 
@@ -380,7 +384,8 @@ def _sae(row, roles, found, said, problem, told):
     parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
     E, D, c, d = (parts[name] for name in "EDcd")
     if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
-        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs")
+        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs; "
+                         "allowed: arrays that fit")  # fmt: skip
     found = _answered(found, said, np.any(d), problem)
     told += [*found.told, f"a sparse autoencoder: its {len(E)} latents are the features, its {len(D)} inputs the "
              "dimensions", f"latents are {row.formula}"]  # fmt: skip
