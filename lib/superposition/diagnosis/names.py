@@ -34,6 +34,8 @@ PLANE, SPACE = 2, 3
 
 def named(found: Any) -> str:
     """Name of a diagnosed code: its product, or of many features its eigenvalues, and that its noise and loss agree."""
+    if not found.stands:
+        return FRAMES[-1]  # responses to pairs name no code: no matrix makes the outputs
     r = min(1.0, found.rank / found.heard.sum())
     if found.relative is None:
         return _judged(of_large(found.spread, r), found) + ", by its eigenvalues" * (not np.isnan(found.spread))
