@@ -63,7 +63,7 @@ def _read(content, name):
 
 
 def fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64]]:
-    """The weights in float64, and their product W, or a refusal; ``name`` is what holds them."""
+    """The weights in float64, and their product W, or a refusal; ``name`` is the file or text that holds them."""
     found = {key: checks.real(key, value, open_low=True, open_high=True) for key, value in found.items()}
     shapes = f"{name} has shapes {', '.join(f'{key} {value.shape}' for key, value in found.items())}, which do not fit"
     if "W" not in found:

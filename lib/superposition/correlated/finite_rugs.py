@@ -153,7 +153,7 @@ def _square_wave(frequency, p):
 
 
 def _partners(loud, quiet, p, G, s):
-    """Characteristic functions of what partners add, given that the own feature is on, or off."""
+    """Characteristic functions of the partners' contribution, given that the own feature is on, or off."""
     if s >= p:
         mixed = (s * loud + (1 - s) * quiet) ** (G - 1)
         return mixed, ((1 - p / s) * quiet ** (G - 1) + p / s * (1 - s) * mixed) / (1 - p)

@@ -26,7 +26,7 @@ def best(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, samples: CrowdSamples, most: Most,
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Best crowd by column generation, beside the best one of a single field, both read on fresh vectors."""
+    """Best crowd by column generation, compared with the best crowd of a single field, both on fresh vectors."""
     from superposition import receptive
 
     data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)

@@ -46,7 +46,7 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
     Returns
     -------
     float
-        Infinite where xi1 <= xi2: the flat field is then unstable or neutral already at small gain, and the fields that
+        Infinite where xi1 <= xi2: the flat field is then unstable or neutral even at small gain, and the fields that
         replace it oscillate. NaN where q would have to be above 0.3, as on small rings: the first order does not hold
         there.
 
@@ -103,7 +103,7 @@ def flat_growth(
     Raises
     ------
     FewVectors
-        If few vectors carry the average, as at large gain; more of them help. It is a ValueError.
+        If few vectors dominate the average, as at large gain; more vectors help. It is a ValueError.
 
     Examples
     --------

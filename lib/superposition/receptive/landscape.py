@@ -50,7 +50,7 @@ class Task(NamedTuple):
 
 
 def data_task(name: str, value: Any) -> Task:
-    """Moments of the data, from `nlgp_task` or `torus_task`, or a `Task` of others."""
+    """Moments of the data, from `nlgp_task` or `torus_task`, or a `Task` of other moments."""
     task = ranges.instance(Task)(name, value)
     first = checks.array(f"{name}.C1", task.C1, "n n")
     for part in Task._fields[1:4]:

@@ -63,17 +63,17 @@ def predicted_fields(
     """Receptive fields of K ReLU neurons, predicted: a minimum of `first_order_loss`.
 
     Source: completes the notes on localization, section 3.2; the formulas are ours. Use `best_tile` instead for many
-    neurons at gains from 1 on.
+    neurons at gains of 1 and more.
 
     Parameters
     ----------
     gain : float
-        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; from 1 on, many neurons localize
-        in training where it lets them spread.
+        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; at gains of 1 and more, many
+        neurons localize in training where the first order predicts that they spread.
     start : {"random", "tiled"}
         Descend from Xavier normal weights, or from K bumps evenly spread over the ring with random signs.
     steps : int
-        At most so many steps of L-BFGS.
+        Largest number of steps of L-BFGS.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:
 
 
 def _descend(W: ArrayLike, task: Task, *, steps: int = 2000) -> np.ndarray:
-    """Follow `first_order_loss` downhill to a minimum (K, n), by at most so many steps of L-BFGS."""
+    """Follow `first_order_loss` downhill to a minimum (K, n), with at most this number of steps of L-BFGS."""
     from scipy.optimize import minimize
 
     W = np.asarray(W, dtype=np.float64)

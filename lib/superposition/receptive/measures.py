@@ -72,7 +72,7 @@ def peak(w: ArrayLike) -> np.ndarray:
 
 @checked(ranges.together("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
-    """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
+    """The shorter distance between pixels i and j on a ring of n, from 0 to n // 2.
 
     Source: ours.
 
