@@ -46,7 +46,7 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
     Parameters
     ----------
     *relations : callable
-        Each takes some arguments by their names, as far as the function has them, and refuses those that do not fit
+        Each takes some arguments by their names, where the function has them, and refuses those that do not fit
         together.
     **ranges : callable
         For each parameter, what takes its name and value.

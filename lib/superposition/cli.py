@@ -169,7 +169,7 @@ def certify(names, everything, blocks_only, minutes):
 
 @main.group("record")
 def record_group():
-    """Records: whether a code of yours is better than the best known."""
+    """Records: whether your code is better than the best known one."""
 
 
 @record_group.command("check")

@@ -38,7 +38,7 @@ def packed(W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> str:
 
 
 def unpacked(text: str) -> dict[str, NDArray[np.float64]]:
-    """Weights from a text that `packed` made, as `load` has them from a file."""
+    """Weights from a text that `packed` made, as `load` reads them from a file."""
     try:
         content = base64.b64decode(text, validate=True)
     except (TypeError, ValueError):

@@ -65,7 +65,7 @@ def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") ->
     G : int
         Features of a group, 2 to 32.
     s : float
-        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+        Probability that a given partner of a feature that is on is on too, 0 to 1; if s is below p, G p is at most 1.
     phase : {"best", "apart", "together"}
         All such codes; those that leave out the mean, so that partners point away from each other; or those in which
         partners add.

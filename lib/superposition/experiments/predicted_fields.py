@@ -129,7 +129,7 @@ def stages(
     W: np.ndarray, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
     device: str = "auto",
 ) -> list[Float[np.ndarray, "S K n"]]:  # fmt: skip
-    """Weights after each of the shares `LOOKS` of the steps, and in the end, as `settle` has them."""
+    """Weights after each of the shares `LOOKS` of the steps, and at the end, as `settle` returns them."""
     from superposition import receptive
 
     data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)

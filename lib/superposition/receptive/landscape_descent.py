@@ -1,6 +1,7 @@
 """Fields that the first-order landscape predicts: descend the loss, or climb the score of one neuron.
 
-Source: completes the notes on localization, section 3.2; the landscape is that of `superposition.receptive.landscape`.
+Source: ours, as a complement to the notes on localization, section 3.2; the landscape is that of
+`superposition.receptive.landscape`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _starts_fit(starts, task):
 def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
     """The field (n,), of norm 1, with the largest `field_score` that L-BFGS finds from several starts (m, n).
 
-    Source: completes the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
+    Source: ours, as a complement to the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
 
     Examples
     --------
@@ -62,8 +63,8 @@ def predicted_fields(
 ) -> np.ndarray:
     """Receptive fields of K ReLU neurons, predicted: a minimum of `first_order_loss`.
 
-    Source: completes the notes on localization, section 3.2; the formulas are ours. Use `best_tile` instead for many
-    neurons at gains of 1 and more.
+    Source: ours, as a complement to the notes on localization, section 3.2. Use `best_tile` instead for many neurons at
+    gains of 1 and more.
 
     Parameters
     ----------

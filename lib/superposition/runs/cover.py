@@ -134,7 +134,7 @@ def _unreached(run: Run, met: list[Point], rule: str) -> tuple[str, ...]:
 
 
 def _others(run: Run, table: Table, rows: list[int], cost: float) -> list[int]:
-    """Rows drawn at random for a share of a cost, differently at each signing; none again before all were replayed."""
+    """Random rows for a share of a cost, different ones at each signing; no row again before all were replayed."""
     entries = table.provenance.get("certified", [])
     before = table.rows(entries)
     fresh = [row for row in rows if row not in before] or rows

@@ -1,7 +1,7 @@
 """Results on disk: one JSON file per point, complete or absent.
 
-A file is written beside its place and moved there in one step, and holds a checksum of its contents. Whoever works on a
-point holds its lock, which the operating system takes back when the process dies.
+A file is written beside its place and moved there in one step, and holds a checksum of its contents. The process that
+works on a point holds its lock, and the operating system takes the lock back when the process dies.
 """
 
 from __future__ import annotations
