@@ -1,10 +1,10 @@
 """A model as its own forward pass: any object or pair of functions, and the ReLU(W_out W_in x + b) that reproduces it.
 
-Source: ours. Of a toy model the features go in and come out, decode(encode(x)); of a sparse autoencoder its latents are
-the features, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a
-row of A times what it gets, scaled, shifted and gated; A is among the object's arrays or is fitted, scale and shift
-follow from responses. What does not reproduce the forward pass is not used: the responses to pairs of features then
-take the place of the product.
+Source: ours. Features are the inputs and outputs of a toy model, decode(encode(x)), and the latents of a sparse
+autoencoder, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a row
+of A times its input, scaled, shifted and gated; A is among the object's arrays or is fitted, and scale and shift follow
+from responses. If the result does not reproduce the forward pass, it is not used: the responses to pairs of features
+then take the place of the product.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ ALLOWED = "a module or object with encode and decode, or with forward, of featur
 class Model:
     """A ``forward`` pass (batch, ns) to (batch, ns), made of ``steps`` if it has two; ``arrays`` of the object.
 
-    ``nd`` is the width between the steps; ``eps`` the precision in which it computes; ``told`` says what was assumed.
+    ``nd`` is the width between the steps; ``eps`` the precision in which it computes; ``told`` lists the assumptions.
     """
 
     forward: Pass
@@ -52,7 +52,7 @@ class Model:
     told: tuple[str, ...]
 
     def scaled(self, unit: float) -> Model:
-        """The same for features in this unit."""
+        """The same model for features in this unit."""
         return replace(self, forward=lambda x: self.forward(x * unit) / unit)
 
 
@@ -63,7 +63,7 @@ def is_model(W: Any) -> bool:
 
 
 def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None, instance: int | None = None) -> Model:
-    """The model of an object, or of two functions of batches, of ``ns`` features where it cannot be seen."""
+    """The model of an object, or of two functions of batches; ``ns`` features, where the object does not show them."""
     if reading is not None:
         checks.one_of("reading", reading, READINGS)
     _refuse_others(thing)
@@ -86,7 +86,7 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
-    """A toy model or a sparse autoencoder: by what was said, by the number of latents that packages keep, by shape."""
+    """A toy model or a sparse autoencoder: as the reader says, by the number of latents it keeps, or by shape."""
     into = _batched(lambda x: _dense(call(encode, x), _latents(thing, ns)))
     back = _batched(lambda z: _decoded(thing, decode, call, z))
     told = []
@@ -120,7 +120,7 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
 def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights, bool]:
     """Weights that reproduce the forward pass on vectors x (batch, ns) in this unit, or else its responses to pairs.
 
-    The second answer says which.
+    The second result says which of the two.
     """
     _refuse_batches(model, x * unit)
     ways = _of_arrays(model) if model.steps is None else _of_steps(model, x * unit, unit)
@@ -161,7 +161,7 @@ def _size(out):
 
 
 def _by_responses(model, x, unit, worst):
-    """The product by the responses to pairs of features: exact where it reproduces, else what stands for it."""
+    """The product by the responses to pairs of features: exact if it reproduces the pass, else an approximation."""
     if model.ns > PAIRS:
         raise ValueError(f"ns = {model.ns} of a forward pass that no ReLU(W_out W_in x + b) reproduces; allowed: up to "
                          f"{PAIRS} features, all pairs of which are tried")  # fmt: skip
@@ -180,14 +180,14 @@ def _by_responses(model, x, unit, worst):
 
 
 def _of_its_rank(W, eps):
-    """The product without what its precision put in: the difference of two responses at strength 32."""
+    """The product without rounding errors of its precision: the difference of two responses at strength 32."""
     left, values, right = np.linalg.svd(W)
     kept = values > 4 * FAR[1] * eps * np.sqrt(len(W)) * values[0]
     return (left[:, kept] * values[kept]) @ right[kept]
 
 
 def _pairs(model, own, other):
-    """Gains, biases and weights by responses to one feature, and to another beside it."""
+    """Gains, biases and weights from responses to one feature, and to pairs of features."""
     ns, eye = model.ns, np.eye(model.ns)
     once = np.concatenate([np.diagonal(model.forward(at * eye))[None] for at in (own, 2 * own)])
     gain = (once[1] - once[0]) / own
@@ -202,9 +202,9 @@ def _pairs(model, own, other):
 
 
 def _misses(model, found, x):
-    """Root mean square of the difference from the forward pass, over that of the outputs.
+    """Root mean square of the difference from the forward pass, divided by that of the outputs.
 
-    Left out are outputs so near the bar of their gate that rounding decides whether they pass.
+    Outputs so near the limit of their gate that rounding decides whether they pass are left out.
     """
     out = model.forward(x)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -217,7 +217,7 @@ def _misses(model, found, x):
 
 
 def _of_steps(model, x, unit):
-    """Weights of an affine first step and a row of each output for the second, each with every gate there may be."""
+    """Weights of an affine first step and a row per output for the second step, under every possible gate."""
     first, second = model.steps
     nothing = first(np.zeros((1, model.ns)))[0]
     F = _columns(first, model.ns, unit, nothing)
@@ -256,7 +256,7 @@ def _columns(first, ns, unit, nothing):
 
 
 def _rows(model, F, second, h):
-    """What may be the second step's matrix: the object's arrays of that shape, the first's transpose, a fit."""
+    """Candidates for the second step's matrix: the object's arrays of that shape, the first's transpose, a fit."""
     nd, ns = F.shape
     for one in model.arrays:
         for turned in (one, one.T):
@@ -316,7 +316,7 @@ def _sizes(arrays):
 
 
 def _through(first, second, size, failed):
-    """Width between two steps that take vectors of this size and give them back; None, and why, if they do not."""
+    """Width between two steps that take and return vectors of this size; None, and the reason, if they do not."""
     try:
         hidden = first(np.zeros((2, size)))
         last = second(hidden)
@@ -343,7 +343,7 @@ def _latents(thing, ns):
 
 
 def _number(thing, *names):
-    """A whole number that an object or its settings have under one of these names."""
+    """A whole number that an object or its settings hold under one of these names."""
     for place in (thing, *(getattr(thing, name, None) for name in INNER)):
         for name in names:
             value = getattr(place, name, None)
@@ -354,7 +354,7 @@ def _number(thing, *names):
 
 
 def _numpy(value):
-    """A tensor or array as one of numpy's, whatever it is kept as and wherever."""
+    """A tensor or array as a numpy array, whatever its format and its device."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
         value = value.to_dense() if value.is_sparse else value
@@ -370,7 +370,7 @@ def _precision(arrays):
 
 
 def _tools(thing, instance):
-    """Arrays of an object, and a way to call its methods with arrays of numpy's."""
+    """Arrays of an object, and a way to call its methods with numpy arrays."""
     owner = getattr(thing, "__self__", thing)
     if not callable(getattr(owner, "state_dict", None)):
         arrays = (
@@ -388,7 +388,7 @@ def _tools(thing, instance):
 
 
 def _one_instance(arrays, count, instance, like):
-    """The same for a model of several instances, all of which get the same vectors."""
+    """The same for a model of several instances, all of which receive the same vectors."""
     chosen = checks.whole("instance", instance, 0, count - 1)
     mine = [one[chosen] if one.ndim > 1 and len(one) == count else one for one in arrays]
 
@@ -399,14 +399,14 @@ def _one_instance(arrays, count, instance, like):
 
 
 def _tensor(x, like):
-    """A vector as a model keeps its own; a list of them, as sparse latents are, is left to the caller."""
+    """A vector in the model's own format; a list of vectors, such as sparse latents, is left to the caller."""
     from superposition.devices import torch
 
     return torch.as_tensor(np.array(x), dtype=like.dtype, device=like.device)
 
 
 def _batched(step):
-    """A step that takes any number of vectors of numpy's, without gradients, and gives numbers in double precision."""
+    """A step that takes any number of numpy vectors, without gradients, and returns numbers in double precision."""
 
     def whole(x):
         size, parts = max(1, BLOCK // x.shape[1]), []
@@ -432,7 +432,7 @@ def _detached(step, x):
 
 
 def _dense(found, latents):
-    """Latents (batch, ns), also of an encoder that gives the largest alone with their places, or more beside them."""
+    """Latents (batch, ns), also of an encoder that returns only the largest ones with their places, or more besides."""
     if not hasattr(found, "top_acts"):
         shapes = [getattr(one, "shape", None) for one in found] if isinstance(found, tuple) else []
         if shapes[1:].count(shapes[0] if shapes else None):
@@ -446,7 +446,7 @@ def _dense(found, latents):
 
 
 def _decoded(thing, decode, call, z):
-    """What a decoder makes of latents; one that takes places beside values gets all of them."""
+    """Output of a decoder for latents; a decoder that takes places as well as values receives all places."""
     if callable(getattr(thing, "select_topk", None)) or _takes_places(decode):
         from superposition.devices import torch
 
@@ -457,7 +457,7 @@ def _decoded(thing, decode, call, z):
 
 
 def _takes_places(decode):
-    """Whether a decoder wants the places of the latents beside their values."""
+    """Whether a decoder takes the places of the latents as well as their values."""
     import inspect
 
     try:

@@ -1,10 +1,10 @@
 """The layouts in which packages keep their models: names of arrays, settings, and the forward pass that they mean.
 
-A row of ``LAYOUTS`` states by which arrays and settings a layout is known, which of them its forward pass uses, and the
-public source of this knowledge. An array or a setting that no row explains is refused by name. The roles of arrays:
-``E`` encoder (latents, inputs), ``D`` decoder (inputs, latents), ``c`` bias of the latents, ``d`` bias of the outputs;
-``W_in`` (nd, ns), ``W_out`` (ns, nd), ``W`` and ``b`` (ns,) of toy models; ``'`` is a transpose, ``?`` marks an array
-that may be absent, ``-`` one that the forward pass does not use.
+A row of ``LAYOUTS`` has the arrays and settings by which a layout is recognised, which of them its forward pass uses,
+and the public source of this knowledge. An array or a setting that no row explains is refused by name. The roles of
+arrays: ``E`` encoder (latents, inputs), ``D`` decoder (inputs, latents), ``c`` bias of the latents, ``d`` bias of the
+outputs; ``W_in`` (nd, ns), ``W_out`` (ns, nd), ``W`` and ``b`` (ns,) of toy models; ``'`` is a transpose, ``?`` marks
+an array that may be absent, ``-`` one that the forward pass does not use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ MODEL = "a latent that is a ReLU, TopK or JumpReLU of one affine function of the
 
 
 class Pass(NamedTuple):
-    """What a sparse autoencoder's forward pass is: ``taken``, whether b_dec is taken off its inputs; its gate."""
+    """The forward pass of a sparse autoencoder: ``taken``, whether b_dec is subtracted from its inputs; its gate."""
 
     taken: bool | None
     gate: str | None  # relu, topk, jumprelu; None: the file cannot say
@@ -33,7 +33,7 @@ class Pass(NamedTuple):
 
 
 class Layout(NamedTuple):
-    """One row: the ``rule`` makes a `Pass` of settings and arrays; a toy model has none."""
+    """One row: the ``rule`` makes a `Pass` from settings and arrays; a toy model has no rule."""
 
     name: str
     source: str
