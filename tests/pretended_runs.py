@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 import pretended_device
 import test_small_points as small
 from superposition import codes, correlated, frequencies, incidental, receptive, rug, runs, toy
+from superposition.experiments import crowds
 from superposition.rug import device_training
 from superposition.rug.model import TrainedModel
 from superposition.runs import agreement
@@ -65,6 +66,13 @@ def gaussian(steps, device):
     return receptive.train_gaussian_fields(np.eye(2, 12), np.eye(12), np.eye(12), 20, steps=steps, **how)
 
 
+def crowd(steps, device):
+    """The network that is trained beside the best crowd, once."""
+    task = (16, 2.0, 1.0, 3.0)
+    fresh = receptive.sample_waves(*task, 100, seed=1)
+    return crowds._trained_loss(task, fresh, K=4, biased=True, steps=steps, lr=0.1, batch=16, seed=0, device=device)
+
+
 def of_point(name, **change):
     """A training that is written in a run."""
     run = runs.find(name)
@@ -91,7 +99,7 @@ TRAININGS = {
     "flow": flow,
     "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),
     "all vectors": of_point("toy-finite"),
-    "crowd": of_point("crowd-trained"),
+    "crowd": crowd,
     "other networks": of_point("field-others", kind="biases"),
 }  # fmt: skip
 CALLED = {
@@ -170,6 +178,7 @@ def main(names):
     registered = pretended_device.register()  # for as long as this name is there
     device_training.stream = lambda seed, on: torch.Generator().manual_seed(seed)  # the device has no generator
     torch.Generator = HostStream
+    crowds.POLISH = 40  # steps that no point gives; 4000 would take minutes on this device
     for name in names:
         try:
             if name.startswith("step "):
