@@ -435,7 +435,7 @@ def _dense(found, latents):
     """Latents (batch, ns), also of an encoder that returns only the largest ones with their places, or more besides."""
     if not hasattr(found, "top_acts"):
         shapes = [getattr(one, "shape", None) for one in found] if isinstance(found, tuple) else []
-        if shapes[1:].count(shapes[0] if shapes else None):
+        if shapes and shapes[0] is not None and shapes[0] in shapes[1:]:
             raise ValueError(f"a step gives {len(shapes)} results, more than one of shape {tuple(shapes[0])}: only "
                              "encode=lambda x: model.encode(x)[0] and decode= say which")  # fmt: skip
         return found[0] if shapes else found
