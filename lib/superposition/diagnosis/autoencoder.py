@@ -93,8 +93,8 @@ def diagnose(
     law : FeatureLaw, optional
         Another distribution of the features, in place of `p`.
     l0 : float, optional
-        Mean number of features that are on, in place of `p`, which is then l0 / ns. If left out for TopK, the k of its
-        settings.
+        Mean number of features that are on, in place of `p`, which is then l0 / ns. If left out for TopK and
+        BatchTopK, the k of their settings.
     x : array_like, iterable, str or os.PathLike, optional
         In place of `p`: inputs of the model, (n, width), 100 or more, as an array, batches, .npy or .safetensors of one
         array. Everything is measured on them, and independence is not assumed. For a sparse autoencoder they are
@@ -129,7 +129,7 @@ def diagnose(
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
-        Called as ``progress(done, total)`` while rows are measured and feature vectors simulated.
+        Called as ``progress(done, total)`` while rows are measured, feature vectors simulated and dimensions counted.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def diagnose(
         if not unit > 0:
             raise ValueError(f"features have mean {unit / 2:.4g} while they are on; allowed: above 0, or a strength")
     unit = 1.0 if unit is None else unit
-    k = weights.k if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
+    k = weights.l0 if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
     population = Population.of_vectors(given / unit) if given is not None else _population(p, law, l0, ns, k)
     stands, forward = True, None
     if model is not None:
@@ -187,9 +187,11 @@ def diagnose(
     worth = yardsticks.importance(importance, ns)
     samples = _samples(weights, population) if samples is None else checks.whole("samples", samples, 2)
     samples = min(samples, _most(population))
-    told = _Told(progress, ns + samples)
+    ending = weights.nd or ns  # rank, capacity and spread are told as so many rows each
+    told = _Told(progress, ns + samples + 3 * ending)
     found = measures.measured(weights, population.mean, population.variance, told)
     nd, rank = dimensions.of(weights, nd)
+    told(ending)
 
     def again(population, told=lambda more: None):
         return measures.simulated(weights, population, found, samples, seed, told, forward=forward, stands=stands,
@@ -205,16 +207,19 @@ def diagnose(
     relative = dimensions.among(weights, heard) if heard.sum() <= names.NAMED else None
     loudness = _loudness(found, heard, relative)
     mutual, clustering = measures.clustering(found.partners[heard][:, heard])
-    mean_p = population.p
+    mean_p, capacity = population.p, dimensions.capacity(weights)
+    told(ending)
+    spread = dimensions.spread(weights, heard, relative, loudness[heard])
+    told(ending)
     return Diagnosis(
         ns=ns, nd=nd, rank=rank, p=mean_p, population=population, weights=weights, unit=unit, importance=worth,
         measured=found, behaviour=seen, kind=kind, loudness=loudness, mutual=mutual, clustering=clustering,
-        capacity=dimensions.capacity(weights), gaussian=_gaussian(found, population, worth),
+        capacity=capacity, gaussian=_gaussian(found, population, worth),
         partner=None if mean_p is None or worth is not None else _with_partner(found, population),
         exact=_exact(weights, population, worth, stands),
         theory=rug_optimum(population.law, nd / ns) if mean_p is None else meanfield.optimum(mean_p, nd / ns),
         linear=yardsticks.linear(population, worth, nd), best=yardsticks.best(population, worth, nd),
-        spread=dimensions.spread(weights, heard, relative, loudness[heard]), relative=relative, stands=stands,
+        spread=spread, relative=relative, stands=stands,
         company=None if given is None
         else company.measured(weights, population, found, seen, again, heard, seed, worth),
         loss_as=None if loss_as is None else checks.one_of("loss_as", loss_as, ("mean", "sum")),
@@ -252,8 +257,8 @@ def _given(model, x, features, laws):
         raise ValueError("x or features beside another of x, features, p, law and l0; allowed: one of them")
     found = company.vectors("features" if x is None else "x", features if x is None else x)
     if x is not None and model.is_sae:
-        if getattr(model, "encode", None) is None:
-            raise ValueError("x = activations of weights alone; allowed: features, its latents, or the model itself")
+        if model.nd is not None and found.shape[1] != model.nd:
+            raise ValueError(f"x has shape {found.shape}; allowed: activations, (vectors, {model.nd})")
         found = model.encode(found)
     if found.shape[1] != model.ns:
         raise ValueError(f"{'features' if x is None else 'x'} has shape {found.shape}; allowed: (vectors, {model.ns})")
@@ -271,7 +276,7 @@ def _most(population):
 
 
 class _Told:
-    """Progress over rows and feature vectors together."""
+    """Progress over rows, feature vectors and the end together."""
 
     def __init__(self, progress, total):
         self.progress, self.total, self.done = progress, total, 0

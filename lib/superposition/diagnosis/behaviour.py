@@ -11,13 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
+from superposition.diagnosis import files
 from superposition.diagnosis.reading import Weights
 
 Pass = Callable[[NDArray], NDArray]
@@ -29,6 +29,7 @@ FITTED = 2e10  # products that a fit of the second step may take: seconds
 PAIRS = 1024  # features of which all pairs are tried
 SIZES = ("d_sae", "dict_size", "num_latents", "n_latents")  # of the packages' objects: how many latents
 INNER = ("cfg", "config")  # where else objects keep such numbers
+OF_BATCH = 0.01  # of the root mean square of the outputs: rounding is far below, a choice among all vectors far above
 ALLOWED = "a module or object with encode and decode, or with forward, of feature vectors (batch, ns)"
 
 
@@ -65,6 +66,7 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     """The model of an object, or of two functions of batches; ``ns`` features, where the object does not show them."""
     if reading is not None:
         checks.one_of("reading", reading, READINGS)
+    _refuse_others(thing)
     arrays, call = _tools(thing if thing is not None else encode, instance)
     if thing is not None and (encode is not None or decode is not None):
         raise ValueError("encode and decode beside an object; allowed: one of them")
@@ -75,9 +77,12 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
         return _two_steps(thing, *ends, call, ns, reading, plain, k, eps)
     if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
-    forward = _batched(partial(call, thing))
-    told = ("a model by its forward pass",)
-    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, told)
+    forward = _batched(lambda x: _dense(call(thing, x), ns))
+    told, width = ("a model by its forward pass",), _width(plain, forward, ns)
+    if reading is None and (inside := max(_sizes(plain), default=0)) > width:
+        raise ValueError(f"W takes {width} numbers and has arrays of {inside}, as a sparse autoencoder of activations "
+                         "has; allowed: its encode and decode, or reading='toy'")  # fmt: skip
+    return Model(forward, width, None, None, plain, k, None, False, eps, told)
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
@@ -89,18 +94,19 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
         reading = "sae"
     sizes = [ns] if ns else [n for n in dict.fromkeys((_latents(thing, None), *_sizes(arrays))) if n]
     orders = {"toy": (into, back), "sae": (back, into)}
-    found = []
+    found, failed = [], []
     for kind in [reading] if reading else READINGS:
         for size in sizes:
-            width = _through(*orders[kind], size)
+            width = _through(*orders[kind], size, failed)
             if width is not None:
                 found.append((kind, size, width))
     if reading is None:  # the wider end are the features
         found = [one for one in found if one[1] >= one[2]] or found
         told += [f"taken for {'a toy model' if one[0] == 'toy' else 'a sparse autoencoder'}" for one in found[:1]]
     if not found:
-        raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)); allowed: {ALLOWED}, and ns "
-                         "where the object's arrays do not give it")  # fmt: skip
+        raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)) (its own words: "
+                         f"{files.cut('; '.join(dict.fromkeys(failed)), 400)}); allowed: {ALLOWED}, and ns where the "
+                         "object's arrays do not give it")  # fmt: skip
     if len({one[0] for one in found}) > 1:
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
     kind, size, width = found[0]
@@ -116,15 +122,42 @@ def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights
 
     The second result says which of the two.
     """
-    candidates = [] if model.steps is None else _of_steps(model, x * unit, unit)
+    _refuse_batches(model, x * unit)
+    ways = _of_arrays(model) if model.steps is None else _of_steps(model, x * unit, unit)
     worst = np.inf
-    for found in candidates:
-        worst = min(worst, _misses(model, found, x * unit))
+    for candidates in ways:
+        missed = [_misses(model, found, x * unit) for found in candidates]
+        worst = min(worst, *missed)
         if worst <= max(AGREES, 4 * model.eps):
+            found = candidates[int(np.argmin(missed))]
             gate = " with its gate" if found.k or found.threshold is not None else ""
             said = f"ReLU(W_out W_in x + b){gate} reproduces it to {worst:.1g}"
             return replace(found, told=(*model.told, said), is_sae=model.is_sae), True
     return _by_responses(model, x * unit, unit, worst)
+
+
+def _refuse_others(thing):
+    """Refuse an object whose outputs are other vectors than its inputs: their widths may agree."""
+    names = " ".join(one.__name__.lower() for one in type(thing).__mro__)
+    kind = next((kind for kind in ("transcoder", "crosscoder") if kind in names), None)
+    if kind or any(getattr(getattr(thing, name, None), "transcode", False) for name in INNER):
+        raise ValueError(f"W = an object of {type(thing).__name__}, a {kind or 'transcoder'}; allowed: autoencoders of "
+                         "one place, and toy models")  # fmt: skip
+
+
+def _refuse_batches(model, x):
+    """Refuse a forward pass in which the vectors of a batch change one another's outputs, or which draws lots."""
+    half = len(x) // 2
+    whole = model.forward(x)[:half]
+    if np.sqrt(np.mean((model.forward(x[:half]) - whole) ** 2)) > max(OF_BATCH, 4 * model.eps) * _size(whole):
+        raise ValueError(
+            "W has outputs that depend on the other vectors of their batch, or on chance, as those of BatchTopK and "
+            "dropout do in training; allowed: the model for inference, or its file"
+        )
+
+
+def _size(out):
+    return float(np.sqrt(max(np.mean(out**2), 1e-300)))
 
 
 def _by_responses(model, x, unit, worst):
@@ -169,16 +202,22 @@ def _pairs(model, own, other):
 
 
 def _misses(model, found, x):
-    """Root mean square of the difference from the forward pass, divided by that of the outputs."""
+    """Root mean square of the difference from the forward pass, divided by that of the outputs.
+
+    Outputs so near the limit of their gate that rounding decides whether they pass are left out.
+    """
     out = model.forward(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        mine = found.outputs(found.drive(x))
-    missed = np.sqrt(np.mean((mine - out) ** 2) / max(np.mean(out**2), 1e-300))
+        drive = found.drive(x)
+        off = found.outputs(drive) - out
+        if found.k is not None or found.threshold is not None:
+            off[np.abs(drive - found.bars(drive, middle=True)) < max(AGREES, 4 * model.eps) * np.abs(drive).max()] = 0
+    missed = np.sqrt(np.mean(off**2)) / _size(out)
     return float(missed) if np.isfinite(missed) else np.inf
 
 
 def _of_steps(model, x, unit):
-    """Weights (n, n) of an affine first step and a second step with a row per output, under every possible gate."""
+    """Weights of an affine first step and a row per output for the second step, under every possible gate."""
     first, second = model.steps
     nothing = first(np.zeros((1, model.ns)))[0]
     F = _columns(first, model.ns, unit, nothing)
@@ -188,12 +227,21 @@ def _of_steps(model, x, unit):
     for A in _rows(model, F, second, h):
         scale, shift = _scaled_and_shifted(A, F, nothing, unit, second, h)
         found = Weights(shift + (scale[:, None] * A) @ nothing, W_in=F, W_out=scale[:, None] * A)
-        yield found
-        if model.k is not None and model.k < model.ns:
-            yield replace(found, k=model.k)
-        for bar in (np.exp(one) if sign else one for one in model.arrays for sign in (0, 1)):
-            if bar.shape in ((), (model.ns,)) and np.all(np.isfinite(bar)) and np.any(bar > 0):
-                yield replace(found, threshold=np.broadcast_to(bar, (model.ns,)))
+        bars = (np.exp(one) if sign else one for one in model.arrays if one.size in (1, model.ns) for sign in (0, 1))
+        fit = [one for one in bars if one.shape in ((), (model.ns,)) and np.all(np.isfinite(one)) and np.any(one > 0)]
+        gated = [replace(found, k=model.k)] if model.k is not None and model.k < model.ns else []
+        yield [found, *gated, *(replace(found, threshold=np.broadcast_to(one, (model.ns,))) for one in fit)]
+
+
+def _of_arrays(model):
+    """Weights of a forward pass of one step, from two matrices and the biases that the object may have."""
+    ns, sides = model.ns, [turned for one in model.arrays if one.ndim == 2 for turned in (one, one.T)]
+    biases = [one for one in model.arrays if one.shape == (ns,)] or [np.zeros(ns)]
+    for F in sides:
+        inner = [np.zeros(len(F)), *(one for one in model.arrays if one.shape == F.shape[:1])]
+        for A in sides:
+            if A.shape == F.shape[::-1] == (ns, len(F)):
+                yield [Weights(A @ hidden + b, W_in=F, W_out=A) for hidden in inner for b in biases]
 
 
 def _columns(first, ns, unit, nothing):
@@ -267,19 +315,24 @@ def _sizes(arrays):
     return sorted({n for one in arrays for n in one.shape if n > 1}, reverse=True)
 
 
-def _through(first, second, size):
-    """Width between two steps that take and return vectors of this size; None if they do not."""
+def _through(first, second, size, failed):
+    """Width between two steps that take and return vectors of this size; None, and the reason, if they do not."""
     try:
         hidden = first(np.zeros((2, size)))
-        return hidden.shape[1] if hidden.ndim == 2 and second(hidden).shape == (2, size) else None
-    except Exception:  # noqa: BLE001 - a stranger's code refuses a wrong size in its own way
-        return None
+        last = second(hidden)
+        if last.shape == (2, size):
+            return hidden.shape[1]
+        failed.append(f"of {size} numbers it makes {last.shape[1]}")
+    except Exception as error:  # noqa: BLE001 - a stranger's code refuses a wrong size in its own way
+        failed.append(f"of {size} numbers {type(error).__name__}: {error}")
+    return None
 
 
 def _width(arrays, forward, ns):
     """Number of features of a forward pass."""
+    failed: list[str] = []
     for size in [ns] if ns else _sizes(arrays):
-        if _through(lambda x: x, forward, size) is not None:
+        if _through(lambda x: x, forward, size, failed) is not None:
             return size
     raise ValueError(f"ns = {ns} does not go through the forward pass; allowed: {ALLOWED}, and ns where its arrays do "
                      "not give it")  # fmt: skip
@@ -304,6 +357,7 @@ def _numpy(value):
     """A tensor or array as a numpy array, whatever its format and its device."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
+        value = value.to_dense() if value.is_sparse else value
         return (value.float() if value.dtype.itemsize <= 2 else value).numpy()
     return np.asarray(value)
 
@@ -378,9 +432,13 @@ def _detached(step, x):
 
 
 def _dense(found, latents):
-    """Latents (batch, ns), also of an encoder that returns only the largest ones and their places."""
+    """Latents (batch, ns), also of an encoder that returns only the largest ones with their places, or more besides."""
     if not hasattr(found, "top_acts"):
-        return found[0] if isinstance(found, tuple) else found
+        shapes = [getattr(one, "shape", None) for one in found] if isinstance(found, tuple) else []
+        if shapes[1:].count(shapes[0] if shapes else None):
+            raise ValueError(f"a step gives {len(shapes)} results, more than one of shape {tuple(shapes[0])}: only "
+                             "encode=lambda x: model.encode(x)[0] and decode= say which")  # fmt: skip
+        return found[0] if shapes else found
     acts, places = _numpy(found.top_acts), _numpy(found.top_indices)
     dense = np.zeros((len(acts), latents))
     np.put_along_axis(dense, places, acts, axis=1)

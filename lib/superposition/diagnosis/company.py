@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -86,21 +87,14 @@ def _joined(name, given):
 
 def from_file(name: str, path: str) -> NDArray:
     """The array of a file that holds exactly one."""
+    where = f"{name} = {checks.shown(path)}"
     if not os.path.isfile(path):
-        raise ValueError(f"{name} = {checks.shown(path)} is no file; allowed: .npy, or .safetensors with one array")
-    try:
-        if path.endswith(".npy"):
-            return np.load(path, allow_pickle=False)
-        from safetensors.numpy import load_file
-
-        found = load_file(path)
-    except Exception as error:  # noqa: BLE001 - a damaged file fails in as many ways as there are
-        reason = checks.printable(str(error))[:80]
-        raise ValueError(f"{name} = {checks.shown(path)} cannot be read ({reason}); allowed: .npy, or .safetensors "
-                         "with one array") from None  # fmt: skip
-    if len(found) != 1:
-        raise ValueError(f"{name} = {checks.shown(path)} holds {len(found)} arrays; allowed: one")
-    return next(iter(found.values()))
+        raise ValueError(f"{where} is no file; allowed: .npy, or .safetensors with one array")
+    with files.untrusted(where):
+        found, _ = files.contents(Path(path), where)
+        if len(found) != 1:
+            raise ValueError(f"{where} holds {len(found)} arrays; allowed: one")
+        return next(iter(found.values())).numbers()
 
 
 def measured(

@@ -106,7 +106,7 @@ def opened(path: str | os.PathLike) -> Opened:
             path = _only(path, where)
         if not path.is_file():
             raise ValueError(f"{where} is no file; allowed: a file or folder with weights")
-        arrays, inside = _contents(path, where)
+        arrays, inside = contents(path, where)
         beside, where_from = _settings(path)
         settings = {**beside, **inside}
         if path.name == "params.npz":
@@ -182,7 +182,7 @@ def _json(path):
     return found
 
 
-def _contents(path, where):
+def contents(path, where):
     """Arrays and settings of one file, whose format follows from its first bytes."""
     with path.open("rb") as file:
         first = file.read(8)

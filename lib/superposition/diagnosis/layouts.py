@@ -26,7 +26,7 @@ class Pass(NamedTuple):
 
     taken: bool | None
     gate: str | None  # relu, topk, jumprelu; None: the file cannot say
-    k: Any = None
+    k: Any = None  # of TopK, or what the settings of another gate aim at
     threshold: Any = None
     rescaled: bool = False  # latents are multiplied by the lengths of their directions
     told: tuple[str, ...] = ()
@@ -91,13 +91,14 @@ def _saelens(settings, parts):
     if kind in ("batchtopk", "matryoshka_batchtopk"):
         told += ("its threshold takes the place of the batch, as SAELens saves it for inference",)
     gate = {"standard": "relu", "topk": "topk"}.get(kind, "jumprelu")
-    return Pass(taken, gate, k if gate == "topk" else None, threshold, rescaled, told)
+    return Pass(taken, gate, k, threshold, rescaled, told)
 
 
 def _threshold(parts):
-    if "log_threshold" in parts:
-        return np.exp(parts["log_threshold"])
-    return parts.get("threshold", parts.get("topk_threshold"))
+    found = [name for name in ("log_threshold", "threshold", "topk_threshold") if name in parts]
+    if len(found) > 1:
+        raise ValueError(f"it holds {' and '.join(found)}; allowed: one of them, and --ignore the other")
+    return np.exp(parts[found[0]]) if found == ["log_threshold"] else parts[found[0]] if found else None
 
 
 def _dictionary_learning(settings, parts):
@@ -114,7 +115,7 @@ def _dictionary_learning(settings, parts):
     if kind == "AutoEncoderTopK":
         return Pass(True, "topk", k)
     if kind in ("BatchTopKSAE", "MatryoshkaBatchTopKSAE"):
-        return Pass(True, "jumprelu", None, parts["threshold"])
+        return Pass(True, "jumprelu", k, parts["threshold"])
     if kind == "JumpReluAutoEncoder":
         return Pass(False, "jumprelu", None, parts["threshold"])
     return Pass(kind == "AutoEncoder", "relu")

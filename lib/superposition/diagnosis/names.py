@@ -34,6 +34,8 @@ PLANE, SPACE = 2, 3
 
 def named(found: Any) -> str:
     """Name of a diagnosed code by its product, for many features by its eigenvalues, checked against noise and loss."""
+    if not found.stands:
+        return FRAMES[-1]  # no matrix makes these outputs, so responses to pairs name no code
     r = min(1.0, found.rank / found.heard.sum())
     if found.relative is None:
         return _judged(of_large(found.spread, r), found) + ", by its eigenvalues" * (not np.isnan(found.spread))

@@ -28,9 +28,10 @@ class Weights:
     """An autoencoder: ``W_in`` (nd, ns) and ``W_out`` (ns, nd), or their product ``W`` (ns, ns); ``b`` (ns,).
 
     ``threshold`` (ns,), which an output must exceed to pass, and ``k``, the number of outputs that pass, belong to
-    sparse autoencoders; ``single``, whether the numbers were kept in single precision or less; ``told``, how arrays
-    were identified; ``layout``, the package; ``otherwise``, the other reading of a file that does not determine which
-    is right.
+    sparse autoencoders, as do ``l0``, the number that their settings aim at, and ``offset`` (nd,), the bias of their
+    decoder, which ``b`` already includes; ``single``, whether the numbers were kept in single precision or less;
+    ``told``, how arrays were identified; ``layout``, the package; ``otherwise``, the other reading of a file that does
+    not determine which is right.
     """
 
     b: NDArray[np.floating]
@@ -39,6 +40,8 @@ class Weights:
     W: NDArray[np.floating] | None = None
     threshold: NDArray[np.floating] | None = None
     k: int | None = None
+    l0: int | None = None
+    offset: NDArray[np.floating] | None = None
     single: bool = False
     is_sae: bool = False
     told: tuple[str, ...] = field(default=())
@@ -49,6 +52,11 @@ class Weights:
     def ns(self) -> int:
         """Number of features."""
         return len(self.b)
+
+    @property
+    def nd(self) -> int | None:
+        """Number of dimensions between the factors; None of a product."""
+        return None if self.W_in is None else len(self.W_in)
 
     def gains(self) -> NDArray[np.floating]:
         """Diagonal of the product, shape (ns,)."""
@@ -70,14 +78,23 @@ class Weights:
             return x @ self.W.T + self.b
         return x @ self.W_in.T @ self.W_out.T + self.b  # pyrefly: ignore[missing-attribute]: both are there
 
+    def encode(self, h: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Latents (batch, ns) of activations (batch, nd)."""
+        return self.outputs((h - self.offset) @ self.W_out.T + self.b)  # pyrefly: ignore[missing-attribute]: there
+
     def outputs(self, drive: NDArray[np.floating]) -> NDArray[np.floating]:
         """The outputs after the gate, in the shape of the drive."""
         return np.where(drive > self.bars(drive), drive, 0)
 
-    def bars(self, drive: NDArray[np.floating]) -> NDArray[np.floating] | float:
-        """The value that the drive has to exceed to pass: 0, a threshold, or the (k + 1)-th largest of its vector."""
+    def bars(self, drive: NDArray[np.floating], *, middle: bool = False) -> NDArray[np.floating] | float:
+        """The value that the drive has to exceed to pass: 0, a threshold, or the (k + 1)-th largest of its vector.
+
+        In place of the latter, with ``middle``, its mean with the k-th largest.
+        """
         if self.k is not None and self.k < self.ns:
-            return np.maximum(np.partition(drive, self.ns - self.k - 1, axis=1)[:, [self.ns - self.k - 1]], 0)
+            places = [self.ns - self.k - 1, self.ns - self.k]
+            found = np.partition(drive, places if middle else places[0], axis=1)[:, places]
+            return np.maximum(found.mean(axis=1, keepdims=True) if middle else found[:, :1], 0)
         return 0.0 if self.threshold is None else np.maximum(self.threshold, 0)
 
 
@@ -142,6 +159,9 @@ def _named(found, said):
     settings = _explained(row, settings, found, told)
     parts, single = _parts(left, names)
     weights = _read_as(row, parts, settings, said, problem, told)
+    if found.where != "W" and said.reading is None and not weights.is_sae and (weights.nd or 0) > weights.ns:
+        raise ValueError(f"{problem}, a toy model of {weights.ns} features in {weights.nd} dimensions or a sparse "
+                         "autoencoder without a bias of its latents; allowed: --reading toy, tied")  # fmt: skip
     return replace(weights, single=single, told=(f"the layout of {row.name}", *told), layout=row.name)
 
 
@@ -364,7 +384,8 @@ def _sae(row, roles, found, said, problem, told):
     parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
     E, D, c, d = (parts[name] for name in "EDcd")
     if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
-        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs")
+        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs; "
+                         "allowed: arrays that fit")  # fmt: skip
     found = _answered(found, said, np.any(d), problem)
     told += [*found.told, f"a sparse autoencoder: its {len(E)} latents are the features, its {len(D)} inputs the "
              "dimensions", f"latents are {row.formula}"]  # fmt: skip
@@ -411,4 +432,10 @@ def _gated(E, D, c, d, found, told):
     if found.gate == "topk":
         k = checks.whole("k", np.squeeze(found.k) if isinstance(found.k, np.ndarray) else found.k, 1, len(E))
         told.append(f"TopK: only the simulation knows that {k} latents pass, the formulas are those of ReLU")
-    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, is_sae=True)
+    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, l0=_aim(found.k), offset=d, is_sae=True)
+
+
+def _aim(k):
+    """How many latents the settings want on, if they say a number."""
+    whole = np.size(k) == 1 and isinstance(np.squeeze(k).item(), (int, float)) and float(np.squeeze(k)) % 1 == 0
+    return int(np.squeeze(k)) if whole and np.squeeze(k) > 0 else None

@@ -110,7 +110,7 @@ def _row(path, l0, seed):
 
 def _has_k(path):
     """Whether the file itself gives the number of latents that are on."""
-    return autoencoder.read(path).k is not None
+    return autoencoder.read(path).l0 is not None
 
 
 def _short(value):
