@@ -85,7 +85,7 @@ def known(page):
 
 
 @pytest.mark.thorough
-@pytest.mark.parametrize("opened", map(known, PAGES))  # by this name conftest.py gives each page its own worker
+@pytest.mark.parametrize("opened", [known(page) for page in PAGES])  # by this name a page has a worker of its own
 def test_a_page_says_of_its_outputs_what_they_are(opened):
     stored, parts = run(opened)
     marks = set()
