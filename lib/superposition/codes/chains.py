@@ -1,8 +1,8 @@
 """A chain of three in a plane of five features: two pairs that follow each other share a feature.
 
-In a swept fan of five the feature opposite to the right one of the pair may come near it in loudness too. Then the
-three weaken each other along a chain, and the first hears the last a little, which a bias silences.
-Source: ours, against The Persian Rug, section 4.2.
+In a swept fan of five the feature opposite to the right one of the pair may be nearly as loud as it. Then the three
+weaken each other along a chain, and the first responds a little to the last, which a bias suppresses. Source: ours,
+against The Persian Rug, section 4.2.
 """
 
 from __future__ import annotations
