@@ -41,7 +41,7 @@ def within(ns, nd, l0, seconds, megabytes):
 def alone(ns, nd, l0):
     """Print seconds that pass, seconds of a core and megabytes of one diagnosis."""
     given, passed, taken = arrays(ns, nd), time.perf_counter(), time.process_time()
-    autoencoder.diagnose(given, l0=l0)
+    autoencoder.diagnose(given, l0=l0, activation="relu")
     megabytes = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     print(time.perf_counter() - passed, time.process_time() - taken, megabytes)
 
@@ -53,7 +53,7 @@ def diagnoses():
         given = arrays(ns, nd)
         yield Row(
             f"diagnose {ns} x {nd}, at most {seconds} s and {megabytes} MB", "one product of encoder and decoder", 12,
-            partial(autoencoder.diagnose, given, l0=l0), partial(product, given),
+            partial(autoencoder.diagnose, given, l0=l0, activation="relu"), partial(product, given),
             same=partial(within, ns, nd, l0, seconds, megabytes), pairs=2,
         )  # fmt: skip
 

@@ -18,7 +18,8 @@ OPENED = {name: origin for name, origin in ORIGIN.items() if "loss" in origin}
 @pytest.mark.parametrize("name", OPENED)
 def test_a_file_has_the_loss_of_its_own_model(name):
     origin = OPENED[name]
-    found = superposition.diagnose(FILES / name, p=origin["p"], instance=origin.get("instance"), samples=60_000)
+    said = {option: origin[option] for option in ("instance", "reading") if option in origin}
+    found = superposition.diagnose(FILES / name, p=origin["p"], samples=60_000, **said)
     se = np.hypot(found.simulated.se, origin["se"])
     assert abs(found.simulated.mean - origin["loss"]) < 4 * se < 0.06 * origin["loss"]
 
@@ -113,7 +114,9 @@ def test_tensors_with_gradients_and_state_dictionaries():
     assert str(autoencoder.diagnose(W, b, 0.1, samples=200)) == str(by_array)
     assert str(autoencoder.diagnose({"model.W": W, "model.b": b}, p=0.1, samples=200)) == str(by_array)
     layers = {"encoder.weight": W, "decoder.weight": W.T, "decoder.bias": b}
-    assert autoencoder.diagnose(layers, p=0.1, samples=200).simulated.mean == pytest.approx(by_array.simulated.mean)
+    assert autoencoder.diagnose(layers, p=0.1, reading="toy", samples=200).simulated.mean == pytest.approx(
+        by_array.simulated.mean
+    )
 
 
 @pytest.mark.parametrize("turned", [False, True])
@@ -122,6 +125,26 @@ def test_tied_weights_in_either_orientation(turned):
     found = reading.read(W.T if turned else W, b)
     np.testing.assert_array_equal(found.rows(0, 8), W.T @ W)
     assert "is a tied encoder of 8 features in 3 dimensions" in "; ".join(found.told)
+
+
+def test_shards_are_one_model_and_none_may_be_missing(tmp_path):
+    rng = np.random.default_rng(2)
+    given = {"W_in": rng.standard_normal((3, 8)), "W_out": rng.standard_normal((8, 3)), "b": rng.standard_normal(8)}
+    one, other = (tmp_path / f"model-0000{i}-of-00002.safetensors" for i in (1, 2))
+    save_file({"W_in": given["W_in"], "b": given["b"]}, one)
+    save_file({"W_out": given["W_out"]}, other)
+    (tmp_path / "model.safetensors.index.json").write_text("{}")
+    for path in (tmp_path, one, other):
+        found = reading.read(path)
+        np.testing.assert_array_equal(found.rows(0, 8), given["W_out"] @ given["W_in"])
+        np.testing.assert_array_equal(found.b, given["b"])
+    save_file({"W_out": given["W_out"], "b": given["b"]}, other)
+    with pytest.raises(ValueError, match="an array in two shards; allowed: each array once"):
+        reading.read(tmp_path)
+    other.unlink()
+    for path in (tmp_path, one):
+        with pytest.raises(ValueError, match="model-00002-of-00002.safetensors, one of its 2 shards, is missing"):
+            reading.read(path)
 
 
 def test_of_two_readings_one_is_taken_and_the_other_told():

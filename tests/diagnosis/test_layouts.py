@@ -167,6 +167,25 @@ def test_goodfire_s_keeps_b_dec(tmp_path):
     np.testing.assert_allclose(outputs(reading.read(written(tmp_path, arrays))), relu(KEPT), atol=1e-12)
 
 
+WITHOUT_C = ("W_enc", "W_dec", "b_dec"), ("encoder.weight", "decoder.weight", "decoder.bias")
+
+
+@pytest.mark.parametrize(("names", "taken"), [(WITHOUT_C[0], True), (WITHOUT_C[0], False), (WITHOUT_C[1], False)])
+def test_a_narrow_autoencoder_without_a_bias_of_its_latents_is_read_as_its_owner_says(names, taken):
+    few, turned = 8, names[0] == "W_enc"
+    parts = (E[:few].T, D[:, :few].T) if turned else (E[:few], D[:, :few])
+    arrays = dict(zip(names, (*parts, B_DEC), strict=True))
+    h = X[:, :few] @ D[:, :few].T + B_DEC
+    said = {"b_dec": "taken" if taken else "kept"} if turned else {}
+    found = reading.read(arrays, reading="sae", activation="relu", **said)
+    np.testing.assert_allclose(outputs(found, X[:, :few]), relu((h - B_DEC * taken) @ E[:few].T), atol=1e-12)
+    if turned:
+        with pytest.raises(ValueError, match="--b-dec taken, kept; --activation relu, topk"):
+            reading.read(arrays, reading="sae")
+    own = relu(X[:, :WIDTH] @ E[:few].T @ D[:, :few].T + B_DEC)
+    np.testing.assert_allclose(outputs(reading.read(arrays, reading="toy"), X[:, :WIDTH]), own, atol=1e-12)
+
+
 @pytest.mark.parametrize(("said", "own"), [("taken", relu(TAKEN)), ("kept", relu(KEPT))])
 def test_a_file_that_cannot_say_is_asked_about(said, own, tmp_path):
     path = written(tmp_path, named())
@@ -177,6 +196,13 @@ def test_a_file_that_cannot_say_is_asked_about(said, own, tmp_path):
     words, other = found.otherwise
     assert words == f"b_dec {'kept' if said == 'taken' else 'taken'}"
     np.testing.assert_allclose(outputs(other), relu(KEPT) if said == "taken" else relu(TAKEN), atol=1e-12)
+
+
+def test_without_b_dec_nothing_is_taken_off(tmp_path):
+    path = written(tmp_path, {"W_enc": E.T, "b_enc": C, "W_dec": D.T})
+    with pytest.raises(ValueError, match=r"allowed: --activation relu, topk$"):
+        reading.read(path)
+    np.testing.assert_allclose(outputs(reading.read(path, activation="relu")), relu(TAKEN), atol=1e-12)
 
 
 def test_a_report_has_the_loss_in_the_other_reading(tmp_path):
@@ -242,9 +268,9 @@ TOYS = {
     "PersianRug": {"initial_layer.weight": W_IN, "final_layer.weight": W_OUT.T, "final_layer.bias": B},
     "spd": {"linear1.weight": W_IN, "linear2.weight": W_OUT.T, "linear2.bias": B},
     "Sequential": {"0.weight": W_IN, "1.weight": W_OUT.T, "1.bias": B},
-    "Lightning": {"model.encoder.weight": W_IN, "model.decoder.weight": W_OUT.T, "model.decoder.bias": B},
     "torch.compile": {"_orig_mod.W_in": W_IN, "_orig_mod.W_out": W_OUT.T, "_orig_mod.b": B},
 }
+LIGHTNING = {"model.encoder.weight": W_IN, "model.decoder.weight": W_OUT.T, "model.decoder.bias": B}
 
 
 @pytest.mark.parametrize("name", TOYS)
@@ -278,12 +304,12 @@ def test_the_persian_rug_s_whole_checkpoint(config, said, tmp_path, monkeypatch)
 
 def test_a_checkpoint_of_lightning(tmp_path):
     torch = pytest.importorskip("torch")
-    state = {name: torch.from_numpy(np.array(value)) for name, value in TOYS["Lightning"].items()}
+    state = {name: torch.from_numpy(np.array(value)) for name, value in LIGHTNING.items()}
     rest = {"epoch": 3, "global_step": 10, "pytorch-lightning_version": "2.5", "optimizer_states": [{"state": state}],
             "lr_schedulers": [], "loops": {}, "hyper_parameters": {"n_features": FEATURES}}  # fmt: skip
     torch.save({"state_dict": state, **rest}, tmp_path / "last.ckpt")
     x = X[:, :FEATURES]
-    np.testing.assert_allclose(outputs(reading.read(tmp_path / "last.ckpt"), x), toy(x), atol=1e-12)
+    np.testing.assert_allclose(outputs(reading.read(tmp_path / "last.ckpt", reading="toy"), x), toy(x), atol=1e-12)
 
 
 def test_lines_that_convert_name_where_the_model_is(tmp_path):
@@ -314,7 +340,9 @@ def test_tied_toy_models_of_public_repositories():
         ({"W_in": W_IN, "W_out": W_OUT.T, "b": B, "gain": B}, "does not explain gain; allowed: --ignore NAME"),
         ({"W_enc": np.ones((2, 5, 9)), "W_dec": np.ones((9, 2, 5)), "b_enc": np.ones(9), "b_dec": np.ones((2, 5))},
          "a crosscoder or several autoencoders"),
-        ({"W_enc": E.T, "W_dec": D.T, "b_dec": B_DEC}, "or a sparse autoencoder without a bias of its latents"),
+        ({"W_enc": E.T, "W_dec": D.T, "b_dec": B_DEC}, "allowed: --reading sae, toy"),
+        ({"W_enc": E[:8].T, "W_dec": D[:, :8].T, "b_dec": B_DEC}, "allowed: --reading sae, toy"),
+        (LIGHTNING, "allowed: --reading sae, toy"),
         ({"W": E, "b": B_DEC}, "a toy model of 12 features in 48 dimensions or"),
         ({"0.weight": E, "0.bias": C, "1.weight": D, "1.bias": B_DEC}, "allowed: --reading toy, tied"),
         ({"W_enc": E.T, "b_enc": C, "W_dec": np.ones((LATENTS, 4)), "b_dec": np.ones(4)}, "a transcoder has other"),
@@ -343,6 +371,6 @@ def test_an_activation_in_the_metadata_of_a_file_is_not_lost(tmp_path):
 def test_rows_of_layouts_are_complete():
     for row in layouts.LAYOUTS:
         assert row.source and row.formula and row.needed and set(row.roles.values()) <= {
-            "E", "E'", "D", "D'", "c", "d", "k", "k?", "threshold", "threshold?", "one?", "-", "W_in", "W_in'", "W_out",
-            "W_out'", "W", "b", "b?", "hidden", "hidden?",
+            "E", "E'", "D", "D'", "c", "d", "d?", "k", "k?", "threshold", "threshold?", "one?", "-", "W_in", "W_in'",
+            "W_out", "W_out'", "W", "b", "b?", "hidden", "hidden?",
         }  # fmt: skip

@@ -22,7 +22,7 @@ RECORDED = {name: origin["object"] for name, origin in ORIGIN.items() if "object
 
 @pytest.fixture(scope="module", params=RECORDED)
 def name_and_report(request):
-    options = {"instance": ORIGIN[request.param].get("instance")}
+    options = {name: ORIGIN[request.param].get(name) for name in ("instance", "reading")}
     return request.param, make.report(superposition.diagnose(FILES / request.param, **make.DIAGNOSED, **options))
 
 

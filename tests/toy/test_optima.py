@@ -43,6 +43,23 @@ def test_best_scale_of_a_pentagon():
     assert with_p[2] == pytest.approx(features.variance(0.1), rel=1e-8)  # the dropped one predicts its mean
 
 
+@pytest.mark.parametrize("q", [12, 20, 27, 40])
+def test_best_scale_of_many_corners(q):
+    """By quadrature: what a regular polygon wins at its best length, over ratios of threshold and gain."""
+    node, weight = np.polynomial.legendre.leggauss(100)
+    u, weight = (node + 1) / 2, weight / 2
+    seen = np.cos(2 * np.pi * np.arange(q) / q)[:, None] * u
+    shut = np.linspace(0.3, 0.6, 301)
+    own = np.array([weight @ (u * np.maximum(u - t, 0)) for t in shut])
+    won = max(q * own**2 / [np.sum(np.maximum(seen - t, 0) ** 2 @ weight) for t in shut])
+    assert q / 3 - toy.best_scale(toy.polygon(q))[2] == pytest.approx(won, rel=1e-4)
+
+
+def test_best_scale_without_directions_drops_all():
+    assert toy.best_scale(np.zeros((2, 3)))[2] == pytest.approx(1)
+    assert toy.best_scale(0.5 * toy.polygon(4))[2] == pytest.approx(toy.best_scale(toy.polygon(4))[2])
+
+
 def test_random_starts_do_not_beat_the_triangle_of_dense_features():
     triangle = toy.best_scale(toy.simplex(2), 1.0, 0.7)[2]
     assert toy.minimise(3, 2, 1.0, 0.7, starts=3, seed=11).loss > triangle * (1 - 1e-9)

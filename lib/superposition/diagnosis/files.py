@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 import warnings
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
@@ -27,6 +28,7 @@ from superposition.diagnosis import checkpoints
 TORCH = (".pt", ".pth", ".bin", ".ckpt")
 ENDINGS = (".safetensors", ".npz", *TORCH)
 BESIDE = ("sparsity", "activation_whitening", "activations_store_state", "trainer_state", "optimizer")  # no weights
+SHARD = re.compile(r"(.+)-(\d{5})-of-(\d{5})")  # name of one of several files that hold the arrays of one model
 SETTINGS = ("cfg.json", "config.json", "hyperparams.json")
 MOST_JSON, MOST_HEADER = 2**20, 2**22  # bytes
 MOST_NAMES = checkpoints.MOST_NAMES
@@ -98,7 +100,7 @@ def cut(text: str, most: int = LONGEST) -> str:
 
 
 def opened(path: str | os.PathLike) -> Opened:
-    """The arrays of a file, or of the only file of weights in a folder, and the settings beside it or one folder up."""
+    """The arrays of a file, of all its shards, or of the only model in a folder, and the settings near it."""
     where = f"path = {cut(str(path))}"
     with untrusted(where):
         path = Path(path)
@@ -106,7 +108,7 @@ def opened(path: str | os.PathLike) -> Opened:
             path = _only(path, where)
         if not path.is_file():
             raise ValueError(f"{where} is no file; allowed: a file or folder with weights")
-        arrays, inside = contents(path, where)
+        arrays, inside = _together([contents(one, where) for one in _shards(path)])
         beside, where_from = _settings(path)
         settings = {**beside, **inside}
         if path.name == "params.npz":
@@ -153,11 +155,33 @@ def _only(folder, where):
     ]
     if not found and (folder / "checkpoints" / "final.safetensors").is_file():
         return folder / "checkpoints" / "final.safetensors"
-    if len(found) == 1:
+    if len(found) == 1 or found and set(found) <= set(_shards(found[0])):
         return found[0]
     inner = [file.parent.name for file in folder.glob("*/cfg.json")]
     shown = cut(", ".join(file.name for file in found) or ", ".join(sorted(inner)) or "none")
     raise ValueError(f"{where} holds {len(found)} files of weights: {shown}; allowed: one of them by its own path")
+
+
+def _shards(path):
+    """The file itself, or all files among which the arrays of its model are distributed."""
+    shard = SHARD.fullmatch(path.stem)
+    if shard is None:
+        return [path]
+    name, _, count = shard.groups()
+    found = []
+    for number in range(1, int(count) + 1):
+        found.append(path.with_name(f"{name}-{number:05d}-of-{count}{path.suffix}"))
+        if not found[-1].is_file():
+            raise ValueError(f"{cut(found[-1].name)}, one of its {int(count)} shards, is missing; allowed: all of them")
+    return found
+
+
+def _together(parts):
+    """Arrays and settings of all shards, in which no name comes twice."""
+    arrays = {name: one for found, _ in parts for name, one in found.items()}
+    if len(arrays) < sum(len(found) for found, _ in parts):
+        raise ValueError("an array in two shards; allowed: each array once")
+    return arrays, {name: one for _, settings in parts for name, one in settings.items()}
 
 
 def _settings(path):

@@ -15,6 +15,7 @@ from superposition.diagnosis import files, layouts
 from superposition.diagnosis.files import CONVERT, cut
 
 READINGS = ("product", "tied", "toy", "sae")
+AS_SAE = {"W_in": "E", "hidden": "c", "W_out": "D", "b": "d"}  # roles of a toy model in a sparse autoencoder
 B_DEC, ACTIVATIONS = ("taken", "kept"), ("relu", "topk", "jumprelu")
 WRAPPERS = ("module.", "_orig_mod.")  # of DataParallel and torch.compile
 ALLOWED = (
@@ -283,15 +284,16 @@ def _read_as(row, parts, settings, said, problem, told):
     roles = {role.rstrip("?"): parts[name] for name, role in row.roles.items() if name in parts and role != "-"}
     if "one" in roles and not np.allclose(roles["one"], 1):
         raise layouts.refuse("scaling_factor", float(roles["one"].flat[0]), "1")
-    if "hidden" in roles and row.rule is not None:
+    if row.rule is not None and roles.keys() & {"W_in", "W_in'"}:
         if said.reading not in ("toy", "sae"):
             raise ValueError(
                 f"{problem}, and does not say whether a ReLU is on the hidden values, as in a sparse autoencoder, or "
                 "on the outputs, as in a toy model; allowed: --reading sae, toy"
             )
-        if said.reading == "sae":
-            roles = {"E": roles["W_in"], "c": roles["hidden"], "D": roles["W_out"], "d": roles["b"]}
-    if row.rule is None or "W_in" in roles:
+        if said.reading == "toy":
+            return _toy(roles, settings, said, problem, told)
+        roles = {AS_SAE[name.rstrip("'")] + "'" * name.endswith("'"): one for name, one in roles.items()}
+    elif row.rule is None:
         return _toy(roles, settings, said, problem, told)
     if said.reading not in (None, "sae"):
         raise ValueError(f"reading = {said.reading} of a sparse autoencoder; allowed: sae")
@@ -383,7 +385,8 @@ def _sae(row, roles, found, said, problem, told):
     if said.instance is not None:
         raise ValueError(f"instance = {said.instance} of weights without instances; allowed: none")
     parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
-    E, D, c, d = (parts[name] for name in "EDcd")
+    E, D = parts["E"], parts["D"]
+    c, d = parts.get("c", np.zeros(len(E))), parts.get("d", np.zeros(len(D)))
     if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
         raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs; "
                          "allowed: arrays that fit")  # fmt: skip

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 
 SHIFT = 1e-5  # of the central differences: truncation and rounding are both about 1e-11
+RATIOS = np.linspace(-1, 0.95, 40)  # thresholds of the outputs divided by the gain; from 1 on no output is open
 TOLERANCE = 1e-6  # relative: losses this close are the same minimum
 
 
@@ -155,9 +156,24 @@ def best_scale(
             else population_loss.unchecked(W, b, importance, p)
         )
 
-    found = [_descend(loss, np.array(start)) for start in ((1.0, 0.0), (1.2, -0.3), (1.5, -1.0), (0.7, 0.0))]
+    starts = (_of_parabolas(loss), (1.0, 0.0), (1.2, -0.3), (1.5, -1.0), (0.7, 0.0))
+    found = [_descend(loss, np.array(start)) for start in starts]
     best = min(found, key=lambda result: result.fun)
     return abs(float(best.x[0])), float(best.x[1]), float(best.fun)
+
+
+def _of_parabolas(loss):
+    """Best length and bias of those on a grid of ratios -bias / length^2, each with its best length.
+
+    At a fixed ratio every output is proportional to length^2, so the loss is a parabola in length^2: two values and
+    the loss at length 0 determine it.
+    """
+    none, once, twice = (loss(np.stack([np.full_like(RATIOS, size) ** 0.5, -RATIOS * size], 1)) for size in (0, 1, 2))
+    curvature = (twice - 2 * once + none) / 2
+    slope, curved = none - once + curvature, curvature > 0
+    size = np.divide(slope, 2 * curvature, out=np.zeros_like(slope), where=curved & (slope > 0))
+    best = np.argmin(none - curvature * size**2)
+    return size[best] ** 0.5, -RATIOS[best] * size[best]
 
 
 def _descend(loss, start):
