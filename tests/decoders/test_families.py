@@ -88,6 +88,15 @@ def test_two_latents_lean_by_the_root_of_the_price(children):
         assert abs(parent) < (90 - child) / 4
 
 
+@pytest.mark.parametrize(
+    ("parent", "children", "price"), [(1e-4, 0.5, 1e-3), (1e-4, 0.05, 1e-5), (0.05, 0.5, 1e-5), (1e-3, 0.75, 1e-4)]
+)
+def test_two_latents_lean_as_much_for_rare_parents_and_at_small_prices(parent, children, price):
+    _, child = decoders.best_pair(parent, children, price, 2).degrees
+    expected = decoders.absorbed_angle(price) * (1 - 1.6 * price**0.5)
+    assert 90 - child == pytest.approx(expected, abs=0.02)  # by the quadrature's error
+
+
 def test_latents_of_independent_features_do_not_lean():
     for latents, expected in ((1, [0]), (2, [0, 90])):
         found = decoders.best_pair(0.05, 0.5, 0.1, latents, related=False)

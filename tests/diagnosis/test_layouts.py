@@ -100,6 +100,9 @@ def test_llama_scope_multiplies_by_the_length_of_a_direction_at_its_threshold(tm
     [
         ({"hook_point_out": "b"}, "others are transcoders"), ({"use_glu_encoder": True}, "use_glu_encoder"),
         ({"norm_activation": "token-wise"}, "norm_activation = 'token-wise'"),
+        ({"apply_decoder_bias_to_pre_encoder": "false"}, "pre_encoder = 'false'; allowed: true or false"),
+        ({"jump_relu_threshold": float("nan")}, "jump_relu_threshold = nan"),
+        ({"d_sae": 96}, "d_sae = 96; allowed: 48"),
         ({"sparsity_include_decoder_norm": None}, "true or false in hyperparams.json"),
         ({"unheard_of": 3}, "the settings unheard_of, which Llama Scope does not explain; allowed: --ignore NAME"),
     ],
@@ -146,6 +149,10 @@ def test_saelens_before_six_names_its_activation_otherwise(tmp_path):
         ({"architecture": "jumprelu"}, "a threshold belongs to jumprelu"),
         ({"normalize_activations": "layer_norm"}, "normalize_activations = 'layer_norm'"),
         ({"d_out": 4}, "d_out = 4"),
+        ({"d_in": 24}, "d_in = 24; allowed: 12, as the arrays have it"),
+        ({"apply_b_dec_to_input": "False"}, "apply_b_dec_to_input = 'False'; allowed: true or false"),
+        ({"rescale_acts_by_decoder_norm": "False"}, "decoder_norm = 'False'; allowed: true or false"),
+        ({"architecture": "topk", "k": 5, "activation_fn_kwargs": {"k": 3}}, "k = 5; allowed: 3, as in"),
         ({"heads": 4}, "the settings heads, which SAELens does not explain"),
     ],
 )

@@ -23,8 +23,10 @@ from superposition.decoders.dictionaries import KINDS, MOST_DIRECTIONS, Dictiona
 from superposition.decoders.ranges import finite, shaped
 
 NODES = 32  # of a strength: angles are good to .02 degrees
-STEEPEST = 1e-3  # slope at the end of a descent that counts as converged
-STARTS = 8  # of a descent, the first at the truth
+FLAT = 1e-7  # slope at which a descent ends
+STEEPEST = 2e-3  # slope, in roots of the loss, that counts as converged: lower losses are then about 2e-6 lower
+STARTS, POLISHED = 8, 3  # descents, the first from the truth; the best of them are polished if they stop too early
+STEP = 1e-6  # of the differences of slopes
 MIDDLES = (np.arange(400) + 0.5) / 400  # strengths by which shares are counted
 
 
@@ -262,7 +264,8 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
 
     Notes
     -----
-    Source: ours; the least of eight descents. Use `absorbed_angle` instead for the limit of a small price.
+    Source: ours; the least of eight descents. With one and two latents, parents from 1e-4 and prices from 1e-6 to 1,
+    descents from other starts found nothing lower. Use `absorbed_angle` instead for the limit of a small price.
 
     Examples
     --------
@@ -274,12 +277,15 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
     h, weight = _nodes(parent, children, related)
     found = [
         minimize(
-            _pair_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 2000}
+            _pair_loss, start, (h, weight, price), jac=True, method="BFGS", options={"gtol": FLAT, "maxiter": 2000}
         )
         for start in _starts(latents, price)
     ]
     best = min(found, key=lambda one: one.fun)
-    if np.abs(best.jac).max() > STEEPEST:
+    if np.abs(best.jac).max() > FLAT:
+        ends = sorted(found, key=lambda one: one.fun)[:POLISHED]
+        best = min((_polished(one.x, h, weight, price, parent) for one in ends), key=lambda one: one.fun)
+    if np.abs(best.jac).max() > STEEPEST * best.fun**0.5:
         raise FloatingPointError(f"none of the {STARTS} descents ended at a minimum: {best.message}")
     parts = _parts(best.x)
     first = np.argsort(parts.angle)[0]
@@ -289,6 +295,37 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
         for side in (np.c_[MIDDLES, 0 * MIDDLES], u.T)
     )
     return BestPair(float(best.fun) * parent, np.sort(np.degrees(parts.angle)), alone, together)
+
+
+def _polished(flat, h, weight, price, parent):
+    """Continue a descent by Newton's steps, for rare parents and small prices.
+
+    Coordinates are the drives at zero activations in place of the biases, which then do not depend on the decoder's
+    bias, and this bias divided by the root of the parent's probability, as zero activations weigh 1 / parent.
+    """
+    from scipy.optimize import minimize
+
+    scale = np.r_[np.ones(len(flat) - 2), np.full(2, parent**0.5)]
+
+    def moved(flat, sign):
+        angle, encoder, bias, center = _parts(flat)
+        return np.concatenate([angle, encoder.ravel(), bias + sign * encoder @ center, center])
+
+    def loss(z):
+        at = _parts(z * scale)
+        value, slopes = _pair_loss(moved(z * scale, 1), h, weight, price)
+        by = _parts(slopes)
+        encoder, center = by.encoder + np.outer(by.bias, at.center), by.center + at.encoder.T @ by.bias
+        return value, scale * np.concatenate([by.angle, encoder.ravel(), by.bias, center])
+
+    def curvature(z):
+        rows = np.array([loss(z + step)[1] - loss(z - step)[1] for step in STEP * np.eye(len(z))]) / (2 * STEP)
+        return (rows + rows.T) / 2
+
+    found = minimize(loss, moved(flat, -1) / scale, jac=True, hess=curvature, method="trust-exact",
+                     options={"gtol": FLAT * price, "maxiter": 100})  # fmt: skip
+    found.x = moved(found.x * scale, 1)
+    return found
 
 
 class _Parts(NamedTuple):

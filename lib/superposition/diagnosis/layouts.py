@@ -18,6 +18,7 @@ import numpy as np
 from superposition import checks
 
 PLAIN = ("standard", "topk", "jumprelu", "batchtopk", "matryoshka_batchtopk")  # architectures of SAELens that fit
+SIZES = {"ns": ("d_sae", "dict_size", "num_latents"), "nd": ("d_in", "activation_dim")}  # settings with the sizes
 MODEL = "a latent that is a ReLU, TopK or JumpReLU of one affine function of the inputs"
 
 
@@ -59,6 +60,14 @@ def refuse(name: str, value: Any, allowed: str = MODEL) -> ValueError:
     return ValueError(f"{name} = {checks.shown(value)}, which is another model; allowed: {allowed}")
 
 
+def _flag(settings, name, default):
+    """A setting that is true or false; any other value, such as the text "False", is refused."""
+    value = settings.get(name, default)
+    if not isinstance(value, bool):
+        raise ValueError(f"{name} = {checks.shown(value)}; allowed: true or false")
+    return value
+
+
 def _words(text):
     return frozenset(text.split())
 
@@ -73,7 +82,10 @@ def _saelens(settings, parts):
     extra = settings.get("activation_fn_kwargs") or {}
     if gate not in ("relu", "topk"):
         raise refuse("activation_fn", gate, "relu, topk")
-    k = settings.get("k", extra.get("k") if isinstance(extra, dict) else None)
+    inner = extra.get("k") if isinstance(extra, dict) else None
+    k = settings.get("k", inner)
+    if inner not in (None, k):
+        raise ValueError(f"k = {checks.shown(k)}; allowed: {checks.shown(inner)}, as in activation_fn_kwargs")
     kind = "topk" if gate == "topk" else kind
     normal = settings.get("normalize_activations")
     if normal not in (None, "none", False, True, "expected_average_only_in"):
@@ -83,8 +95,8 @@ def _saelens(settings, parts):
     told = (
         ("inputs are in the units to which it normalises them",) if normal in (True, "expected_average_only_in") else ()
     )
-    taken = bool(settings.get("apply_b_dec_to_input", True))
-    rescaled = bool(settings.get("rescale_acts_by_decoder_norm")) and kind != "jumprelu"
+    taken = _flag(settings, "apply_b_dec_to_input", True)
+    rescaled = _flag(settings, "rescale_acts_by_decoder_norm", False) and kind != "jumprelu"
     threshold = _threshold(parts)
     if (threshold is None) != (kind in ("standard", "topk")):
         raise refuse("architecture", kind, "one whose arrays these are: a threshold belongs to jumprelu and batchtopk")
@@ -145,12 +157,12 @@ def _llama_scope(settings, parts):
                 None,
                 "true or false in hyperparams.json, as directions are not of length 1",
             )
-        if gate == "topk" and scaled:
+        if _flag(settings, "sparsity_include_decoder_norm", None) and gate == "topk":
             raise refuse(
                 "sparsity_include_decoder_norm", True, "false, as it selects by another number than it returns"
             )
     threshold = settings.get("jump_relu_threshold")
-    if gate == "jumprelu" and not isinstance(threshold, (int, float)):
+    if gate == "jumprelu" and not (type(threshold) in (int, float) and np.isfinite(threshold)):
         raise refuse("jump_relu_threshold", threshold, "a number")
     if gate == "jumprelu":
         threshold = threshold / np.where(lengths > 0, lengths, 1) if scaled else np.asarray(float(threshold))
@@ -159,7 +171,7 @@ def _llama_scope(settings, parts):
         if settings.get("norm_activation") == "dataset-wise"
         else ()
     )
-    taken = bool(settings.get("apply_decoder_bias_to_pre_encoder", False))
+    taken = _flag(settings, "apply_decoder_bias_to_pre_encoder", False)
     return Pass(taken, gate, settings.get("top_k") if gate == "topk" else None,
                 threshold if gate == "jumprelu" else None, told=told)  # fmt: skip
 

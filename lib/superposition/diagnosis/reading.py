@@ -297,7 +297,19 @@ def _read_as(row, parts, settings, said, problem, told):
         return _toy(roles, settings, said, problem, told)
     if said.reading not in (None, "sae"):
         raise ValueError(f"reading = {said.reading} of a sparse autoencoder; allowed: sae")
-    return _sae(row, roles, row.rule(settings, parts), said, problem, told)
+    weights = _sae(row, roles, row.rule(settings, parts), said, problem, told)
+    _same_sizes(weights, settings)
+    return weights
+
+
+def _same_sizes(weights, settings):
+    """Refuse settings that give other sizes than the arrays have: they are another model's. A zero leaves it open."""
+    trainer = settings.get("trainer")
+    given = settings | (trainer if isinstance(trainer, dict) else {})
+    for size, names in layouts.SIZES.items():
+        for name in names:
+            if isinstance(given.get(name), int) and given[name] not in (0, getattr(weights, size)):
+                raise ValueError(f"{name} = {given[name]}; allowed: {getattr(weights, size)}, as the arrays have it")
 
 
 def _toy(roles, settings, said, problem, told):
