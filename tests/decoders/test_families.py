@@ -117,13 +117,14 @@ def test_the_pair_s_loss_is_that_of_samples():
         assert slope == pytest.approx((ahead - behind) / 2e-6, abs=1e-5, rel=1e-3)
 
 
-def test_training_along_the_sphere_ends_where_the_pair_s_loss_is_least():
+@pytest.mark.parametrize(("steps", "lr"), [(800, 0.01), (4000, 0.003)])
+def test_training_along_the_sphere_ends_where_the_pair_s_loss_is_least(steps, lr):
     pytest.importorskip("torch")
     truth = decoders.Families("orthogonal", np.eye(2), np.array([0.3, 0.15]))
     best = decoders.best_pair(0.3, 0.5, 0.1, 2).degrees
     angles = {}
     for tangent in (True, False):
-        [sae] = decoders.train_saes(truth, [0.1], steps=800, tangent=tangent, seed=0)
+        [sae] = decoders.train_saes(truth, [0.1], steps=steps, lr=lr, tangent=tangent, seed=0)
         angles[tangent] = np.sort(np.degrees(np.arctan2(sae.W_dec[1], sae.W_dec[0])))
     assert np.abs(angles[True] - best).max() < 0.5 < np.abs(angles[False] - best).max()
 

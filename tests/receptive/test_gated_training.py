@@ -94,6 +94,17 @@ def test_one_neuron_localises_at_large_gain_on_the_small_bump_field():
     assert np.all(40 * receptive.ipr(w) > 25)
 
 
+@pytest.mark.parametrize("gain", [0.001, 100.0])
+def test_students_recover_their_teachers_at_any_gain_and_from_the_opposite_side(gain):
+    x, _ = receptive.labelled_sample(20, 1.0, 0.5, gain, 5000, seed=5)
+    pixel = np.eye(20)[3]
+    teachers = np.stack([pixel, -pixel, np.full(20, 0.05), np.where(np.arange(20) % 2, 0.2, -0.2)])
+    start = receptive.initial_weights(4, 1, 20, seed=5)
+    for w0 in (start, 0.01 * start - 0.5 * teachers[:, None]):
+        student = receptive.train_gated(w0, x, np.maximum(x @ teachers.T, 0), RELU, steps=3000, lr=0.5)[:, 0]
+        assert np.all(np.linalg.norm(student - teachers, axis=1) < 1e-5 * np.linalg.norm(teachers, axis=1))
+
+
 def test_divergence_is_an_error():
     x, y, w0 = toy()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="grew without bound at lr = 1000"):
