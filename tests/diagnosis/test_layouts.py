@@ -113,6 +113,39 @@ def test_of_llama_scope_refused(setting, said, tmp_path):
         reading.read(tmp_path)
 
 
+@pytest.mark.parametrize("scaled", [True, False])
+def test_llama_scope_with_a_threshold_for_each_latent(scaled, tmp_path):
+    # SAELens' llama_scope_r1_distill_sae_huggingface_loader: threshold = exp(log_jumprelu_threshold)
+    arrays = linear(decoder=LOUD, log_jumprelu_threshold=np.log(THRESHOLD))
+    settings = {"act_fn": "jumprelu", "sparsity_include_decoder_norm": scaled, "hook_point_in": "a"}
+    path = written(tmp_path, arrays, settings, beside="config.json")
+    size = np.linalg.norm(LOUD, axis=0) if scaled else 1
+    own = np.where(LOUD_KEPT * size > THRESHOLD, relu(LOUD_KEPT), 0)
+    np.testing.assert_allclose(outputs(reading.read(path)), own, atol=1e-12)
+    with pytest.raises(ValueError, match="act_fn = 'relu', which is another model"):
+        reading.read(written(tmp_path, arrays, settings | {"act_fn": "relu"}, beside="config.json"))
+
+
+def test_gemma_scope_2(tmp_path):
+    # SAELens' gemma_3_sae_huggingface_loader: w_enc, …, threshold; architecture jump_relu, b_dec is not taken off
+    arrays = {name.lower(): value for name, value in named(threshold=THRESHOLD).items()}
+    settings = {"architecture": "jump_relu", "model_name": "gemma", "hf_hook_point_in": "model.layers.9.output"}
+    path = written(tmp_path, arrays, settings, "params.safetensors", "config.json")
+    np.testing.assert_allclose(outputs(reading.read(path)), jumprelu(KEPT, THRESHOLD), atol=1e-12)
+    for more in ({"hf_hook_point_out": "model.layers.9.mlp"}, {"affine_connection": True}, {"architecture": "topk"}):
+        written(tmp_path, arrays, settings | more, "params.safetensors", "config.json")
+        with pytest.raises(ValueError, match="which is another model"):
+            reading.read(path)
+
+
+def test_qwen_scope_s_matrices_are_turned(tmp_path):
+    # SAELens' qwen_scope_sae_huggingface_loader: W_enc (d_sae, d_in), W_dec (d_in, d_sae); TopK, b_dec is not taken off
+    path = written(tmp_path, {"W_enc": E, "W_dec": D, "b_enc": C, "b_dec": B_DEC})
+    found = reading.read(path, b_dec="kept", activation="topk", k=3)
+    np.testing.assert_allclose(outputs(found), topk(KEPT), atol=1e-12)
+    assert "matrices are turned to fit the biases" in found.told
+
+
 @pytest.mark.parametrize("k", [None, 3])
 def test_openai_s_autoencoders(k, tmp_path):
     # openai/sparse_autoencoder, model.py: activation(encoder(x - pre_bias) + latent_bias)

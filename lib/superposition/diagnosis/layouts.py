@@ -161,19 +161,23 @@ def _llama_scope(settings, parts):
             raise refuse(
                 "sparsity_include_decoder_norm", True, "false, as it selects by another number than it returns"
             )
-    threshold = settings.get("jump_relu_threshold")
-    if gate == "jumprelu" and not (type(threshold) in (int, float) and np.isfinite(threshold)):
+    threshold, logs = settings.get("jump_relu_threshold"), parts.get("log_jumprelu_threshold")
+    if gate != "jumprelu":
+        if logs is not None:
+            raise refuse("act_fn", gate, "jumprelu, as log_jumprelu_threshold is one of its arrays")
+        threshold = None
+    elif logs is None and not (type(threshold) in (int, float) and np.isfinite(threshold)):
         raise refuse("jump_relu_threshold", threshold, "a number")
-    if gate == "jumprelu":
-        threshold = threshold / np.where(lengths > 0, lengths, 1) if scaled else np.asarray(float(threshold))
+    else:
+        threshold = np.asarray(threshold if logs is None else np.exp(logs), float)
+        threshold = threshold / np.where(lengths > 0, lengths, 1) if scaled else threshold
     told = (
         ("inputs are in the units to which it normalises them",)
         if settings.get("norm_activation") == "dataset-wise"
         else ()
     )
     taken = _flag(settings, "apply_decoder_bias_to_pre_encoder", False)
-    return Pass(taken, gate, settings.get("top_k") if gate == "topk" else None,
-                threshold if gate == "jumprelu" else None, told=told)  # fmt: skip
+    return Pass(taken, gate, settings.get("top_k") if gate == "topk" else None, threshold, told=told)
 
 
 def _openai(settings, parts):
@@ -196,6 +200,15 @@ def _sparsify(settings, parts):
 
 def _gemma_scope(settings, parts):
     return Pass(False, "jumprelu", None, parts["threshold"], told=("a transcoder of Gemma Scope has the same arrays",))
+
+
+def _gemma_scope_2(settings, parts):
+    if settings.get("architecture") != "jump_relu":
+        raise refuse("architecture", settings.get("architecture"), "jump_relu")
+    other = settings.get("hf_hook_point_out") not in (None, settings["hf_hook_point_in"])
+    if other or settings.get("affine_connection") or settings.get("type") not in (None, "sae"):
+        raise refuse("hf_hook_point_out", settings.get("hf_hook_point_out"), "hf_hook_point_in: others are transcoders")
+    return Pass(False, "jumprelu", settings.get("l0"), parts["threshold"])
 
 
 def _unsaid(settings, parts):
@@ -245,6 +258,10 @@ CHECKPOINT = _words("""epoch epochs step steps global_step optimizer optimizer_s
 SAE = "W_enc:E' W_dec:D' b_enc:c b_dec:d "
 OWN = "our reading of names that many notebooks use"
 LAYOUTS = (
+    Layout("Gemma Scope 2", "sae-lens 6.54.12, gemma_3_sae_huggingface_loader", "JumpReLU(W_enc h + b_enc)",
+           SAE + "threshold:threshold", _words("hf_hook_point_in"),
+           _words("architecture hf_hook_point_in hf_hook_point_out affine_connection model_name width l0 type"),
+           _gemma_scope_2),
     Layout("SAELens", "github.com/jbloomAus/SAELens 91ca16c, sae_lens/saes; sae-lens 6.54.12",
            "f(W_enc (h - b_dec) + b_enc), b_dec taken off by apply_b_dec_to_input",
            SAE + "threshold:threshold? log_threshold:threshold? topk_threshold:threshold? scaling_factor:one? "
@@ -269,7 +286,8 @@ LAYOUTS = (
            _words("trainer buffer"), _dictionary_learning),
     Layout("Llama Scope", "github.com/OpenMOSS/Language-Model-SAEs 95281ac, src/llamascopium/models/sae.py",
            "JumpReLU(W_enc h + b_enc), each latent times the length of its direction at the threshold",
-           "encoder.weight:E encoder.bias:c decoder.weight:D decoder.bias:d", _words("jump_relu_threshold act_fn"),
+           "encoder.weight:E encoder.bias:c decoder.weight:D decoder.bias:d log_jumprelu_threshold:threshold?",
+           _words("jump_relu_threshold act_fn"),
            SCOPE | _words("act_fn jump_relu_threshold norm_activation dataset_average_activation_norm hook_point_in "
                           "hook_point_out apply_decoder_bias_to_pre_encoder sparsity_include_decoder_norm "
                           "use_glu_encoder"), _llama_scope),

@@ -398,6 +398,9 @@ def _sae(row, roles, found, said, problem, told):
         raise ValueError(f"instance = {said.instance} of weights without instances; allowed: none")
     parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
     E, D = parts["E"], parts["D"]
+    if "c" in parts and parts["c"].shape == E.shape[1:] != E.shape[:1]:  # as Qwen Scope has them
+        E, D = E.T, D.T
+        told.append("matrices are turned to fit the biases")
     c, d = parts.get("c", np.zeros(len(E))), parts.get("d", np.zeros(len(D)))
     if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
         raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs; "
