@@ -304,11 +304,30 @@ def test_functions_of_numpy_need_no_torch_and_say_how_many_features():
         ({"W": Toy(), "p": P, "reading": "tied"}, "reading = 'tied'"),
         ({"W": np.eye(3), "b": np.zeros(3), "p": P, "ns": 3}, "ns = 3 of weights, which have their own"),
         ({"W": Toy(10, 10), "p": P}, "as wide inside as outside; allowed: 'toy', 'sae'"),
+        ({"W": Toy, "p": P}, "a class; allowed: an object of it"),
+        ({"encode": lambda x: x[:, :4] * 1j, "decode": lambda z: z, "ns": 4, "p": P}, "not real and finite"),
     ],
 )
 def test_refusals(given, said):
     with pytest.raises(ValueError, match=said):
         superposition.diagnose(**given)
+
+
+@pytest.mark.parametrize("relu", [True, False])
+def test_a_narrow_autoencoder_is_not_taken_for_a_toy_model(relu):
+    """Eight latents of twelve activations, or eight dimensions of twelve features: only a linear encoder says which."""
+    rng = np.random.default_rng(3)
+    D, x = rng.standard_normal((12, 8)) / 3, rng.random((4000, 8)) * (rng.random((4000, 8)) < P)
+    gate = (lambda h: np.maximum(h, 0)) if relu else (lambda h: h)
+    steps = {"encode": lambda h: gate(h @ D - 0.1), "decode": lambda z: z @ D.T}
+    if relu:
+        with pytest.raises(ValueError, match="whose encode is not linear, as in a narrow sparse autoencoder"):
+            superposition.diagnose(**steps, p=P, ns=12)
+        found = superposition.diagnose(**steps, p=P, ns=8, reading="sae")
+        own = np.mean((steps["encode"](steps["decode"](x)) - x) ** 2)
+        assert found.loss == pytest.approx(own, rel=0.1)
+    else:
+        assert "a toy model" in str(superposition.diagnose(**steps, p=P, ns=12))
 
 
 def test_large_models_of_another_kind_are_refused(monkeypatch):

@@ -57,6 +57,8 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     """The model of an object, or of two functions of batches; ``ns`` features, where the object does not show them."""
     if reading is not None:
         checks.one_of("reading", reading, READINGS)
+    if isinstance(thing, type):
+        raise ValueError(f"W = {checks.shown(thing)}, a class; allowed: an object of it, with its weights")
     _refuse_others(thing)
     arrays, call = _tools(thing if thing is not None else encode, instance)
     if thing is not None and (encode is not None or decode is not None):
@@ -101,11 +103,22 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
     if len({one[0] for one in found}) > 1:
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
     kind, size, width = found[0]
+    if reading is None and kind == "toy" and width < size and not _is_affine(into, size, eps):
+        raise ValueError(f"reading = None of a model of {width} numbers between {size} whose encode is not linear, as "
+                         "in a narrow sparse autoencoder; allowed: 'toy', 'sae'")  # fmt: skip
     first, second = orders[kind]
     way = "decode(encode(x))" if kind == "toy" else "encode(decode(z)): its latents are the features"
     told.append(f"{size} features by its own forward pass, {way}")
     return Model(lambda x: second(first(x)), size, width, (first, second), arrays, k,
                  into if kind == "sae" else None, kind == "sae", eps, tuple(told))  # fmt: skip
+
+
+def _is_affine(step, width, eps):
+    """Whether a step maps sums to sums, apart from a constant, within the precision of its numbers."""
+    one, other = np.random.default_rng(0).standard_normal((2, 8, width))
+    both, zero = step(one + other), step(np.zeros((8, width)))
+    off = np.abs(step(one) + step(other) - both - zero).max()
+    return off <= min(0.1, 100 * eps) * np.abs(both).max()
 
 
 def _refuse_others(thing):
@@ -218,10 +231,11 @@ def _batched(step):
     def whole(x):
         size, parts = max(1, BLOCK // x.shape[1]), []
         for start in range(0, len(x), size):
-            out = np.asarray(_numpy(_detached(step, x[start : start + size])), float)
-            if out.ndim != 2 or not np.all(np.isfinite(out)):
+            out = _numpy(_detached(step, x[start : start + size]))
+            out = np.asarray(out, complex if np.iscomplexobj(out) else float)
+            if np.iscomplexobj(out) or out.ndim != 2 or not np.all(np.isfinite(out)):
                 raise ValueError(
-                    f"a forward pass gives shape {out.shape} or numbers that are not finite; allowed: {ALLOWED}"
+                    f"a forward pass gives shape {out.shape} or numbers not real and finite; allowed: {ALLOWED}"
                 )
             parts.append(out)
         return np.concatenate(parts)
