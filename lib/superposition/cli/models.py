@@ -44,7 +44,7 @@ def check_record(file, p, instance):
 @click.option("--loss", "loss_as", type=click.Choice(["mean", "sum"]), help="Loss in units of your features, so added.")
 @click.option("--instance", type=WHOLE, metavar="N", help="Which of several models, from 0; by default the first.")
 @click.option("--reading", type=click.Choice(["product", "tied", "toy", "sae"]),
-              help="What a square W is, by default the product; what linear layers are.")  # fmt: skip
+              help="What a square W is, by default the product; what an encoder and decoder are.")  # fmt: skip
 @click.option("--b-dec", type=click.Choice(["taken", "kept"]),
               help="Whether b_dec is taken off before the encoder, where a file cannot say.")  # fmt: skip
 @click.option("--activation", type=click.Choice(["relu", "topk", "jumprelu"]),
