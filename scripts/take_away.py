@@ -73,7 +73,8 @@ SHEET = """
   table, .pst-scrollable-table-container { break-inside: auto !important; } a { color: #00529b; text-decoration: none; }
   .front { text-align: center; padding-top: 30%; break-after: page; } .contents { list-style: none; padding: 0; }
   .contents li { display: flex; justify-content: space-between; } .contents .below { padding-left: 1.5em; }
-  img { max-width: 100%; } figure img { max-width: 88%; } main article details > summary { list-style: none; }
+  a.meaning { border: none !important; } img { max-width: 100%; } figure img { max-width: 88%; }
+  main article details > summary { list-style: none; }
   .exercise > p.admonition-title { padding-left: 0.6rem; }
   .exercise > p.admonition-title::after { content: none !important; }
 """
