@@ -1,4 +1,4 @@
-"""Any number of features in whole dimensions: fans in planes, digons, features alone in one, dropped ones.
+"""Any number of features in whole dimensions: fans in planes, digons, single features, and the rest dropped.
 
 Source: ours, against The Persian Rug, section 4.2.
 """
