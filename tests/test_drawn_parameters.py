@@ -5,6 +5,8 @@ The book's own parameters are those of the stored outputs, which `pytest --nbval
 
 import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
@@ -86,3 +88,14 @@ def test_a_page_says_of_its_outputs_what_they_are(opened):
         if all(running.NOT_USED in line.get("mark", "") for line in said):  # a rounding of this machine, no parameter
             assert shows[0] == shows[1], cell.source
     assert True in marks and False in marks
+
+
+@pytest.mark.thorough
+def test_a_page_kept_elsewhere_runs_again_with_the_same_outputs(tmp_path):
+    page = BOOK / "ch10-company.ipynb"
+    for command in (
+        ("papermill", "--no-progress-bar", page, "out.ipynb", "-p", "n", "10", "-p", "quick", "true"),
+        ("pytest", "-q", "--nbval", "-p", "no:cacheprovider", "out.ipynb"),
+    ):
+        subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, check=True, capture_output=True)
+    assert running.YOURS in (tmp_path / "out.ipynb").read_text(encoding="utf-8")
