@@ -81,6 +81,7 @@ _COLUMNS = {
 }
 _PLACE, _FIVE, _USUAL = {"p": (0.05,), "r": (0.2, 0.5)}, {"seed": (10, 11, 12, 13, 14)}, {"batch": (1024,)}
 _SLOW = {"relative_rate": (0.06,)}
+_SIZES = (64, 128, 256, 512)  # of the cells beside p = 0.05, r = 0.2 and 0.5: from these the time at 1024 is predicted
 
 RUNS = (
     Run(
@@ -100,5 +101,21 @@ RUNS = (
         ),
         hours={"small": 0.005, "full": 0.3},
         hardware="one GPU of the data-centre kind with 40 GiB or more, 16 CPU cores",
+    ),
+    Run(
+        name="rug-times",
+        feeds="the steps to the rug and away from it at seven more cells of p and r",
+        computes=timed,
+        columns=_COLUMNS,
+        predicted=(theory, over_rug(ratio="loss")),
+        small=({"ns": (32,), "p": (0.2,), "r": (0.2,), **_SLOW, **_USUAL, "steps": (100,), "seed": (0,)},),
+        full=(
+            {"ns": _SIZES, "p": (0.01,), "r": (0.1,), **_SLOW, **_USUAL, "steps": (2500,), **_FIVE},
+            {"ns": _SIZES, "p": (0.01,), "r": (0.2, 0.5), **_SLOW, **_USUAL, "steps": (1500,), **_FIVE},
+            {"ns": _SIZES, "p": (0.05,), "r": (0.1,), **_SLOW, **_USUAL, "steps": (1500,), **_FIVE},
+            {"ns": _SIZES, "p": (0.2,), "r": (0.1, 0.2, 0.5), **_SLOW, **_USUAL, "steps": (1500,), **_FIVE},
+        ),
+        hours={"small": 0.001, "full": 0.4},
+        hardware="2 CPU cores",
     ),
 )  # fmt: skip
