@@ -207,10 +207,13 @@ def test_goodfire_s_keeps_b_dec(tmp_path):
     np.testing.assert_allclose(outputs(reading.read(written(tmp_path, arrays))), relu(KEPT), atol=1e-12)
 
 
-WITHOUT_C = ("W_enc", "W_dec", "b_dec"), ("encoder.weight", "decoder.weight", "decoder.bias")
+WITHOUT_C = (("W_enc", "W_dec", "b_dec"), ("encoder.weight", "decoder.weight", "decoder.bias"),
+             ("enc.weight", "dec.weight", "dec.bias"))  # fmt: skip
 
 
-@pytest.mark.parametrize(("names", "taken"), [(WITHOUT_C[0], True), (WITHOUT_C[0], False), (WITHOUT_C[1], False)])
+@pytest.mark.parametrize(
+    ("names", "taken"), [(WITHOUT_C[0], True), (WITHOUT_C[0], False), (WITHOUT_C[1], False), (WITHOUT_C[2], False)]
+)
 def test_a_narrow_autoencoder_without_a_bias_of_its_latents_is_read_as_its_owner_says(names, taken):
     few, turned = 8, names[0] == "W_enc"
     parts = (E[:few].T, D[:, :few].T) if turned else (E[:few], D[:, :few])
@@ -383,6 +386,7 @@ def test_tied_toy_models_of_public_repositories():
         ({"W_enc": E.T, "W_dec": D.T, "b_dec": B_DEC}, "allowed: --reading sae, toy"),
         ({"W_enc": E[:8].T, "W_dec": D[:, :8].T, "b_dec": B_DEC}, "allowed: --reading sae, toy"),
         (LIGHTNING, "allowed: --reading sae, toy"),
+        ({"enc.weight": W_IN, "dec.weight": W_OUT.T, "dec.bias": B}, "allowed: --reading sae, toy"),
         ({"W": E, "b": B_DEC}, "a toy model of 12 features in 48 dimensions or"),
         ({"0.weight": E, "0.bias": C, "1.weight": D, "1.bias": B_DEC}, "allowed: --reading toy, tied"),
         ({"W_enc": E.T, "b_enc": C, "W_dec": np.ones((LATENTS, 4)), "b_dec": np.ones(4)}, "a transcoder has other"),
