@@ -24,6 +24,15 @@ def noise_of_seed(law, shape, seed):
     return law.sample(shape, np.random.default_rng(stream))
 
 
+def test_without_a_word_outputs_pass_a_relu_and_noise_is_shared():
+    start, law = initial_instances(5, 7, 2, seed=1), incidental.uniform(0.3)
+    options = {"eta": 0.05, "steps": 4, "record": [4], "seed": 5}
+    found = train_with_noise(start, law, **options).W
+    np.testing.assert_array_equal(found, train_with_noise(start, law, relu=True, noise="shared", **options).W)
+    for other in ({"relu": False}, {"noise": "independent"}):
+        assert np.abs(found - train_with_noise(start, law, **other, **options).W).max() > 1e-3
+
+
 @pytest.mark.parametrize("relu", [True, False])
 @pytest.mark.parametrize("noise", ["shared", "independent"])
 @pytest.mark.parametrize("draws", [1, 3])
