@@ -67,6 +67,7 @@ def _worked_over(m, units, p, layer, starts, steps, seed, first):
 
 
 _LAYERS = ("linear", "relu", "linear as relu")
+_HOW = {"starts": (24,), "steps": (2000,)}
 
 RUNS = (
     Run(
@@ -80,13 +81,14 @@ RUNS = (
             "rounds": Meaning("rounds", "rounds of kicks until two of them changed nothing"),
         },
         small=(
-            {"m": (3,), "units": (2,), "p": (0.1,), "layer": ("linear as relu",), "starts": (2,), "steps": (20,), "seed": (0,)},
+            {
+                "m": (3,), "units": (2,), "p": (0.1,), "layer": ("linear as relu",), "starts": (2,), "steps": (20,),
+                "seed": (0,),
+            },
         ),
         full=tuple(
-            {"m": (m,), "units": (units,), "p": (p,), "layer": _LAYERS, "starts": (24,), "steps": (2000,), "seed": seeds}
-            for m, units, p, seeds in (
-                (4, 3, 0.1, tuple(range(5))), (6, 4, 0.03, (0, 1, 2)), (6, 4, 0.1, (0, 1, 2)), (8, 3, 0.1, (0, 1)), (8, 6, 0.1, (0, 1)),
-            )
+            {"m": (m,), "units": (units,), "p": (p,), "layer": _LAYERS, **_HOW, "seed": tuple(range(seeds))}
+            for m, units, p, seeds in ((4, 3, 0.1, 5), (6, 4, 0.03, 3), (6, 4, 0.1, 3), (8, 3, 0.1, 2), (8, 6, 0.1, 2))
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
