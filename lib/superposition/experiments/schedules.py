@@ -214,9 +214,9 @@ RUNS = (
         columns=_COLUMNS,
         small=_SMALL_RELU,
         full=(
-            *_each(_OTHER_WAYS, **_KINDS, kind=("topk",), price=(1.0, 1.5), **_RATE),
+            *_each(_OTHER_WAYS, **_KINDS, kind=("topk",), price=(1.0,), **_RATE),
             *_each(_OTHER_WAYS, **_KINDS, kind=("jumprelu",), price=(0.03,), **_RATE),
-            *_each(((0.0, 0.6), (0.0, 0.05), _FALLING), **_KINDS, kind=("relu",), price=(0.048,), **_RATE),
+            *_each(((0.0, 0.6), (0.0, 0.05)), **_KINDS, kind=("relu",), price=(0.048,), **_RATE),
             *_each((_CONSTANT,), **_KINDS, kind=("relu",), price=(0.048,), lr=(0.003, 0.03)),
         ),
         hours={"small": 0.001, "full": 0.1},
