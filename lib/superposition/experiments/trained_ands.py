@@ -117,12 +117,16 @@ RUNS = (
                 "groups": (groups,),
                 "p": (p,),
                 "layer": ("linear", "relu"),
-                "start": ("random", "groups"),
+                "start": start,
                 "starts": (24,),
                 "steps": (2000,),
                 "seed": tuple(range(seeds)),
             }
-            for m, groups, p, seeds in ((4, 1, 0.1, 5), (6, 2, 0.03, 3), (8, 2, 0.1, 2))
+            for m, groups, p, start, seeds in (
+                (4, 1, 0.1, ("random", "groups"), 5),
+                (6, 2, 0.03, ("random", "groups"), 2),
+                (8, 2, 0.1, ("random",), 1),
+            )
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
