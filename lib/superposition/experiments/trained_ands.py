@@ -58,7 +58,7 @@ def grouped(m: int, groups: int) -> tuple[np.ndarray, ...]:
         for others in within:
             t[others[:1] if len(within) == 1 else others, pair] = -2 if len(within) == 1 else -1 / len(others)
     W_out = np.linalg.lstsq(W_in, t, rcond=None)[0]
-    return W_in[None], np.zeros((1, 1, m - groups)), W_out[None], -1.0 * t.any(axis=0)[None, None]
+    return W_in[None], np.zeros((1, 1, m - groups)), W_out[None], -1.0 * t.any(axis=0)[None, None]  # pyrefly: ignore[bad-index]
 
 
 def converged(
