@@ -1,0 +1,107 @@
+"""An attack on the map of best codes: Levenberg and Marquardt's method on all weights of one block.
+
+`python tests/attack_on_map.py P M B` tries 100 starts: known blocks at finite steps of loudness with noise, levels
+of one to three features in random directions, and random weights.
+"""
+
+import sys
+from itertools import combinations
+
+import numpy as np
+from scipy.stats import binom, qmc
+from superposition import codes
+from superposition.codes import Code
+
+
+def vectors(B, p, count, seed):
+    """Feature vectors with at least one feature on and their shares: every set of active features, Sobol strengths."""
+    k = np.arange(1, B + 1)
+    chance = binom.pmf(k, B, p)
+    offered = np.sqrt(chance * k)
+    xs, shares = [], []
+    for size, weight, part in zip(k, chance, offered / offered.sum(), strict=True):
+        sets = np.array(list(combinations(range(B), size)))
+        each = int(np.ceil(count * part / len(sets)))
+        points = each * len(sets)
+        strengths = qmc.Sobol(int(size), seed=np.random.default_rng([seed, size])).random_base2(
+            int(np.ceil(np.log2(points)))
+        )
+        x = np.zeros((points, B))
+        np.put_along_axis(x, np.repeat(sets, each, axis=0), strengths[:points], axis=1)
+        xs.append(x)
+        shares.append(np.full(points, weight / points))
+    return np.vstack(xs), np.concatenate(shares)
+
+
+def loss(code, x, share, p):
+    """Loss per feature on such vectors and on silence."""
+    y = np.maximum(x @ code.W_in.T @ code.W_out.T + code.b, 0)
+    silent = (1 - p) ** len(code.b) * np.square(np.maximum(code.b, 0)).sum()
+    return (np.square(y - x).sum(axis=1) @ share + silent) / len(code.b)
+
+
+def descended(code, x, share, p, steps=120):
+    """All weights after steps of Levenberg and Marquardt, with a damping that follows success."""
+    m, B = code.W_in.shape
+    ends, damping, now = (m * B, 2 * m * B), 1e-3, None
+    root, silence = np.sqrt(share)[:, None], (1 - p) ** B
+    for _ in range(steps):
+        if now is None:
+            now, (normal, gradient) = loss(code, x, share, p), _normal(code, x, root, silence)
+            scale = 1 / np.sqrt(np.diag(normal) + 1e-14 * np.diag(normal).max())
+        damped = normal * scale[:, None] * scale + damping * np.eye(len(scale))
+        step = -scale * np.linalg.solve(damped, scale * gradient)
+        w, v, b = np.split(step, ends)
+        tried = Code(code.W_in + w.reshape(m, B), code.W_out + v.reshape(B, m), code.b + b)
+        if loss(tried, x, share, p) < now:
+            code, now, damping = tried, None, max(damping * 0.3, 1e-12)
+        else:
+            damping *= 4
+    return code
+
+
+def _normal(code, x, root, silence):
+    """The normal matrix and half of the gradient."""
+    (W, V, b), (m, B), count = code, code.W_in.shape, len(x)
+    hidden = x @ W.T
+    y = hidden @ V.T + b
+    on, rest = (y > 0) * root, ((np.maximum(y, 0) - x) * root).ravel()
+    J = np.zeros((count, B, 2 * m * B + B))
+    for i in range(B):
+        J[:, i, : m * B] = (on[:, i, None, None] * V[i][:, None] * x[:, None, :]).reshape(count, m * B)
+        J[:, i, m * B + i * m : m * B + (i + 1) * m] = on[:, i, None] * hidden
+        J[:, i, 2 * m * B + i] = on[:, i]
+    flat, biases = J.reshape(count * B, -1), np.arange(2 * m * B, 2 * m * B + B)
+    normal, gradient = flat.T @ flat, flat.T @ rest
+    normal[biases, biases] += silence * (b > 0)
+    gradient[biases] += silence * np.maximum(b, 0)
+    return normal, gradient
+
+
+def start(m, B, p, rng):
+    """Known blocks, codes in levels, or random weights."""
+    kind, ratio = rng.integers(3), float(np.exp(rng.uniform(*np.log((5, 200)))))
+    if kind == 0 and m == 2 and B > 4:
+        code, noise = codes.chain_code(p, ratio, B, None if B < 7 else 3.0), rng.uniform(0.01, 0.2)
+    else:
+        u = rng.standard_normal((B, m))
+        u /= np.linalg.norm(u, axis=1)[:, None]
+        near = rng.random(B) < 0.5 if kind else np.ones(B, dtype=bool)
+        level = np.exp(-np.cumsum(np.log(np.where(near, rng.uniform(1, 4, B), ratio))))
+        code, noise = Code((u * level[:, None]).T, u / level[:, None], np.zeros(B)), 0.01
+    W, V = (part * (1 + noise * rng.standard_normal(part.shape)) for part in code[:2])
+    return Code(W, V, code.b - 0.01)
+
+
+def attack(m, B, p, starts, count, seed=0):
+    """The least loss over best_known that is found, on fresh vectors."""
+    rng, known = np.random.default_rng(seed), codes.best_known(p, m / B).loss
+    drawn, fresh = vectors(B, p, count, seed), vectors(B, p, 10 * count, seed + 1)
+    with np.errstate(all="ignore"):
+        ends = [descended(start(m, B, p, rng), *drawn, p) for _ in range(starts)]
+        return min(loss(end, *fresh, p) for end in ends) / known
+
+
+if __name__ == "__main__":
+    p, m, B = float(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    print(f"{attack(m, B, p, 100, 800 * B):.4f} of the best known loss")
