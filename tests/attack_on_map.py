@@ -82,7 +82,7 @@ def start(m, B, p, rng):
     """Known blocks, codes in levels, or random weights."""
     kind, ratio = rng.integers(3), float(np.exp(rng.uniform(*np.log((5, 200)))))
     if kind == 0 and m == 2 and B > 4:
-        code, noise = codes.chain_code(p, ratio, B, None if B < 7 else 3.0), rng.uniform(0.01, 0.2)
+        code, noise = codes.swept_fan(B, ratio, rng.uniform(1, 4), None if B < 7 else 3.0), rng.uniform(0.01, 0.2)
     else:
         u = rng.standard_normal((B, m))
         u /= np.linalg.norm(u, axis=1)[:, None]

@@ -1,5 +1,6 @@
 """The map of the best known codes: hull, phases, and weights that have the promised loss."""
 
+import attack_on_map
 import numpy as np
 import pytest
 from sampled import sampled
@@ -103,3 +104,12 @@ def test_refusals():
         codes.best_known(0.05, 0)
     with pytest.raises(ValueError, match=r"also = \[3\] are no codes; allowed: tuples"):
         codes.best_known(0.05, 0.2, also=3)
+
+
+def test_descent_on_all_weights_passes_only_a_little_below_the_map():
+    """The smallest case of the attack on the map, six features in a plane at p = 1/4, in exact integrals."""
+    rng, drawn, known = np.random.default_rng(0), attack_on_map.vectors(6, 0.25, 4800, 1), codes.best_known(0.25, 1 / 3)
+    code = codes.swept_fan(6, 20.0, 2.8)
+    jolted = codes.Code(*(part * (1 + 0.03 * rng.standard_normal(part.shape)) for part in code[:2]), code.b - 0.01)
+    found = attack_on_map.descended(jolted, *drawn, 0.25)
+    assert 0.998 < codes.code_loss(found.W, found.b, 0.25) / known.loss < 1.002
