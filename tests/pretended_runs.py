@@ -15,6 +15,7 @@ sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 import pretended_device
 import test_small_points as small
 from superposition import codes, correlated, frequencies, incidental, receptive, rug, runs, toy
+from superposition.experiments import crowds
 from superposition.rug import device_training
 from superposition.rug.model import TrainedModel
 from superposition.runs import agreement
@@ -44,8 +45,8 @@ def continued(steps, device):
 
 
 def published(steps, device):
-    """Epochs of 30 steps, beyond the first ones, in which no rule asks."""
-    return rug.train_as_published(*SIZE, epochs=20 + steps // 30, device=device)
+    """An epoch, of 30 steps, for ten steps: the host looks once in ten epochs."""
+    return rug.train_as_published(*SIZE, epochs=steps // 10, device=device)
 
 
 def noisy(steps, device):
@@ -59,6 +60,19 @@ def flow(steps, device):
     return incidental.gradient_flow(0.1 * np.eye(3), 0.0, [0.01 * steps], step=0.01, device=device)
 
 
+def gaussian(steps, device):
+    """Neurons on Gaussian data, whose fields are kept at the end."""
+    how = {"lr": 0.1, "keep_every": steps, "device": device}
+    return receptive.train_gaussian_fields(np.eye(2, 12), np.eye(12), np.eye(12), 20, steps=steps, **how)
+
+
+def crowd(steps, device):
+    """The network that is trained beside the best crowd, once."""
+    task = (16, 2.0, 1.0, 3.0)
+    fresh = receptive.sample_waves(*task, 100, seed=1)
+    return crowds._trained_loss(task, fresh, K=4, biased=True, steps=steps, lr=0.1, batch=16, seed=0, device=device)
+
+
 def of_point(name, **change):
     """A training that is written in a run."""
     run = runs.find(name)
@@ -70,11 +84,12 @@ TRAININGS = {
     "drawn by the host": partial(rug.train_autoencoder, *SIZE, **FEW),
     "automatic gradients": partial(rug.train_autoencoder, *SIZE, gradients="automatic", **FEW),
     "text": partial(rug.train_autoencoder, *SIZE, protocol="text", **FEW),
-    "mean-field": partial(rug.train_meanfield, *SIZE),
     "eigenvalues": partial(rug.descend_on_eigenvalues, *SIZE, batch=64),
     "unequal": partial(frequencies.train_unequal, [0.5, 0.1, 0.1, 0.2], 2, batch=64, eval_samples=64),
     "fields": fields,
     "toy": partial(toy.train_models, 5, 2, sparsity=[0.5], batch=64),
+    "gaussian fields": gaussian,
+    "mean-field": partial(rug.train_meanfield, *SIZE),
     "published": published,
     "on samples": on_samples,
     "continued": continued,
@@ -84,7 +99,7 @@ TRAININGS = {
     "flow": flow,
     "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),
     "all vectors": of_point("toy-finite"),
-    "crowd": of_point("crowd-trained"),
+    "crowd": crowd,
     "other networks": of_point("field-others", kind="biases"),
 }  # fmt: skip
 CALLED = {
@@ -93,6 +108,7 @@ CALLED = {
     noisy: incidental.train_with_noise,
 }
 CALLED |= {published: rug.train_as_published, flow: incidental.gradient_flow, fields: receptive.train_fields}
+CALLED |= {gaussian: receptive.train_gaussian_fields}
 
 
 def trained():
@@ -162,6 +178,7 @@ def main(names):
     registered = pretended_device.register()  # for as long as this name is there
     device_training.stream = lambda seed, on: torch.Generator().manual_seed(seed)  # the device has no generator
     torch.Generator = HostStream
+    crowds.POLISH = 40  # steps that no point gives; 4000 would take minutes on this device
     for name in names:
         try:
             if name.startswith("step "):

@@ -59,3 +59,25 @@ def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks(
     assert [found["slope"], found["drift"]] == pytest.approx(parts.mean(axis=0))
     without = [slope / drift for slope, drift in (np.delete(parts, i, axis=0).sum(axis=0) for i in range(3))]
     assert found["border_se"] == pytest.approx(np.sqrt(2 * np.var(without)))
+
+
+def test_half_is_lost_between_the_rates_on_both_sides_of_it():
+    point = dict(law_name="bipolar", sigma=0.35, n=5, m=6, eta=0.1, draws=30, instances=4, seed=3, least=600)
+    found, ratios = noise_descent.half_lost(**point), np.array(noise_descent.RATIOS)
+    simplex = np.mean(np.sum(incidental.simplex(5, 6) ** 4, axis=1))
+    random = 3 / 8
+    del point["least"]
+    assert found["border"] == noise_descent.step_border(**point, level=random + (simplex - random) / 8)["border"]
+    lost = np.array([found[f"lost_{r:g}"] for r in ratios])
+    i = int(np.argmax(lost >= 0.5))
+    assert found["half"] == pytest.approx(np.interp(0.5, lost[i - 1 : i + 1], ratios[i - 1 : i + 1]))
+    rate, start = ratios[0] * found["border"], incidental.initial_instances(5, 6, 4, seed=3)
+    steps = round(600 / rate)
+    alone = incidental.train_with_noise(start, bipolar(0.35), eta=rate, steps=steps, record=[steps], seed=7).direction
+    assert lost[0] == pytest.approx((simplex - alone.mean()) / (simplex - random), abs=0.2)  # other draws of the noise
+
+
+def test_networks_that_diverge_are_left_out_of_the_share_that_is_lost():
+    point = dict(law_name="bipolar", sigma=0.35, n=5, m=6, eta=0.1, draws=30, instances=4, seed=2, least=1500)
+    found = noise_descent.half_lost(**point)
+    assert found["diverged"] > 0 and np.isfinite(list(found.values())).all()

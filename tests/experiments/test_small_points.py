@@ -65,6 +65,7 @@ POINTS = {
     "rug-levels": each("start", "mixture", "random", steps=20),
     "noise-descent": [{"n": 3, "m": 4, "eta": 0.05, "descent_eta": 0.2, "until": 60.0}],
     "noise-border": [{"n": 3, "m": 4, "draws": 30}],
+    "noise-half": [{"n": 5, "m": 6, "sigma": 0.35, "draws": 30}],
     "noise-sixth": each("law_name", "four:-1:4", "four:0.3:-8.6", noise="independent", draws=2, steps=400),
     "noise-laws": [
         *each("law_name", "uniform", "normal", "laplace", "discrete:-0.5", steps=400, lambda_=0.01, instances=2),

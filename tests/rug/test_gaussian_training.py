@@ -8,7 +8,7 @@ import torch
 from rows import as_read
 from superposition import codes, features, optimise
 from superposition.experiments import autoencoders, controls, other_protocols
-from superposition.rug import evaluation, gaussian_loss, gaussian_training, meanfield, training
+from superposition.rug import evaluation, gaussian_loss, gaussian_steps, gaussian_training, meanfield, training
 from superposition.rug.model import row_statistics
 
 
@@ -22,6 +22,16 @@ def test_row_losses_are_those_of_the_theory_and_their_slopes_are_slopes():
         for slope, (da, db, dv) in zip(found[1:], np.eye(3) * h, strict=True):
             up, down = (gaussian_loss.row_losses(gain + k * da, b + k * db, s**2 + k * dv, 0.07)[0] for k in (1, -1))
             np.testing.assert_allclose(slope, (up - down) / (2 * h), rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize("p", [0.05, 0.5])
+def test_row_losses_of_a_device_are_those_of_the_host(p):
+    rng, size = np.random.default_rng(0), 2000  # steep and flat ramps, tails of both ends, gains of either sign
+    a = rng.choice((1, -1), size) * 10 ** rng.uniform(-3, 0.5, size)
+    b, variance = rng.standard_normal(size) * 10 ** rng.uniform(-3, 0.3, size), 10 ** rng.uniform(-8, 1, size)
+    there = gaussian_steps._losses_there(*map(torch.from_numpy, (a, b, variance)), p)
+    for here, found in zip(gaussian_loss.row_losses(a, b, variance, p), there, strict=True):
+        np.testing.assert_allclose(found.numpy(), here, rtol=1e-10, atol=0)  # the same formulas; 6e-12 when written
 
 
 def test_rows_are_those_of_the_matrix():

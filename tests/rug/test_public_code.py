@@ -40,15 +40,22 @@ def test_the_size_of_the_erratum():
 
 def test_the_rule_of_the_code_is_asked_before_each_epoch_and_ends_after_the_next(monkeypatch):
     """From the losses alone: windows of 40 batches here, so that a small training falls and stops."""
-    pytest.importorskip("torch")
+    torch = pytest.importorskip("torch")
     from superposition.rug import public_protocol
 
     monkeypatch.setattr(public_protocol, "CODE_WINDOW", 40)
-    losses = rug.train_as_published(16, 8, 0.3, epochs=150, seed=0, device="cpu").code.loss_history
+    both = rug.train_as_published(16, 8, 0.3, epochs=150, seed=0, device="cpu")
+    losses = both.code.loss_history
     batches, window = len(public_protocol.EPOCH), 40
     asked = [done for done in range(batches, len(losses) + 1, batches) if done > 2 * window]
     stops = [losses[done - window : done].mean() >= losses[done - 2 * window : done - window].mean() for done in asked]
     assert 5 < stops.index(True) < 145 and len(losses) == asked[stops.index(True)] + batches
+
+    # asked only once, long after both stops, the rules name the same steps
+    later, late = torch.from_numpy(np.concatenate([losses, losses])), {}
+    ends = [done for done in range(1, len(later) + 1) if done % batches == 0 or done % public_protocol.TEXT_WINDOW == 0]
+    public_protocol._look(late, [(done, None) for done in ends], later)
+    assert late == {"text": (len(both.text.loss_history), None), "code": (len(losses), None)}
 
 
 def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():

@@ -16,72 +16,103 @@ from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
 FRESH, APART = 40_000, 10**6  # vectors of each label to read losses on, and how far their seed is from the other one
+POLISH = 4000  # steps of the descent of the best crowd on fresh batches
+TRAININGS, STILL = 5, 0.01  # trainings at most, each twice as long; a change of the loss below which it is at its end
 
 Biased = Annotated[bool, Meaning("True, False", "whether hidden neurons have biases")]
 CrowdSamples = Annotated[Count, Field(ge=100), Meaning("vectors", "vectors of each label for the search")]
 Most = Annotated[Count, Field(ge=1), Meaning("fields", "fields at most")]
 
 
-def best(
-    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, samples: CrowdSamples, most: Most,
-    seed: Seed, device: str = "cpu",
+def _descend(W, b, biased, outputs, data, *, steps, lr):
+    """Descend on fresh batches by Adam, in place, at a rate that falls to 0; biases too where there are any."""
+    from superposition.devices import torch
+
+    descent = torch.optim.Adam([W.requires_grad_(), b.requires_grad_()] if biased else [W.requires_grad_()], lr=lr)
+    falling = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
+    for _, pair in zip(range(steps), data, strict=False):
+        descent.zero_grad()
+        loss = sum((outputs(x) - y).square().mean() / 4 for x, y in zip(pair, (1, 0), strict=True))
+        loss.backward()  # pyrefly: ignore[missing-attribute]: a sum of tensors
+        descent.step()
+        falling.step()
+
+
+def _polished(crowd, task, *, biased, seed, device):
+    """Fields and biases of a crowd after they have descended together on fresh batches, free of their first sample."""
+    from superposition import receptive
+    from superposition.devices import resolve_device, torch
+
+    J, n = crowd.fields.shape
+    on = resolve_device(device)
+    W, b = (torch.tensor(part, dtype=torch.float32, device=on) for part in (crowd.fields, crowd.biases))
+    moved = (torch.arange(n, device=on) - torch.arange(n, device=on)[:, None]) % n  # row s is a field moved by s
+
+    def outputs(x):
+        u, c = (x @ W[:, moved].reshape(J * n, n).T).reshape(len(x), J, n), b[:, None]
+        return (torch.relu(u + c) + torch.relu(c - u)).mean(dim=2).sum(dim=1) / 2
+
+    data = receptive.nlgp_batches(*task, 1000, seed=seed + 2 * APART, device=device)
+    _descend(W, b, biased, outputs, data, steps=POLISH, lr=0.01)
+    return tuple(part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
+
+
+def ended(
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, steps: Steps, lr: Rate,
+    batch: Batch, samples: CrowdSamples, most: Most, seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Best crowd by column generation, beside the best one of a single field, both read on fresh vectors."""
+    """Train for ever twice as many steps until two doublings change nothing, and find the best crowd beside it."""
     from superposition import receptive
 
-    data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
-    fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
-    one = receptive.best_crowd(data, biased=biased, most=1, seed=seed)
-    found = receptive.best_crowd(data, biased=biased, most=most, seed=seed)
-    errors = receptive.crowd_errors(found.fields, found.biases, fresh)
-    joined, _ = receptive.steepest_pair(found.fields, found.biases, data, biased=biased, seed=seed)
-    alone = receptive.crowd_loss(one.fields, one.biases, fresh)[0]
-    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in found.fields])
-    localized = n * receptive.ipr(found.fields)
+    task = (n, xi1, xi2, gain)
+    data = receptive.sample_waves(*task, samples, seed=seed)
+    fresh = receptive.sample_waves(*task, FRESH, seed=seed + APART)
+    ends = []
+    while len(ends) < TRAININGS and not _still(ends):
+        longer = {"steps": steps * 2 ** len(ends), "lr": lr, "batch": batch, "seed": seed, "device": device}
+        ends.append(_trained_loss(task, fresh, K=K, biased=biased, **longer))
+    one, crowd = (receptive.best_crowd(data, biased=biased, most=fields, seed=seed) for fields in (1, most))
+    fields, biases = _polished(crowd, task, biased=biased, seed=seed, device=device)
+    joined, searched = receptive.steepest_pair(fields, biases, data, biased=biased, seed=seed)
+    errors = receptive.crowd_errors(fields, biases, fresh)
+    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in fields])
+    localized = n * receptive.ipr(fields[sizes > 0.02 * sizes.sum()])
     return {
-        "one_loss": alone,
-        "loss": receptive.crowd_loss(found.fields, found.biases, fresh)[0],
-        "searched_loss": found.loss,
-        "one_slope": one.slope,
-        "searched": found.slope,
+        "one_loss": receptive.crowd_loss(*_polished(one, task, biased=biased, seed=seed, device=device), fresh)[0],
+        "loss": receptive.crowd_loss(fields, biases, fresh)[0],
+        "searched": searched,
         "slope": float(receptive.joining_slope(joined[:n], joined[n], errors, fresh)[0]),
-        "fields": len(sizes),
-        "main_share": float(sizes.max() / sizes.sum()),
-        "ipr_low": float(localized[sizes > 0.02 * sizes.sum()].min()),
-        "ipr_high": float(localized[sizes > 0.02 * sizes.sum()].max()),
+        "fields": len(localized),
+        "ipr_low": float(localized.min()),
+        "ipr_high": float(localized.max()),
+        "trained_loss": ends[-1],
+        "before": ends[-2],
+        "longest": steps * 2 ** (len(ends) - 1),
+        "still": float(_still(ends)),
     }
 
 
-def trained(
-    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, steps: Steps, lr: Rate,
-    batch: Batch, seed: Seed, device: str = "cpu",
-) -> dict[str, float]:  # fmt: skip
-    """Train a ReLU network by Adam, at a rate that falls to 0, and read its loss on the fresh vectors of `best`."""
+def _still(ends):
+    """Whether the last two doublings changed the loss by less than a share of it."""
+    return len(ends) > 2 and bool(np.all(np.abs(np.diff(ends[-3:])) < STILL * ends[-1]))
+
+
+def _trained_loss(task, fresh, *, K, biased, steps, lr, batch, seed, device):
+    """Loss of a ReLU network on fresh vectors, after its training by Adam at a rate that falls to 0."""
     from superposition import receptive
     from superposition.devices import resolve_device, torch
 
     on = resolve_device(device)
-    W = torch.tensor(receptive.initial_weights(1, K, n, seed=seed)[0], dtype=torch.float32, device=on)
+    W = torch.tensor(receptive.initial_weights(1, K, task[0], seed=seed)[0], dtype=torch.float32, device=on)
     b = torch.zeros(K, device=on)
-    learned = [W.requires_grad_(), b.requires_grad_(biased)] if biased else [W.requires_grad_()]
-    descent = torch.optim.Adam(learned, lr=lr)
-    falling = torch.optim.lr_scheduler.CosineAnnealingLR(descent, steps)
-    data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
-    for _, pair in zip(range(steps), data, strict=False):
-        descent.zero_grad()
-        outputs = [torch.relu(torch.addmm(b, x, W.T)).mean(dim=1) for x in pair]
-        loss = sum((out - y).square().mean() / 4 for out, y in zip(outputs, (1, 0), strict=True))
-        loss.backward()  # pyrefly: ignore[missing-attribute]: a sum of tensors
-        descent.step()
-        falling.step()
+    data = receptive.nlgp_batches(*task, batch, seed=seed, device=device)
+    _descend(W, b, biased, lambda x: torch.relu(torch.addmm(b, x, W.T)).mean(dim=1), data, steps=steps, lr=lr)
     found, offsets = (part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
-    fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
-    total = 0.0
+    parts = []
     for label, y in ((fresh.label1, 1), (fresh.label0, 0)):
-        x = np.fft.irfft(label.x, n=n, axis=1)
-        total += float(np.mean((np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y) ** 2)) / 4
-    localized = n * receptive.ipr(found)
-    return {"loss": total, **{f"ipr_{q}": float(np.percentile(localized, q)) for q in (10, 50, 90)}}
+        x = np.fft.irfft(label.x, n=fresh.n, axis=1)
+        parts.append(np.mean((np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y) ** 2) / 4)
+    return float(sum(parts))
 
 
 def clones(
@@ -113,18 +144,15 @@ _FIELDS = "of the fields with 2 % of all pre-activation or more"
 _BEST = {
     "one_loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of the best tiling by one field, on fresh vectors"),
     "loss": Meaning("squared error", "loss of the best crowd, on the same vectors"),
-    "searched_loss": Meaning("squared error", "loss of the best crowd on the vectors of the search"),
-    "one_slope": Meaning(_PER_UNIT, "least slope of the loss as a pair joins the best tiling by one field"),
     "searched": Meaning(_PER_UNIT, "least slope as a pair joins the best crowd, on the vectors of the search"),
     "slope": Meaning(_PER_UNIT, "slope for that pair on fresh vectors"),
-    "fields": Meaning("fields", "fields of the best crowd"),
-    "main_share": Meaning("0 to 1", "share of its largest field in the root mean squares of pre-activations"),
+    "fields": Meaning("fields", f"number {_FIELDS}"),
     "ipr_low": Meaning("n IPR", f"least {_FIELDS}"),
     "ipr_high": Meaning("n IPR", f"largest {_FIELDS}"),
-}
-_TRAINED = {
-    "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 at the end, on the fresh vectors of crowd-best"),
-    **{f"ipr_{q}": Meaning("n IPR", f"of the fields at the end, percentile {q}") for q in (10, 50, 90)},
+    "trained_loss": Meaning("squared error", "loss of a network at the end of its longest training, same vectors"),
+    "before": Meaning("squared error", "loss at the end of the training that is half as long"),
+    "longest": Meaning("steps", "training steps of the longest training"),
+    "still": Meaning("0, 1", f"whether its last two doublings each changed the loss by less than {STILL:g} of it"),
 }
 _CLONES = {
     "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 at the end, on fresh vectors"),
@@ -143,29 +171,46 @@ _TASKS = tuple(
     )
 )  # fmt: skip
 _FIVE = (0, 1, 2, 3, 4)
-_SEARCH = {"samples": (2000,), "most": (3,)}
-_THREE = (0, 1, 2)
-_TRAINING = {"K": (120,), "steps": (8000,), "lr": (0.03,), "batch": (1000,)}
+_TO_THE_END = {"steps": (500,), "lr": (0.3,), "batch": (1000,), "samples": (2000,), "most": (5,)}
+_GIVEN = tuple({**_SHORT, "biased": (biased,), "K": (120,), **_TO_THE_END, "seed": (0,)} for biased in (True, False))
+_DRAWN = tuple(
+    {"n": (n,), "xi1": (xi1,), "xi2": (xi2,), "gain": (gain,), "biased": (biased,), "K": (K,), "seed": (seed,),
+     **_TO_THE_END}
+    for n, xi1, xi2, gain, biased, K, seed in (  # drawn by a seed after the code was written
+        (16, 0.91, 0.56, 0.62, True, 120, 0), (24, 1.39, 0.8, 0.82, False, 80, 1),
+        (24, 1.63, 1.29, 1.52, True, 120, 2), (26, 1.87, 1.21, 0.86, False, 120, 3),
+        (26, 0.92, 0.58, 0.47, True, 80, 4), (28, 1.8, 0.92, 1.38, False, 120, 5),
+        (18, 1.46, 0.77, 0.66, True, 80, 6), (26, 2.08, 1.48, 0.85, False, 80, 7),
+        (24, 1.2, 0.57, 0.57, True, 120, 8), (18, 1.07, 0.57, 1.38, False, 80, 9),
+        (18, 1.19, 0.86, 2.56, True, 120, 10), (16, 1.32, 0.83, 0.7, False, 40, 11),
+    )
+)  # fmt: skip
 
 RUNS = (
     Run(
         name="crowd-best",
-        feeds="the best distribution of fields, with and without hidden biases, beside the best tiling by one field",
-        computes=best,
+        feeds="the best crowd and networks trained until two doublings change nothing, at given and drawn settings",
+        computes=ended,
         columns=_BEST,
-        small=({**_SHORT, "biased": (True,), "samples": (200,), "most": (2,), "seed": (0,)},),
-        full=({**_SHORT, "biased": (True, False), **_SEARCH, "seed": _THREE},),
-        hours={"small": 0.001, "full": 0.5},
-    ),
-    Run(
-        name="crowd-trained",
-        feeds="networks with and without hidden biases, trained to their end, beside the best crowd",
-        computes=trained,
-        columns=_TRAINED,
-        small=({**_SHORT, "biased": (True,), "K": (4,), "steps": (50,), "lr": (0.03,), "batch": (100,), "seed": (0,)},),
-        full=({**_SHORT, "biased": (True,), **_TRAINING, "seed": _THREE},),
-        hours={"small": 0.001, "full": 0.5},
-    ),
+        small=(
+            {
+                **_SHORT,
+                "n": (12,),
+                "xi1": (1,),
+                "xi2": (0.5,),
+                "biased": (True,),
+                "K": (4,),
+                "steps": (2,),
+                "lr": (0.3,),
+                "batch": (100,),
+                "samples": (100,),
+                "most": (1,),
+                "seed": (0,),
+            },
+        ),
+        full=(*_GIVEN, *_DRAWN),
+        hours={"small": 0.005, "full": 0.3},
+    ),  # fmt: skip
     Run(
         name="crowd-clones",
         feeds="trained Gaussian clones: loss and spectrum, which the best tiling of Gaussian data has in closed form",

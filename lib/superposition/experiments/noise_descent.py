@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 RECORDS = 200  # looks at the weights, evenly spaced over the time
 SETTLING, CAREFUL = 10.0, 4  # until this eta t lengths settle, and descent takes steps so many times smaller
+RATIOS = (0.5, 0.7, 0.9, 1.1, 1.3)  # learning rates in units of the border
 
 
 FewNeurons = Annotated[Count, Field(ge=1, le=32), Meaning("neurons", "number of neurons")]
@@ -37,6 +38,7 @@ BorderLevel = Annotated[
 DescentLevel = Annotated[Real, Field(gt=0, lt=1), Meaning("0 to 1", "mean fourth norm f to be reached")]
 Draws = Annotated[Count, Field(ge=2), Meaning("noises", "noises of each network for the scatter of its steps")]
 DescentEta = Annotated[Real, Field(gt=0, lt=0.25), Meaning("above 0", "step of the descent on the expected loss")]
+Least = Annotated[Real, Field(gt=0), Meaning("eta t", "time of the training at the least of the learning rates")]
 Until = Annotated[Real, Field(gt=10), Meaning("eta t", "time at which both end")]
 
 
@@ -86,6 +88,27 @@ def step_border(
     spread = np.sqrt((len(parts) - 1) * np.mean((without - without.mean()) ** 2))
     return {"slope": float(slope.mean()), "drift": float(drift.mean()), "border": float(slope.sum() / drift.sum()),
             "border_se": float(spread)}  # fmt: skip
+
+
+def half_lost(
+    *, law_name: LawName, sigma: Sigma, n: NoisyFeatures, m: FewNeurons, eta: BorderEta, draws: Draws, least: Least,
+    instances: Instances, seed: Seed, device: str = "auto",
+) -> dict[str, float]:  # fmt: skip
+    """Share of the sparsity that is lost at each multiple of the border, and where half is."""
+    from superposition import incidental
+
+    random, goal = 3 / (m + 2), float(np.mean(np.sum(incidental.simplex(n, m) ** 4, axis=1)))
+    point = dict(law_name=law_name, sigma=sigma, n=n, m=m, eta=eta, draws=draws, instances=instances, seed=seed)
+    border = step_border(**point, level=random + (goal - random) / 8)["border"]
+    rates = np.array(RATIOS) * border
+    start = np.tile(incidental.initial_instances(n, m, instances, seed=seed), (len(rates), 1, 1))
+    steps, each = round(least / rates[0]), np.repeat(rates, instances)
+    settings = dict(eta=each, steps=steps, record=[steps], seed=seed + 1, device=device)
+    end = incidental.train_with_noise(start, noisy_networks.law(law_name, sigma), **settings).direction[0].mean(axis=1)
+    lost = (goal - np.nanmean(end.reshape(len(rates), -1), axis=1)) / (goal - random)
+    crossed = noisy_networks.crossing(np.array(RATIOS), lost, 0.5)
+    shares = {f"lost_{r:g}": float(share) for r, share in zip(RATIOS, lost, strict=True)}
+    return {"border": border, "half": crossed, **shares, "diverged": int(np.sum(~np.isfinite(end)))}
 
 
 def compared(times: ArrayLike, quiet: ArrayLike, noisy: ArrayLike, level: float) -> dict[str, float]:
@@ -149,7 +172,16 @@ _BORDER_COLUMNS = {
     "border": Meaning("learning rate", "slope / drift: beyond it steps of this size undo what the slope gives"),
     "border_se": Meaning("learning rate", "standard error of border, leaving out one network at a time"),
 }
+_HALF_COLUMNS = {
+    "border": Meaning("learning rate", "border of these networks, as in noise-border"),
+    "half": Meaning("borders", "learning rate at which half of the sparsity is lost; 0 if none of those tried"),
+    **{f"lost_{r:g}": Meaning("0 to 1", f"share of f / S^2 from a simplex to random directions that is lost at "
+                              f"{r:g} borders") for r in RATIOS},
+    "diverged": Meaning("networks", "networks that diverged, of those at all rates; left out of the shares"),
+}  # fmt: skip
 _BORDER = {"law_name": ("bipolar",), "n": (8,), "m": (16,), "eta": (0.1,), "level": (0.25,), "draws": (1000,)}
+_HALF = {"law_name": ("bipolar",), "eta": (0.1,), "draws": (200,), "least": (1500,), "instances": (8,)}
+_SIZES = ((4, 8, 0.3), (5, 12, 0.3), (6, 12, 0.29), (7, 14, 0.29))  # n, m and sigma; the last two were drawn
 
 RUNS = (
     _both(
@@ -179,6 +211,16 @@ RUNS = (
         small=({**_BORDER, "sigma": (0.3,), "draws": (100,), "instances": (2,), "seed": (0,)},),
         full=({**_BORDER, "sigma": (0.182, 0.242, 0.283), "instances": (16,), "seed": (7,)},),
         hours={"small": _TINY_HOURS, "full": 0.02},
+        hardware="one core of a busy two-core machine",
+    ),
+    Run(
+        name="noise-half",
+        feeds="Incidental Polysemanticity, Figure 5: the learning rate at which half of the sparsity is lost, by size",
+        computes=half_lost,
+        columns=_HALF_COLUMNS,
+        small=({**_HALF, "sigma": (0.3,), "n": (4,), "m": (6,), "least": (20,), "instances": (2,), "seed": (0,)},),
+        full=tuple({**_HALF, "sigma": (s,), "n": (n,), "m": (m,), "seed": (20, 21, 22, 23, 24)} for n, m, s in _SIZES),
+        hours={"small": _TINY_HOURS, "full": 0.1},
         hardware="one core of a busy two-core machine",
     ),
 )

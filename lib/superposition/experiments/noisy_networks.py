@@ -113,7 +113,8 @@ _FIG = {**_BIPOLAR, "n": (8,), "m": (16,), "eta": (0.02,), "steps": (10**5,), "i
 _QUICK = ({**_FIG, "sigma": (0.1, 0.15), "steps": (4000,), "instances": (4,)},)
 _SIGMAS = (0.01, 0.02, 0.03, 0.05, 0.07, 0.1, 0.12, 0.15, 0.2, 0.25, 0.3, 0.4, 0.6)
 _LAMBDAS = (0.001, 0.003, 0.01, 0.1, 0.3, 0.6, 1.0, 1.5, 1.55)
-_OPEN = {**_BIPOLAR, "m": (8,), "eta": (0.01,), "steps": (10**5,), "instances": (32,)}
+_SIX = ("bipolar", "uniform", "discrete:-1", "normal", "laplace", "discrete:3")
+_OPEN = {**_BIPOLAR, "law_name": _SIX, "m": (8,), "eta": (0.01,), "steps": (10**5,), "instances": (32,)}
 _COUNTED = {**_FIG, "sigma": (0.1,)}
 _SIXTH = {
     **_BIPOLAR,
@@ -235,9 +236,8 @@ RUNS = (
         feeds="Incidental Polysemanticity, section 3: noise that shuts outputs which should be open, by law and size",
         small=_QUICK,
         full=(
-            {**_OPEN, "law_name": ("bipolar", "uniform", "discrete:-1", "laplace", "discrete:3"), "n": (2,),
-             "sigma": (0.5,)},
-            {**_OPEN, "law_name": ("bipolar", "laplace"), "n": (3, 5, 8), "sigma": (0.3,)},
+            {**_OPEN, "n": (2,), "sigma": (0.5,)},
+            {**_OPEN, "n": (3, 5, 8), "sigma": (0.3,)},
         ),
         hours={"small": _TINY_HOURS, "full": 0.1},
         hardware="one core of a busy two-core machine",

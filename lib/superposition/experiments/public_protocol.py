@@ -70,7 +70,7 @@ def _columns(rule, words):
 RUNS = (
     Run(
         name="rug-public",
-        feeds="The Persian Rug, Figure 3, at the place that its public code plots; both stopping rules",
+        feeds="The Persian Rug, Figure 3 at the place that its public code plots, and Figures 2 and 4 to 7 as maps; both stopping rules",
         computes=by_both_rules,
         columns={
             **_columns("text", RULES["text"]),
@@ -85,7 +85,10 @@ RUNS = (
             {"ns": (512,), "nd": (130,), "p": (0.044,), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
             {"ns": (128,), "nd": (64, 38, 13), "p": (0.5,), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
             {"ns": (128,), "nd": (26,), "p": (0.02, 0.05, 0.2), "epochs": (1500,), "seed": (0, 1, 2, 3, 4)},
+            # the text's plane, r = 0.1 to 0.8 and p up to 0.8, as far as the blocks above do not have it
+            {"ns": (128,), "nd": (13, 38, 64, 83, 102), "p": (0.02, 0.1, 0.3, 0.8), "epochs": (1500,), "seed": (0,)},
+            {"ns": (128,), "nd": (83, 102), "p": (0.5,), "epochs": (1500,), "seed": (0,)},
         ),
-        hours={"small": 0.001, "full": 1.0},
+        hours={"small": 0.001, "full": 1.5},
     ),
 )

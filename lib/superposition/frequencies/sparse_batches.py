@@ -105,5 +105,6 @@ def evaluated_losses(weights, p, importance, batch, rng, largest):
     for _, x in zip(range(EVALUATED), _drawn(p, batch, rng, on, largest), strict=False):
         _, error, missed = _passed(weights, x, buffer)
         total = error.square_().sum(0) + x.empty * torch.relu(bias).square()
-        losses.append(total.index_add_(0, x.columns, missed.square()).double().cpu().numpy() / batch)
-    return np.mean(losses, axis=0), np.array(losses) @ importance
+        losses.append(total.index_add_(0, x.columns, missed.square()))
+    losses = torch.stack(losses).double().cpu().numpy() / batch
+    return losses.mean(axis=0), losses @ importance

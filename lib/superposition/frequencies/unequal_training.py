@@ -109,7 +109,8 @@ def train_unequal(
     weight = np.broadcast_to(np.asarray(importance, float), p.shape)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
     weights = sparse_batches.first_weights(len(p), nd, tied, init_rng, on, bias_spread)
-    gradient, history = sparse_batches.batch_gradient(weights, p, weight, batch, data_rng, largest), torch.zeros(steps)
+    gradient = sparse_batches.batch_gradient(weights, p, weight, batch, data_rng, largest)
+    history = torch.zeros(steps, device=on)
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
         if pull:
@@ -126,5 +127,5 @@ def train_unequal(
         losses,  # pyrefly: ignore[bad-argument-count]: after three arrays
         float(totals.mean()),
         float(totals.std() / sparse_batches.EVALUATED**0.5),
-        history.numpy(),
+        history.cpu().numpy(),
     )

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 
 LOOK = 20  # steps between two searches for settled rows
+WINDOW = 200  # off the CPU, where each answer waits for all work before it, steps between two questions of the host
 SETTLED = 1e-4  # remaining speed of the weight of a settled row
 
 
@@ -89,24 +90,27 @@ def gradient_flow(
     # there unless interference outweighs lambda. Two things make it fast and change nothing: a column of zeros stays
     # one, and encodings that share no neuron with others ignore each other for good, so whatever has come to rest is
     # set aside. The step is `step` (up to 0.5) divided by the largest sum of positive inner products of one row, where
-    # that exceeds 1: this sum bounds the fastest rate of the interference.
+    # that exceeds 1: this sum bounds the fastest rate of the interference. Off the CPU time and step stay on the
+    # device, and steps after the last one have length 0 until the host asks.
     from superposition.devices import resolve_device, torch
 
     whole, times = (
         np.array(w0, dtype=np.float32 if np.asarray(w0).dtype == np.float32 else float),
         np.asarray(times, float),
     )
-    state = _Active(torch.from_numpy(whole).to(resolve_device(device)))
-    out, t = np.empty((times.size, *whole.shape), whole.dtype), 0.0
+    on = resolve_device(device)
+    asks, looks = (1, LOOK) if on.type == "cpu" else (WINDOW, WINDOW)
+    state, out = _Active(torch.from_numpy(whole).to(on)), np.empty((times.size, *whole.shape), whole.dtype)
+    t = 0.0 if on.type == "cpu" else torch.zeros((), dtype=torch.float64, device=on)
     for k, target in enumerate(times):
         count = 0
-        while t < target and state.alive:
+        while state.alive and (count % asks or t < target):
             t += _advance(state, lambda_, step, target - t)
             count += 1
-            if count % LOOK == 0:
+            if count % looks == 0:
                 state.set_aside(lambda_)
                 if progress:
-                    progress(t, times[-1])
+                    progress(float(t), times[-1])
         t = max(t, target)
         out[k] = state.everything().cpu().numpy()
     return out
@@ -135,14 +139,19 @@ class _Active:
 
     def set_aside(self, lambda_):
         """Drop columns of zeros, and settled rows whose neuron no unsettled row uses."""
+        from superposition.devices import torch
+
         used = self.W != 0
         moving = ~_settled(self.W, used, lambda_)
-        columns = used[moving].any(0)
-        rows = moving | used[:, columns].any(1)
-        columns = used[rows].any(0)
+        columns = (used & moving[:, None]).any(0)
+        rows = moving | (used & columns).any(1)
+        columns = (used & rows[:, None]).any(0)
+        near = torch.cat([rows, columns]).cpu()  # all that the host asks here
+        rows, columns = near.split(self.W.shape)
         if rows.all() and columns.sum() > 0.9 * len(columns):
             return
         whole = self.everything()
+        rows, columns = (part.nonzero()[:, 0].to(whole.device) for part in (rows, columns))
         self.rows, self.columns = self.rows[rows], self.columns[columns]
         self.W = whole[self.rows[:, None], self.columns]
 
@@ -160,16 +169,21 @@ def _overlaps(gram):
 
 
 def _advance(state, lambda_, step, left):
-    """One proximal step of at most the time left; returns its length."""
+    """One proximal step of at most the time left; returns its length, a tensor if the time left is one."""
     from superposition.devices import torch
 
     gram = state.W @ state.W.T
     benefit = 1 - gram.diagonal()
     overlaps = _overlaps(gram)
-    h = min(step / max(1.0, float(overlaps.sum(1).max())), left)
+    fastest = overlaps.sum(1).max()
+    if isinstance(left, float):
+        h = min(step / max(1.0, float(fastest)), left)
+    else:
+        h = torch.minimum(step / fastest.double().clamp(min=1), left.clamp(min=0))
     move = overlaps.mul_(-h)
     move.diagonal().copy_(1 + h * benefit)
-    state.W = torch.nn.functional.softshrink(move @ state.W, h * lambda_)
+    moved, shrink = move @ state.W, h * lambda_
+    state.W = moved - moved.clamp(-shrink, shrink)
     return h
 
 

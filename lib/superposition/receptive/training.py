@@ -293,7 +293,7 @@ def train_gaussian_fields(
     # <A w, z>, and a sum of vectors x is A times the sum of their z.
     half, on = (batch + 1) // 2, resolve_device(device)
     roots = torch.tensor(np.stack([square_root(C) for C in (C1, C0)]), dtype=torch.float32, device=on)
-    labels = torch.tensor([1.0, 0.0], device=on).view(2, 1, 1)
+    labels = torch.tensor([1.0, 0.0]).to(on).view(2, 1, 1)
     w = torch.tensor(np.asarray(w, float), dtype=torch.float32, device=on)
     z, generator, kept = torch.empty(2, half, w.shape[1]), torch.Generator().manual_seed(seed), _Kept(steps, keep_every)
     kept.look(0, w)

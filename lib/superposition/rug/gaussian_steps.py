@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import functools
 from dataclasses import replace
+from math import factorial
 
 import numpy as np
 from defprint import transparent
 
 from superposition.devices import torch  # isort: skip - first, since it says what is missing
 from superposition import features, optimise
+from superposition.moments import SERIES
 from superposition.rug.evaluation import initial_weights
 from superposition.rug.gaussian_loss import SMALLEST, closed_form_loss, row_losses, rows_of
 from superposition.rug.model import TrainedModel
 from superposition.rug.training import STOPPING_WINDOW
 
+DEPTH, TERMS = 50, 15  # of the continued fraction and of the series, as in `superposition.moments`
 PROTOCOL = "gaussian"  # of the settings of models trained here
 
 
@@ -26,6 +29,7 @@ def closed_gradient(weights, p):
         weight.grad = torch.zeros_like(weight)
 
     spread = torch.empty_like(decoder)
+    losses = _losses_on_the_host if bias.device.type == "cpu" else _losses_there
 
     # everything of the weights' size is written in place: fresh memory takes as long as the sums
     @torch.no_grad()
@@ -33,8 +37,8 @@ def closed_gradient(weights, p):
         torch.mm(decoder, _gram(encoder), out=spread)
         diagonal = torch.linalg.vecdot(decoder, encoder)
         variance = share * (torch.linalg.vecdot(spread, decoder) - diagonal**2)
-        arrays = (value.cpu().numpy() for value in (diagonal, bias, torch.clamp(variance, min=SMALLEST)))
-        loss, *slopes = (torch.from_numpy(np.asarray(part)).to(bias) / len(bias) for part in row_losses(*arrays, p))  # pyrefly: ignore[bad-argument-count, bad-argument-type]: three
+        rows = losses(diagonal, bias, torch.clamp(variance, min=SMALLEST), p)
+        loss, *slopes = (part / len(bias) for part in rows)
         by_square = torch.where(variance >= SMALLEST, share * slopes[2], 0)[:, None]
         by_diagonal = slopes[0][:, None] - 2 * by_square * diagonal[:, None]
         torch.mul(encoder, by_diagonal, out=decoder.grad).addcmul_(spread, by_square, value=2)
@@ -46,11 +50,76 @@ def closed_gradient(weights, p):
     return gradient
 
 
+def _losses_on_the_host(a, b, variance, p):
+    """`row_losses` of tensors of the CPU."""
+    return [torch.from_numpy(np.asarray(part)) for part in row_losses(a.numpy(), b.numpy(), variance.numpy(), p)]
+
+
+def _losses_there(a, b, variance, p):
+    """`row_losses` of tensors of any device, where they are: the same formulas, all moments of a row at once."""
+    s = torch.sqrt(variance)
+    ends = _moments(torch.stack([b, b + a]), s)
+    low, high = ({k: moment[end] for k, moment in ends.items()} for end in (0, 1))
+    ramp = _ramps(b, a, s, low, high)
+    overlap = ramp(1, 1)
+    return (
+        (1 - p) * low[2] + p * (1 / 3 - 2 * overlap + ramp(0, 2)),
+        2 * p * (overlap - ramp(2, 0)),
+        2 * (1 - p) * low[1] + 2 * p * (ramp(0, 1) - ramp(1, 0)),
+        (1 - p) * low[0] + p * (ramp(0, 0) - ramp(1, -1)),
+    )
+
+
+def _moments(m, s):
+    """`superposition.moments.moment` for k = -1 to 3, by k: tails by their continued fraction, the rest directly."""
+    z = (m / s).clamp(-40, 40)
+    density, cdf = torch.exp(-z.square() / 2) / (2 * np.pi) ** 0.5, torch.erfc(-z / 2**0.5) / 2
+    direct = (
+        cdf,
+        m * cdf + s * density,
+        (m**2 + s**2) * cdf + m * s * density,
+        m * (m**2 + 3 * s**2) * cdf + s * (m**2 + 2 * s**2) * density,
+    )
+    found, tail, ratios = {-1: density / s}, cdf, [(torch.sqrt(z**2 + 4 * DEPTH) + z) / 2]
+    for order in range(DEPTH, 0, -1):
+        ratios.append(order / (ratios[-1] - z))
+    for k in range(4):
+        tail = tail * s * ratios[-k] if k else tail
+        found[k] = torch.where(z < -2.5, tail, direct[k])
+    return found
+
+
+def _ramps(m, slope, s, low, high):
+    """`superposition.moments.ramp_moment` as a function of j and k: by parts, or by a series where those cancel."""
+    z, order = (m / s).clamp(-40, 40), torch.arange(TERMS, device=m.device)[:, None]
+    powers = torch.where(order > 0, slope / s / order.clamp(min=1), 1).cumprod(0)  # over the factorials
+    hermite = [torch.ones_like(z), -z]  # of -z
+    for n in range(2, TERMS):
+        hermite.append(-z * hermite[-1] - (n - 1) * hermite[-2])
+    later = torch.stack(hermite) * (low[-1] * s)
+
+    def by_parts(j, k):
+        step = max(k + 1, 1) * slope
+        if j == 0:
+            return (high[k + 1] - low[k + 1]) / step
+        return high[k + 1] / step - j / step * by_parts(j - 1, k + 1)
+
+    def ramp(j, k):
+        first = [low[k - n] * s ** (n - k) / factorial(max(k - n, 0)) for n in range(k + 2)]
+        derivatives = torch.cat([torch.stack(first), later[1 : TERMS - k - 1]])
+        series = factorial(max(k, 0)) * s**k * (powers * derivatives / (order + j + 1)).sum(0)
+        return torch.where(slope.abs() < SERIES * s, series, by_parts(j, k))
+
+    return ramp
+
+
 def _weighted_gram(rows, shares, out):
     """Sum over rows of share times the outer product of the row; few shares are negative. ``out`` is overwritten."""
-    negative = shares[:, 0] < 0
     all_but = _gram(torch.mul(rows, torch.sqrt(shares.clamp(min=0)), out=out))
-    return all_but - _gram(rows[negative] * torch.sqrt(-shares[negative]))
+    if rows.device.type == "cpu":  # elsewhere the host would wait for their number
+        negative = shares[:, 0] < 0
+        rows, shares = rows[negative], shares[negative]
+    return all_but - _gram(rows * torch.sqrt((-shares).clamp(min=0)))
 
 
 def _gram(rows):

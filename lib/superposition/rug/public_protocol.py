@@ -24,6 +24,7 @@ EPOCH = (*(1024,) * 29, 304)  # feature vectors of the batches of an epoch
 EPOCHS = 1500
 EPS = 1e-7
 TEXT_WINDOW, CODE_WINDOW = 100, 200
+LOOK = 10  # epochs whose losses and weights stay on a device until the host asks whether a rule has stopped it
 
 
 @dataclass(frozen=True)
@@ -88,21 +89,37 @@ def train_as_published(
     )
     weights = _start(settings, init_rng, on)
     optimiser = torch.optim.Adam(weights, lr=lr, eps=EPS, fused=True)
-    losses, text = torch.zeros(settings.steps, device=on), None
-    done, last = 0, False
-    for epoch in range(epochs):
-        if last:
-            break
-        last = done > 2 * CODE_WINDOW and not _falls(losses[:done], CODE_WINDOW)
+    losses, done = torch.zeros(settings.steps, device=on), 0
+    stops: dict[str, tuple] = {}
+    kept, epochs_a_look = [], 1 if on.type == "cpu" else LOOK
+    for epoch in range(1, epochs + 1):
         for batch in EPOCH:
             losses[done] = _step(weights, optimiser, _draw(ns, p, batch, data_rng, on))
             done += 1
-            if text is None and done % TEXT_WINDOW == 0 and not _falls(losses[:done], TEXT_WINDOW):
-                text = _model(weights, settings, losses[:done], eval_rng, True)
+            if done % TEXT_WINDOW == 0 or done % len(EPOCH) == 0:
+                kept.append((done, [weight.detach().clone() for weight in weights]))
+        if epoch % epochs_a_look == 0 or epoch == epochs:
+            _look(stops, kept, losses[:done].cpu())
+            kept.clear()
         if progress is not None:
-            progress(epoch + 1, epochs)
-    code = _model(weights, settings, losses[:done], eval_rng, last)
-    return BothRules(text or replace(code, stopped=False), code)
+            progress(epoch, epochs)
+        if "code" in stops:
+            break
+    # the text's first: both are evaluated on one stream of random numbers
+    found = {rule: _model(then, settings, losses[:at], eval_rng, True) for rule, (at, then) in stops.items()}
+    code = found.get("code") or _model(weights, settings, losses[:done], eval_rng, False)
+    return BothRules(found.get("text") or replace(code, stopped=False), code)
+
+
+def _look(stops, kept, losses):
+    """Add the steps and weights at which the rules stop, of those kept since the last look; the code's ends all."""
+    for done, weights in kept:
+        before = done - len(EPOCH)
+        if "text" not in stops and done % TEXT_WINDOW == 0 and not _falls(losses[:done], TEXT_WINDOW):
+            stops["text"] = done, weights
+        if done % len(EPOCH) == 0 and before > 2 * CODE_WINDOW and not _falls(losses[:before], CODE_WINDOW):
+            stops["code"] = done, weights
+            return
 
 
 def _start(settings, rng, on):

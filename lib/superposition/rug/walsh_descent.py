@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from jaxtyping import Int
     from numpy.typing import ArrayLike
 
+WINDOW = 100  # steps whose masks stay on the device until the host asks
+
 
 @dataclass(frozen=True)
 class WalshDescent:
@@ -164,7 +166,7 @@ def descend_on_eigenvalues(
     eigenvalues = torch.tensor(1 + 0.1 * rng.standard_normal(ns), dtype=torch.float32, device=on, requires_grad=True)
     bias = torch.zeros(1, device=on, requires_grad=True)
     ranks = _annealed(ns, nd, steps)
-    mask, partners = torch.ones(ns, device=on), np.zeros(steps)
+    mask, masks, partners = torch.ones(ns, device=on), [], []
 
     def loss():
         x = torch.from_numpy(features.sample(ns, p, batch, seed=rng)).float().to(on)
@@ -173,14 +175,17 @@ def descend_on_eigenvalues(
     mask = _largest(eigenvalues.detach() * mask, ranks[0])
     weights = [eigenvalues, bias]
     for done, _ in optimise.adam(weights, optimise.by_autograd(weights, loss), steps=steps, lr=lr, fused=False):
-        partners[done - 1] = _partner_share(np.flatnonzero(mask.cpu().numpy()), ns)
+        masks.append(mask)
+        if done % WINDOW == 0 or done == steps:
+            partners += [_partner_share(np.flatnonzero(row), ns) for row in torch.stack(masks).cpu().numpy()]
+            masks.clear()
         if done < steps:
             mask = _largest(eigenvalues.detach() * mask, ranks[done])
         if progress is not None:
             progress(done, steps)
     kept = (eigenvalues * mask).detach()
     mean, se = fresh_walsh_loss(kept, bias.detach(), H, p, rng)
-    return WalshDescent(kept.cpu().numpy().astype(float), bias.item(), mean, se, np.array(ranks), partners)
+    return WalshDescent(kept.cpu().numpy().astype(float), bias.item(), mean, se, np.array(ranks), np.array(partners))
 
 
 def _annealed(ns, nd, steps):
