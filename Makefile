@@ -27,7 +27,8 @@ book-newest: .venv/.ready
 	cp -r book _config.yml "$$dir"; \
 	$(RUN) jupyter-book config sphinx "$$dir/book"; mv "$$dir/conf.py" "$$dir/book"; \
 	PYTHONPATH="$$dir/newest:$(CURDIR)/scripts:$(CURDIR)/lib" \
-	$(BIN)/python -m sphinx -W -n --keep-going -q "$$dir/book" _build/newest
+	$(BIN)/python -c "import gc; gc.set_threshold(100_000); from sphinx.cmd.build import main; raise SystemExit(main())" \
+	-W -n --keep-going -q "$$dir/book" _build/newest
 
 # Every chapter against its stored outputs, the theory, the runs: files side by side, the longest first (conftest.py).
 # After large changes, on a quiet machine: make test TESTFLAGS=--measure keeps how long each takes.

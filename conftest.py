@@ -1,6 +1,7 @@
 """What every test shares: the browser, what `pytest --nbval` compares, the order of groups, seconds a page."""
 
 import csv
+import math
 import os
 import re
 import shutil
@@ -21,11 +22,9 @@ NOT_COMPARED = (
 # What a user's shell may hold and what would break figure cells or the comparison of outputs.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
-# What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run, and
-# what it did not have after that, in this order.
+# What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run. What it
+# did not have may be long, and starts before all others.
 SECONDS = Path(__file__).parent / "tests" / "seconds.csv"
-PAGES = ("ch5", "ch4", "ch6", "ch1", "ch3", "ch7", "ch8", "ch9", "ch2")
-LONGEST_FIRST = (*PAGES, "test_jupyterlab", "test_pages", "test_notebooks")
 
 collect_ignore = ["tests/rewritings.py"]  # no tests, and it reads all that runs reach
 
@@ -35,6 +34,7 @@ def pytest_addoption(parser):
     parser.addoption("--require-browser", action="store_true", help="fail, rather than skip, without a Chromium")
     parser.addoption("--screenshots", action="store_true", help="keep pictures of the pages in _build/screenshots")
     parser.addoption("--theory", action="store_true", help="skip, and name, what needs more than the theory's packages")
+    parser.addoption("--first-cases", action="store_true", help="of each test in a folder of tests, one case")
 
 
 QUICK = "not look and not thorough"
@@ -94,14 +94,25 @@ def pytest_collectstart(collector):
 
 
 @pytest.hookimpl(tryfirst=True)  # before the workers learn the groups
-def pytest_collection_modifyitems(items):
+def pytest_collection_modifyitems(config, items):
+    if config.getoption("--first-cases"):
+        items[:] = first_cases(items)
     taken = known_seconds()
     for item in items:
         item.add_marker(pytest.mark.xdist_group(group(item)))
         if {"chromium", "site"} & set(getattr(item, "fixturenames", ())):
             item.add_marker("look")
     # Opened pages one after another at the end: the site is built then, a browser stays open, and none takes long.
-    items.sort(key=lambda item: (":" in group(item), -taken.get(group(item), 0), untimed(item)))
+    items.sort(key=lambda item: (":" in group(item), -taken.get(group(item), math.inf)))
+
+
+def first_cases(items):
+    """One case of each test of a wing, and all of the tests that go through all functions, beside `contract.py`."""
+    ground, first = Path(__file__).parent / "tests", {}
+    for item in items:
+        if not item.get_closest_marker("thorough"):
+            first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)
+    return list(first.values())
 
 
 def known_seconds():
@@ -122,11 +133,6 @@ def group(item):
     file = item.nodeid.split("::")[0]
     page = item.callspec.params.get("opened") if hasattr(item, "callspec") else None
     return f"{file}:{page}" if page else file
-
-
-def untimed(item):
-    """Where an item stands among those that nobody has timed."""
-    return next((i for i, f in enumerate(LONGEST_FIRST) if item.path.stem.startswith(f)), 99)
 
 
 @pytest.hookimpl(wrapper=True)

@@ -19,6 +19,7 @@ import random
 import resource
 import shutil
 import signal
+import subprocess
 import sys
 import tempfile
 from collections import Counter, defaultdict
@@ -92,6 +93,14 @@ def _become_pytest(copied, arguments, limit):
     except BaseException:  # whatever it is, it comes from the fault
         code = 2
     os._exit(int(code))
+
+
+def library_at(folder):
+    """Return a copy of the library whose history git finds, as some tests read it."""
+    history = subprocess.run(["git", "rev-parse", "--absolute-git-dir"], cwd=ROOT, capture_output=True, text=True)
+    (folder / ".git").write_text(f"gitdir: {history.stdout}")
+    os.environ["GIT_OPTIONAL_LOCKS"] = "0"  # the index stays that of the library itself
+    return Path(shutil.copytree(LIBRARY, folder / LIBRARY.name, ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def outcome(copied, name, code):
@@ -266,8 +275,7 @@ def main():
     records = [json.loads(line) for line in KEPT.read_text().splitlines()] if KEPT.exists() else []
     decided = {(*key(r), r["line"], r["version"]) for r in records if not lives(r)}
     with tempfile.TemporaryDirectory() as folder, open(KEPT, "a") as kept:
-        copied = Path(folder)
-        shutil.copytree(LIBRARY, copied, ignore=shutil.ignore_patterns("__pycache__"), dirs_exist_ok=True)
+        copied = library_at(Path(folder))
         for name, fault, tree in tqdm(
             drawn(chosen(asked.parts), asked.number, asked.seed, latest(records)), unit="fault"
         ):

@@ -2,11 +2,13 @@
 
 import os
 import re
+import runpy
 import shutil
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import yaml
@@ -130,6 +132,16 @@ def test_plain_command_is_the_test(arguments, in_one_process, marks):
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
     number, dist, chosen = done.stdout.strip().split(";")
     assert (number == "0", dist == "no", chosen) == (in_one_process, in_one_process, marks)
+
+
+def test_with_the_oldest_versions_a_test_of_a_wing_has_one_case_and_the_ground_all():
+    def item(node, marker=None):
+        return SimpleNamespace(nodeid=node, path=ROOT / node.split("::")[0], get_closest_marker=lambda name: marker)
+
+    wing, ground = "tests/rug/test_rugs.py::test_a", "tests/test_contract.py::test_b"
+    items = [item(f"{wing}[0]", "thorough"), *(item(f"{test}[{k}]") for test in (wing, ground) for k in (1, 2))]
+    first_cases = runpy.run_path(str(ROOT / "conftest.py"))["first_cases"]
+    assert [one.nodeid for one in first_cases(items)] == [f"{wing}[1]", f"{ground}[1]", f"{ground}[2]"]
 
 
 def test_jupyter_book_2_is_refused_in_a_sentence():

@@ -396,8 +396,8 @@ def _refusals():
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("superposition"):
             raise
-        extra = "book" if error.name == "matplotlib" else "train"
-        _say(f"Error: this needs {error.name}; pip install '.[{extra}]' in the book's folder brings it", err=True)
+        wanted = "matplotlib" if error.name == "matplotlib" else "'.[train]' in the book's folder"
+        _say(f"Error: this needs {error.name}; pip install {wanted} brings it", err=True)
         sys.exit(2)
     except KeyboardInterrupt as stop:
         with suppress(OSError):  # a terminal that was closed

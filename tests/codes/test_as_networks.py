@@ -1,11 +1,15 @@
 """A code run as a network: number formats, what a product hides, and weights that a format holds."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import torch
 from sampled import sampled
-from superposition import codes
+from superposition import codes, diagnosis
 from superposition.codes import as_networks
+
+RECIPES = Path(__file__).resolve().parents[2] / "book" / "recipes.md"
 
 
 @pytest.mark.parametrize(("dtype", "like"), [("bfloat16", torch.bfloat16), ("float16", torch.float16)])
@@ -47,3 +51,23 @@ def test_single_precision_costs_little_at_common_features():
     assert best.loss_of(500, "float32") < 1.05 * best.loss and best.loss_of(500, "bfloat16") < 1.2 * best.loss
     with pytest.raises(ValueError, match="dtype = 'int8' is unknown; allowed: float64"):
         best.blocks(50, "int8")
+
+
+def test_the_module_of_the_recipe_is_the_code_and_its_hooks_are_heard():
+    best = codes.best_known(0.05, 0.25)
+    given = {"code": codes.side_by_side(best.blocks(40, "float32"))}
+    exec(RECIPES.read_text().partition("## A toy model with hooks")[2].split("```")[1].removeprefix("python"), given)
+    code, model, x = given["code"], given["model"], np.random.default_rng(0).random((7, 40), dtype=np.float32)
+    model.hook_hidden._forward_hooks.clear()  # the rounding
+    seen = {}
+    for name in ("hook_x", "hook_hidden", "hook_pre", "hook_out"):
+        getattr(model, name).register_forward_hook(lambda module, inputs, out, name=name: seen.update({name: out}))
+    output = model(torch.tensor(x)).detach().numpy()
+    pre = x @ code.W_in.T @ code.W_out.T + code.b
+    np.testing.assert_allclose(output, np.maximum(pre, 0), atol=1e-4)
+    np.testing.assert_allclose(seen["hook_hidden"].detach(), x @ code.W_in.T, rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(seen["hook_pre"].detach(), pre, rtol=1e-5, atol=1e-4)
+    model.hook_hidden.register_forward_hook(lambda module, inputs, hidden: 0 * hidden)
+    np.testing.assert_allclose(model(torch.tensor(x)).detach()[0], np.maximum(code.b, 0), atol=1e-6)
+    found = diagnosis.diagnose(model.state_dict(), p=0.05, samples=2000)
+    assert found.weights.W_in.shape == code.W_in.shape

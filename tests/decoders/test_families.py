@@ -117,3 +117,11 @@ def test_training_along_the_sphere_ends_where_the_pair_s_loss_is_least():
         [sae] = decoders.train_saes(truth, [0.1], steps=800, tangent=tangent, seed=0)
         angles[tangent] = np.sort(np.degrees(np.arctan2(sae.W_dec[1], sae.W_dec[0])))
     assert np.abs(angles[True] - best).max() < 0.5 < np.abs(angles[False] - best).max()
+
+
+def test_parents_that_are_nearly_always_on_need_a_smaller_price():
+    formula = decoders.absorbed_angle([1e-3, 1e-4])
+    angles = [90 - decoders.best_pair(0.99, 0.01, price, latents=2).degrees[1] for price in (1e-3, 1e-4)]
+    often, rare = angles / formula
+    assert often < 0.25 < 0.4 < rare < 0.6
+    assert (90 - decoders.best_pair(0.9, 0.5, 1e-4, latents=2).degrees[1]) / formula[1] > 0.9

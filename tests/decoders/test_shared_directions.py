@@ -140,3 +140,12 @@ def test_ladders_agree_with_theory_at_one_small_point():
     assert rug["linear"] == pytest.approx(float(features.variance(0.05)) * 0.7, rel=0.05)
     assert antipodal["relu"] == pytest.approx(float(antipodal_optimum(0.05, 0.3).loss), rel=0.05)
     assert antipodal["pairs_2"] < antipodal["plain_2"] < antipodal["plain_1"]
+
+
+def test_where_a_rug_is_not_recovered_pairs_and_fans_keep_less_than_it():
+    p, r = 0.2, 0.25
+    assert r < decoders.recovery_ratio(p)
+    on_a_rug = decoders.state_evolution(p, r, 60).loss
+    assert decoders.pair_evolution(p, 0.3, 60).loss[-1] < 0.4 * decoders.state_evolution(p, 0.3, 60).loss[-1]
+    fan = decoders.planar_bayes_loss(priority_fan(8, 19.0).W_in, p, samples=30, seed=0)
+    assert fan.upper + 3 * fan.se < on_a_rug[7] and decoders.pair_evolution(p, r, 8).loss[-1] < on_a_rug[7]

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.special import ndtri
 from superposition import receptive
 
 
@@ -111,3 +112,10 @@ def test_profiles_by_hand():
     np.testing.assert_allclose(bump, np.exp(-(d**2) / 8), atol=1e-15)
     assert hat[0] == 1 and hat[1] > 0 > hat[2] and np.abs(hat[7]) < 1e-3
     np.testing.assert_array_equal(pixel, np.eye(15)[0])
+
+
+def test_a_threshold_changes_the_mean_eigenvalue():
+    x = ndtri((np.arange(100_000) + 0.5) / 100_000)  # a pixel of variance 1
+    through_the_origin, shifted = (np.mean(x**2 * (x > threshold)) for threshold in (0.0, 1.0))
+    assert receptive.gaussian_second_moment([[1.0]], [[1.0]])[0, 0] == pytest.approx(through_the_origin, abs=1e-3)
+    assert through_the_origin == pytest.approx(0.5, abs=1e-3) and shifted == pytest.approx(0.40, abs=2e-3)

@@ -54,3 +54,11 @@ def test_power_is_that_of_both_signs_in_the_whole_transform(n):
     np.testing.assert_allclose(
         receptive.power_spectrum(w), np.transpose(both) / whole.sum(axis=1, keepdims=True), atol=1e-15
     )
+
+
+@pytest.mark.parametrize(("width", "share"), [(1.5, 1), (8, 1), (0.6, 0.893), (16, 0.92)])
+def test_pixels_times_frequencies_of_a_bump_are_n_between_a_pixel_and_the_ring(width, share):
+    n = 64
+    bump = np.exp(-(np.minimum(np.arange(n), n - np.arange(n)) ** 2) / (2 * width**2))
+    product = 1 / (receptive.ipr(bump) * receptive.ipr(np.abs(np.fft.fft(bump))))
+    assert product / n == pytest.approx(share, abs=0.005)

@@ -180,3 +180,9 @@ def test_the_page_starts_from_the_defaults():
     assert parameters.check(namespace, parameters.Bounds).at_defaults
     with pytest.raises(parameters.ParameterError, match=r"sigma = 0\.3 is not allowed; allowed: numbers from 0\.0001"):
         parameters.check(namespace | {"sigma": 0.3}, parameters.Bounds)
+
+
+def test_the_constant_of_the_lower_bound_ends_at_a_quarter():
+    sigma = np.geomspace(1e-4, 0.25, 50)
+    assert np.all(loss_bounds.mmse(sigma) > 0.5512 * sigma**2)
+    assert loss_bounds.mmse(1.0) < 0.08

@@ -154,3 +154,10 @@ def test_parameters_of_the_chapter(values, sentence, page):
     assert parameters.check(dict(defaults), page).at_defaults
     with pytest.raises(parameters.ParameterError, match=sentence):
         parameters.check(defaults | values, page)
+
+
+def test_rows_of_other_sizes_reach_the_bound_too():
+    rug = rugs.Rug(32, 8, seed=0).dense()
+    scaled = np.random.default_rng(0).uniform(0.1, 10, (32, 1)) * rug
+    assert noise_bound.row_noise(scaled).mean() == pytest.approx(noise_bound.smallest_noise(32, 8), rel=1e-12)
+    assert np.abs(scaled - scaled.T).max() > 1  # not a multiple of a projector

@@ -33,7 +33,9 @@ def drop_bounds(kappa: ArrayLike) -> tuple[NDArray[np.float64], NDArray[np.float
     [0.125, 0.568]
     """
     kappa = np.asarray(kappa, float)
-    return np.maximum(0, 1 - kappa / 2) ** 3, 1 + kappa / 2 * np.expm1(-2 / kappa)
+    few = np.minimum(2 / kappa, 1e-4)  # 1 + (e^-x - 1) / x at x = 2 / kappa, by its series where terms would cancel
+    upper = np.where(2 / kappa > few, 1 + kappa / 2 * np.expm1(-2 / kappa), few / 2 - few**2 / 6 + few**3 / 24)
+    return np.maximum(0, 1 - kappa / 2) ** 3, upper
 
 
 @checked(p=within.rare_probability, r=ranges.one_ratio)

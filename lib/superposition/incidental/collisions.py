@@ -61,7 +61,10 @@ def expected(n: int, m: int) -> ExpectedCollisions:
             stacklevel=2,
         )
     ordered = n * (n - 1)
-    independent = m * (1 - 2 * (1 - 0.5 / m) ** n + (1 - 1 / m) ** n)
+    # m (1 - 2 (1 - 1 / 2m)^n + (1 - 1 / m)^n), without its loss of digits where collisions are rare
+    missed = np.expm1(n * np.log1p(-0.5 / m))
+    both = np.expm1(n * np.log1p(-((2 * m - 1) ** -2.0))) if m > 1 else -1.0
+    independent = float(m * (missed**2 + (1 + missed) ** 2 * both)) if n > 1 else 0.0
     distinct = ordered / (2 * (2 * m - 1)) if n <= 2 * m else np.nan
     return ExpectedCollisions(ordered / (2 * m), ordered / (4 * m), independent, distinct)
 

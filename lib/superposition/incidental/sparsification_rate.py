@@ -139,9 +139,8 @@ def continuum(x: ArrayLike) -> Continuum:
     T = [quad(_slowness, 0, end, epsrel=1e-10, limit=200)[0] for end in np.ravel(x)]
     left, mean, square = _excess(x)
     density = 2 * np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
-    return Continuum(
-        np.reshape(T, x.shape), np.sqrt(density / square) * mean, density * left, square * left / mean**2 - 1
-    )
+    norm = np.exp(-(x**2) / 4) * (2 / np.pi) ** 0.25 / np.sqrt(square) * mean  # the density itself may underflow
+    return Continuum(np.reshape(T, x.shape), norm, density * left, square * left / mean**2 - 1)
 
 
 def _excess(x):

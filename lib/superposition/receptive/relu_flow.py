@@ -143,7 +143,7 @@ def printed_coefficients(rho_11: float, rho_kk: float, gamma: float) -> tuple[fl
     >>> print(f"{alpha:.4f}, {beta:.4f}")
     2.0257, -0.1944
     """
-    spread, ratio = 1 - gamma**2, rho_kk / rho_11
+    spread, ratio = (1 - gamma) * (1 + gamma), rho_kk / rho_11
     cross = 1 / np.sqrt(rho_11 * rho_kk)
     alpha = (ratio * np.arccos(-gamma) - gamma**2 * np.arcsin(gamma)) / (2 * np.pi * spread)
     beta = -gamma / (2 * np.pi * spread) * np.sqrt(1 / ratio) * (ratio * np.arccos(gamma) - np.arcsin(gamma))

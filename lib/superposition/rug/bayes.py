@@ -13,7 +13,7 @@ from scipy.special import ndtr
 from superposition import ranges
 from superposition.checked import checked
 from superposition.moments import REACH, floats, gauss_legendre
-from superposition.rug.ranges import flush_underflow, positive_spreads, rare, spreads
+from superposition.rug.ranges import flush_underflow, positive_spreads, rare, seen_in_wide_noise, spreads
 
 if TYPE_CHECKING:
     from numpy.typing import ArrayLike
@@ -73,14 +73,22 @@ def _posterior_error(y, sigma, p):
     return density * (spread + doubt * centre**2)
 
 
-@checked(ranges.together("y", "sigma", "p"), y=ranges.real(-LARGEST, LARGEST), sigma=positive_spreads, p=rare)
+@checked(
+    ranges.together("y", "sigma", "p"),
+    seen_in_wide_noise,
+    y=ranges.real(-LARGEST, LARGEST),
+    sigma=positive_spreads,
+    p=rare,
+)
 def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
     """Posterior mean and variance of a feature x given its pre-activation y = x + nu.
 
     Parameters
     ----------
     y : array_like
-        Pre-activation in units of the gain, without the mean of the interference, up to 1e100 in size.
+        Pre-activation in units of the gain, without the mean of the interference, up to 1e100 in size, and up to
+        30 sigma outside of [0, 1] where sigma is 1 or more. Further out beside less noise the mean is the nearer
+        end, and the variance sigma^2.
 
     Returns
     -------

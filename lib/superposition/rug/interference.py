@@ -26,6 +26,7 @@ from superposition.rug.ranges import (
     off_diagonal,
     one_bias,
     one_gain,
+    partner_fits,
     power_sums,
     rank_without_constant_row,
     some_weights,
@@ -204,6 +205,7 @@ def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float
 
 
 @checked(
+    partner_fits,
     weight=ranges.number(-1000, 1000),
     a=one_gain,
     b=one_bias,

@@ -120,6 +120,19 @@ def seen(y: Any, sigma: Any) -> None:
         raise ValueError(f"y = {checks.shown(y)} is out of range; allowed: up to {FURTHEST:g} sigma outside of [0, 1]")
 
 
+def seen_in_wide_noise(y: Any, sigma: Any) -> None:
+    """The same where the standard deviation of the interference is 1 or more; beside less, such values are clear."""
+    wide = np.asarray(sigma) >= 1
+    if np.any(wide):
+        seen(np.where(wide, y, 0.0), sigma)
+
+
+def partner_fits(weight: float, r: float) -> None:
+    """Refuse a partner that alone makes more noise than the smallest at this ratio."""
+    if weight**2 > (1 / r - 1) * (1 + 1e-12):
+        raise ValueError(f"weight = {weight:g} is out of range; allowed: up to {(1 / r - 1) ** 0.5:g} at r = {r:g}")
+
+
 def separate(t: Any, sigma: Any) -> None:
     """Refuse thresholds at which the interval of the tail is empty (Appendix B)."""
     ranges.together("t", "sigma")(t=t, sigma=sigma)
