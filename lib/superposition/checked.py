@@ -1,4 +1,4 @@
-"""One door: a public function refuses, where it computes, what it does not take.
+"""Checks of arguments: a public function refuses, where it computes, arguments that it cannot take.
 
 `checked` gives each argument to its range, a function of the parameter's name and its value that returns the value in
 the form in which the library computes, or refuses it in one sentence (`superposition.ranges`). The docstring of a range
@@ -40,13 +40,13 @@ class Checked(Protocol[P, T_co]):
 def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Callable[P, T_co]], Checked[P, T_co]]:
     """Decorate a function, or a class by its constructor, so that it refuses arguments outside of their ranges.
 
-    An argument that is as the library has it (a float, an array in float64) is passed on as it is, one in other clothes
-    (a list, a whole number for a real one) in that form. A None that is the default is not checked.
+    An argument that is as the library has it (a float, an array in float64) is passed on as it is, one of another kind
+    (a list, a whole number for a real one) is converted. A None that is the default is not checked.
 
     Parameters
     ----------
     *relations : callable
-        Each takes some arguments by their names, as far as the function has them, and refuses those that do not fit
+        Each takes some arguments by their names, where the function has them, and refuses those that do not fit
         together.
     **ranges : callable
         For each parameter, what takes its name and value.

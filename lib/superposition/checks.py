@@ -1,7 +1,7 @@
 """Refusals: one sentence that names the parameter, its value and what is allowed.
 
 Each check takes the ``name`` of a parameter, for the sentence, and its ``value``, and returns the value in one form.
-What is no such value, or lies outside of ``low`` to ``high`` (both allowed, if not open), raises ValueError.
+Anything else, or a value outside of ``low`` to ``high`` (both allowed, if not open), raises ValueError.
 
 >>> real("p", 1.5, 0, 1)
 Traceback (most recent call last):
@@ -139,7 +139,7 @@ def one_of(name: str, value: Any, allowed: Sequence[Any]) -> Any:
 
 
 def flag(name: str, value: bool) -> bool:
-    """Return ``value`` if it is True or False, of numpy or of Python.
+    """Return ``value`` if it is True or False, Python's or NumPy's.
 
     >>> flag("tied", True)
     True
@@ -180,7 +180,7 @@ def plainly_written(number: str) -> bool:
 
 
 def printable(text: str) -> str:
-    r"""Return a text of unknown origin without what a terminal would obey: that is written as Python escapes it.
+    r"""Return a text of unknown origin in which all that a terminal would obey is escaped, as Python escapes it.
 
     >>> print(printable("é\x1b]0;gone\x07"))
     é\x1b]0;gone\x07

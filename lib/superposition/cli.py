@@ -169,7 +169,7 @@ def certify(names, everything, blocks_only, minutes):
 
 @main.group("record")
 def record_group():
-    """Records: whether a code of yours is better than the best known."""
+    """Records: whether your code is better than the best known one."""
 
 
 @record_group.command("check")
@@ -266,7 +266,7 @@ def survey(folders, l0, table, figure):
 
 
 def _density(path, p):
-    """How often each feature is on, from a file, unless it was said already."""
+    """How often each feature is on, from a file, unless the command already gives it."""
     from superposition.diagnosis import files
 
     if p is not None:
@@ -315,7 +315,7 @@ def _run_and_folder(name, parent):
 
 
 def _say_status(run, folder, grid):
-    """Say what there is of a run; return whether nothing was refused."""
+    """Print how much of a run is finished; return whether nothing was refused."""
     from superposition.runs import account
 
     lines, refused = [], []
@@ -376,7 +376,7 @@ def _report(run, grid, folder, outcome):
 
 
 def _say(text, err=False):
-    """Print what may hold words of a stranger's file: nothing in it that a terminal would obey."""
+    """Print text that may hold words of a stranger's file, without anything that a terminal would obey."""
     from superposition.checks import printable
 
     click.echo("\n".join(map(printable, str(text).split("\n"))), err=err)
@@ -384,7 +384,7 @@ def _say(text, err=False):
 
 @contextmanager
 def _refusals():
-    """Say in one sentence what went wrong, and end with an exit code that tells."""
+    """Print in one sentence what went wrong, and end with an exit code that is not zero."""
     try:
         with _terminated_as_interrupted():
             yield

@@ -1,4 +1,4 @@
-"""Where training runs: the only place that names a device, and the door through which torch comes in."""
+"""Where training runs: the only module that names a device, and the one through which torch is imported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ except ModuleNotFoundError as missing:
 
 
 def accelerator(device: str) -> torch.device:
-    """Say which device a name means, "auto", "cpu", or an accelerator as torch calls it, and refuse what is not there.
+    """Return the device that a name means, "auto", "cpu", or an accelerator of torch's, and refuse what is not there.
 
     "auto" is the accelerator of this machine where it computes in float64, and the CPU elsewhere.
 
@@ -47,7 +47,7 @@ def has_float64(device: torch.device) -> bool:
 
 @contextmanager
 def refusing_too_small(device: torch.device) -> Iterator[None]:
-    """Say in one sentence that a device has not enough memory for what is computed within."""
+    """Raise an error of one sentence if a device does not have enough memory for the computation inside."""
     try:
         yield
     except torch.OutOfMemoryError as error:
@@ -78,7 +78,7 @@ def _other_accelerators(resolve):
 
 @_other_accelerators
 def resolve_device(device: str) -> torch.device:
-    """Say where training runs, "auto" (CUDA when present), "cpu", "cuda" or "cuda:N", and refuse what is not there."""
+    """Return where training runs, "auto" (CUDA when present), "cpu", "cuda" or "cuda:N"; refuse what is not there."""
     present = ["cpu", *(f"cuda:{i}" for i in range(torch.cuda.device_count()))]
     names = {"auto": present[-1] if len(present) == 1 else "cuda:0", **{name: name for name in present}}
     if len(present) > 1:

@@ -98,10 +98,10 @@ def variance(p: ArrayLike) -> np.ndarray:
 def nonzeros(
     ns: int, p: float, batch: int, *, seed: int | np.random.Generator
 ) -> tuple[Int[np.ndarray, " k"], Float[np.ndarray, " k"]]:
-    """Draw a batch of feature vectors, shape (batch, ns), as places ``row * ns + column`` of what is on, and values.
+    """Draw a batch of feature vectors, shape (batch, ns), as the places ``row * ns + column`` and values of what is on.
 
-    The gaps between non-zero entries of a Bernoulli sequence are geometric. The gaps are drawn and not the entries, so
-    that the cost is proportional to what is on. Use `sample` for the vectors themselves.
+    The gaps between non-zero entries of a Bernoulli sequence are geometric. The gaps are drawn, not the entries, so
+    that the cost is proportional to the number of features that are on. Use `sample` for the vectors themselves.
 
     Returns
     -------

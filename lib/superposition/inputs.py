@@ -21,7 +21,7 @@ def _refuse_others(value):
 
 
 def _whole(value):
-    """A text such as 1e4, which YAML leaves a text, as the whole number that it is."""
+    """A text such as 1e4, which YAML leaves as a text, as the whole number that it denotes."""
     if isinstance(_refuse_others(value), str):
         try:
             number = float(value)
@@ -91,7 +91,7 @@ class Even:
 
 
 def allowed(field: FieldInfo) -> str:
-    """What a field takes, in words made from its constraints.
+    """The values that a field takes, in words made from its constraints.
 
     Parameters
     ----------

@@ -19,7 +19,7 @@ PROBES = np.array([0.5, 0.25, 0.1, 0.03, 0.01, 0.003])  # of the way to the next
 
 @transparent
 def _refuses_missed_minima(search):
-    """Decorate `lowest`: where it ends at a point of the grid, as where a refinement fails, no value near is lower."""
+    """Decorate `lowest`: where it ends at a grid point, as when a refinement fails, no value nearby is lower."""
 
     @functools.wraps(search)
     def guarded(value, grid, args, slope=None):
@@ -49,7 +49,7 @@ def lowest(
     args: Sequence[np.ndarray],
     slope: Callable[..., np.ndarray] | None = None,
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Where positive functions of one variable are lowest: a grid, and each valley of it that may win refined."""
+    """Where positive functions of one variable are lowest: a grid, then each valley that may be lowest is refined."""
     # ``value(z, *args)`` goes element by element over broadcast arrays, ``slope(z, *args)`` has the sign of its
     # derivative: a root is sharper than a minimum, which rounding leaves uncertain by the square root of the precision.
     # The grid increases, so close that each valley shows; ``args`` are arrays of one shape, which z and the minima

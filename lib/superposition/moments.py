@@ -56,7 +56,7 @@ def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
     k : int
         The power, from -1 to 3; M_{-1} = phi(m / s) / s is the derivative of M_0, 0 where s = 0.
     m, s : array_like
-        Mean, and standard deviation from 0 on, both up to 1e75 in size.
+        Mean, and standard deviation of 0 or more, both up to 1e75 in size.
 
     Notes
     -----
@@ -79,7 +79,7 @@ def moment(k: int, m: ArrayLike, s: ArrayLike) -> np.ndarray:
 def piecewise(
     mask: np.ndarray, yes: Callable, no: Callable, order: int | tuple[int, int], *arrays: ArrayLike
 ) -> np.ndarray:
-    """``np.where(mask, yes(...), no(...))``, each computed only where it is wanted."""
+    """``np.where(mask, yes(...), no(...))``, each computed only where it is needed."""
     arrays = np.broadcast_arrays(mask, *arrays)
     result = np.empty(mask.shape)
     for chosen, function in ((mask, yes), (~mask, no)):
@@ -149,7 +149,7 @@ def ramp_moment(j: int, k: int, m: ArrayLike, slope: ArrayLike, s: ArrayLike) ->
 
     Notes
     -----
-    Source: The Persian Rug, eq. 5; by parts, or by a series where those cancel (ours).
+    Source: The Persian Rug, eq. 5; by parts, or by a series where the parts cancel (ours).
 
     Examples
     --------

@@ -38,7 +38,7 @@ def adam(
     """Take Adam steps on weights, in place, one for each pair (steps done, loss before the step) that is asked for.
 
     ``gradient()`` leaves the gradients in ``weight.grad`` and returns the loss. The schedule is "cosine", to zero, or
-    "constant". torch's fused kernel is faster and has other last bits.
+    "constant". torch's fused kernel is faster and differs in the last bits.
 
     Examples
     --------

@@ -1,9 +1,9 @@
-"""What arguments may be: each range in one place, with its words.
+"""Ranges of arguments: each in one place, with its description.
 
 A range takes the name of a parameter, for the sentence, and its value. It returns the value in the form in which the
-library computes, or refuses it with a ValueError that says what is allowed. Its docstring is what the documentation of
-a parameter says. Ranges that have ends of their own are made: ``whole(1)``, ``real(0, 1)``. `superposition.checked`
-puts them before a function.
+library computes, or refuses it with a ValueError that says what is allowed. Its docstring becomes the documentation of
+the parameter. Ranges that have ends of their own are made: ``whole(1)``, ``real(0, 1)``. `superposition.checked` puts
+them before a function.
 
 >>> probability("p", 1.5)
 Traceback (most recent call last):
@@ -101,7 +101,7 @@ def function(name: str, value: Any) -> Callable:
 
 
 def batch_fits(batch: int, ns: int = 1, p: Any = 0.0, layout: str = "dense") -> None:
-    """Refuse a batch of feature vectors that is larger than memory; the sparse layout keeps what is on alone."""
+    """Refuse a batch of feature vectors that is larger than memory; the sparse layout keeps only what is on."""
     features = max(ns, np.size(p))
     kept = batch * features * (np.mean(p) if layout == "csr" else 1)
     if kept > MOST_NUMBERS or batch * features > checks.LARGEST_WHOLE:
@@ -111,7 +111,7 @@ def batch_fits(batch: int, ns: int = 1, p: Any = 0.0, layout: str = "dense") -> 
 
 
 def places_fit(batch: int, ns: int, p: float) -> None:
-    """Refuse a batch of which what is on alone is larger than memory."""
+    """Refuse a batch whose nonzero entries alone are larger than memory."""
     batch_fits(batch, ns, p, "csr")
 
 
@@ -156,12 +156,12 @@ def array(axes: str, low: float = -LARGEST, high: float = LARGEST) -> Callable[[
 
 
 def one_of(*choices: Any) -> Callable[[str, Any], Any]:
-    """Make the range that has these and nothing else."""
+    """Make the range that consists of these values."""
     return _worded(lambda name, value: checks.one_of(name, value, choices), f"One of {', '.join(map(repr, choices))}.")
 
 
 def instance(*kinds: type) -> Callable[[str, Any], Any]:
-    """Make the range of what these classes have made."""
+    """Make the range of instances of these classes."""
     words = " or ".join(kind.__name__ for kind in kinds)
 
     def taken(name: str, value: Any) -> Any:

@@ -1,11 +1,10 @@
 """Exact integrals of powers of a ReLU over unit cubes, with no division by a small overlap.
 
-The pre-activation of one output of the toy model is y = b + c . x with x uniform on a cube, so
-every loss of the model is made of integrals of ReLU(y)^q and x_j ReLU(y). Inclusion and exclusion
-over the corners gives them in one line and divides by the product of the entries of c, which is
-0 / 0 for orthogonal features. Here the cube is cut one side at a time, the longest entry of c
-first, and a piece is left whole as soon as the kink of the ReLU does not cross it: there the
-integrand is a polynomial. Small entries are then never divided by.
+The pre-activation of one output of the toy model is y = b + c . x with x uniform on a cube, so every loss of the model
+is made of integrals of ReLU(y)^q and x_j ReLU(y). Inclusion and exclusion over the corners gives them in one line, but
+divides by the product of the entries of c, which is 0 / 0 for orthogonal features. Here the cube is cut one side at a
+time, the longest entry of c first, and a piece is not cut further once the kink of the ReLU does not cross it, because
+the integrand is a polynomial there. Small entries are then never divided by.
 """
 
 from __future__ import annotations

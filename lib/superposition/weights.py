@@ -38,7 +38,7 @@ def packed(W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> str:
 
 
 def unpacked(text: str) -> dict[str, NDArray[np.float64]]:
-    """Weights from a text that `packed` made, as `load` has them from a file."""
+    """Weights from a text that `packed` made, as `load` reads them from a file."""
     try:
         content = base64.b64decode(text, validate=True)
     except (TypeError, ValueError):
@@ -63,7 +63,7 @@ def _read(content, name):
 
 
 def fitting(found: Mapping[str, Any], name: str) -> dict[str, NDArray[np.float64]]:
-    """The weights in float64, and their product W, or a refusal; ``name`` is what holds them."""
+    """The weights in float64, and their product W, or a refusal; ``name`` is the file or text that holds them."""
     found = {key: checks.real(key, value, open_low=True, open_high=True) for key, value in found.items()}
     shapes = f"{name} has shapes {', '.join(f'{key} {value.shape}' for key, value in found.items())}, which do not fit"
     if "W" not in found:

@@ -5,8 +5,6 @@ from importlib import resources
 from pathlib import Path
 
 import jupytext
-import numpy as np
-import papermill
 import pytest
 from superposition.book import parameters, running
 
@@ -167,42 +165,3 @@ def test_at_the_defaults_nothing_is_said(monkeypatch):
     shell = type("Shell", (), {"events": None})()
     monkeypatch.setattr(running, "_shell", lambda: shell)
     running.say_whose(parameters.Bounds())  # would fail without events
-
-
-RUNS = [  # drawn by a seed among pages of seconds, at values within their ranges
-    (page, quick, parameter, value)
-    for page, parameter, low, high in [("ch7-below", "r", 0.1, 0.35), ("ch3-activations", "r", 0.1, 0.6)]
-    for quick, value in zip(
-        (True, True), np.random.default_rng(54).uniform(low, high, 2).round(3).tolist(), strict=True
-    )
-]
-
-
-@pytest.mark.thorough
-@pytest.mark.parametrize(("page", "quick", "parameter", "value"), RUNS)
-def test_every_output_at_other_parameters_is_marked_as_what_it_is(page, quick, parameter, value, tmp_path):
-    """A page that a reader runs: what is said over each output against what the book shows there."""
-    out = tmp_path / "out.ipynb"
-    papermill.execute_notebook(
-        BOOK / f"{page}.ipynb", out, {parameter: value, "quick": quick}, progress_bar=False, log_output=False
-    )
-    book = json.loads((BOOK / f"{page}.ipynb").read_text(encoding="utf-8"))["cells"]
-    shown = {"".join(cell["source"]): running.digest(cell["outputs"]) for cell in book if cell["cell_type"] == "code"}
-    marks = []
-    for cell in json.loads(out.read_text(encoding="utf-8"))["cells"]:
-        here = running.digest(cell.get("outputs", []))
-        lines = {kind: "".join(text) for kind, text in _lines(cell)}
-        if "mark" in lines and here:
-            same = here == shown["".join(cell["source"])]
-            assert (lines["mark"] == running.SAME) == same, cell["source"]
-            assert not (same and running.YOURS in lines["mark"]), cell["source"]
-            assert lines.get("caption", "").startswith(running.THE_BOOKS) != same or "caption" not in lines
-            marks.append(same)
-    assert True in marks and False in marks
-
-
-def _lines(cell):
-    """What a page says of itself in the outputs of a cell, by kind."""
-    for output in cell.get("outputs", []):
-        if running.KIND in output.get("metadata", {}):
-            yield output["metadata"][running.KIND], output["data"]["text/plain"]

@@ -147,7 +147,7 @@ def test_exponential_features_by_mean_variance_and_sampler():
 def test_progress_is_told():
     told = []
     autoencoder.diagnose(np.eye(3), np.zeros(3), P, samples=5, progress=lambda *at: told.append(at))
-    assert told == [(3, 8), (8, 8)]
+    assert told == [(3, 17), (6, 17), (11, 17), (14, 17), (17, 17)]  # rows, rank, vectors, capacity, spread
 
 
 @pytest.mark.parametrize(

@@ -123,6 +123,72 @@ def test_sparse_autoencoders_lose_what_their_own_forward_pass_loses(gate, kept):
     assert said in str(found)
 
 
+class Changed(Sparse):
+    """A sparse autoencoder whose encoder's answer is changed afterwards."""
+
+    def __init__(self, change, gate="topk"):
+        super().__init__(gate)
+        self.change = change
+
+    def encode(self, x):
+        return self.change(super().encode(x))
+
+
+def of_batch(found):
+    """The 4 largest latents in the mean over a batch, as in the training of BatchTopK."""
+    return torch.where(found >= found.flatten().topk(4 * len(found)).values[-1], found, 0)
+
+
+@pytest.mark.parametrize("change", [lambda found: found.to_sparse(), lambda found: (found, {})])
+def test_latents_in_another_form_are_the_same(change):
+    found, plain = (superposition.diagnose(one, p=P, samples=500) for one in (Changed(change), Sparse("topk")))
+    assert found.loss == plain.loss and found.stands
+
+
+@pytest.mark.parametrize(
+    ("change", "gate", "said"),
+    [
+        (of_batch, "relu", "depend on the other vectors of their batch"),
+        (nn.functional.dropout, "relu", "or on chance"),
+        (lambda found: (found - 1, found), "topk", r"a step gives 2 results, more than one of shape \(2, 48\)"),
+    ],
+)
+def test_outputs_that_are_not_those_of_a_vector_are_refused(change, gate, said):
+    with pytest.raises(ValueError, match=said):
+        superposition.diagnose(Changed(change, gate), p=P)
+
+
+def test_a_transcoder_and_a_forward_pass_of_activations_are_refused():
+    class SkipTranscoder(Sparse):
+        pass
+
+    class Forward(nn.Module):
+        def __init__(self):
+            super().__init__()
+            self.sae = Sparse()
+
+        def forward(self, h):
+            return self.sae.decode(self.sae.encode(h)), {"latents": 0}
+
+    with pytest.raises(ValueError, match="an object of SkipTranscoder, a transcoder"):
+        superposition.diagnose(SkipTranscoder(), p=P)
+    with pytest.raises(ValueError, match="W takes 12 numbers and has arrays of 48"):
+        superposition.diagnose(Forward(), p=P)
+    assert superposition.diagnose(Forward(), p=P, reading="toy", samples=500).ns == ND
+
+
+@pytest.mark.parametrize(
+    ("gate", "dtype"), [("jump", torch.float32), ("topk", torch.bfloat16), ("jump", torch.float16)]
+)
+def test_a_gate_is_found_though_rounding_decides_some_of_its_outputs(gate, dtype):
+    model = Sparse(gate)
+    with torch.no_grad():  # the bar is where drives are dense
+        model.b_enc.fill_(0.3)
+    drawn = np.random.default_rng(0).random((400, NS)) * (np.random.default_rng(1).random((400, NS)) < P)
+    found = superposition.diagnose(model.to(dtype), features=drawn)
+    assert found.stands and (found.weights.k or 0) == (4 if gate == "topk" else 0)
+
+
 def test_latents_scaled_by_decoder_norms_are_found_by_their_responses():
     model = Sparse("topk", rescaled=True)
     found = superposition.diagnose(model, p=P, samples=20_000)
@@ -156,20 +222,33 @@ def test_a_model_of_one_forward_pass_has_the_rank_of_its_responses():
     class Forward(nn.Module):
         def __init__(self):
             super().__init__()
-            self.inner = Toy()
+            self.inner = [Toy()]  # in a list torch does not see its arrays
 
         def forward(self, x):
-            return self.inner(x)
+            return self.inner[0](x)
 
-    found, whole = (superposition.diagnose(one, p=P, samples=2000) for one in (Forward(), Toy()))
+    found = superposition.diagnose(Forward(), ns=NS, p=P, samples=2000)
+    whole = superposition.diagnose(Toy(), p=P, samples=2000)
     assert found.nd == whole.nd == ND and found.simulated.mean == pytest.approx(whole.simulated.mean, rel=1e-4)
     np.testing.assert_allclose(found.W, whole.W, atol=1e-3)
+
+
+@pytest.mark.parametrize("ns", [NS, 1200])
+def test_a_model_of_one_forward_pass_gets_the_report_of_its_file(ns):
+    torch.manual_seed(4)  # not trained: half of the outputs have a gain below 0, and responses cannot show their rows
+    layers = nn.Sequential(nn.Linear(ns, ND), nn.Dropout(), nn.Linear(ND, ns), nn.ReLU()).eval()
+    arrays = dict(zip(("0.weight", "0.bias", "1.weight", "1.bias"), layers.state_dict().values(), strict=True))
+    found, file = (superposition.diagnose(one, p=P, samples=500) for one in (layers, arrays))
+    assert found.stands and (found.name, found.nd, found.rank) == (file.name, ND, ND)
+    for measure in ("loss", "sigma", "gaussian", "capacity"):
+        assert getattr(found, measure) == pytest.approx(getattr(file, measure), rel=1e-4)
 
 
 def test_a_forward_pass_of_another_kind_is_kept_to_its_behaviour():
     model = Toy(activation=nn.functional.gelu)
     found = superposition.diagnose(model, p=P, samples=20_000)
     assert not found.stands and is_its_own_loss(found, model.forward) and found.exact is None
+    assert found.name == "none of the codes of this book"
     by_weights = superposition.diagnose(model.state_dict(), p=P, samples=20_000)
     assert abs(by_weights.simulated.mean - found.simulated.mean) > 7 * by_weights.simulated.se  # a ReLU in its place
 

@@ -1,5 +1,7 @@
 """Features as they come, in company, against independence; and importance, as a notebook of the first text has it."""
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 import superposition
@@ -85,17 +87,25 @@ def test_features_that_are_never_on_are_said_to_be_absent():
     assert "1 absent (on in none of the vectors)" in str(found)
 
 
-@pytest.mark.parametrize("form", ["npy", "safetensors", "batches", "float32"])
+@pytest.mark.parametrize("form", ["npy", "npz", "safetensors", "batches", "float32", "bfloat16"])
 def test_vectors_come_in_any_form(tmp_path, form):
     x = grouped(600, 7)
     np.save(tmp_path / "x.npy", x)
     save_file({"latents": x}, tmp_path / "x.safetensors")
+    np.savez(tmp_path / "x.npz", x)
     given = {
-        "npy": tmp_path / "x.npy", "safetensors": tmp_path / "x.safetensors", "batches": iter(np.split(x, 6)),
-        "float32": x.astype(np.float32),
-    }[form]  # fmt: skip
-    by_array, found = (superposition.diagnose(rug(), features=one) for one in (x, given))
-    assert found.loss == pytest.approx(by_array.loss, rel=1e-6 if form == "float32" else 1e-12)
+        "npy": tmp_path / "x.npy", "npz": tmp_path / "x.npz", "safetensors": tmp_path / "x.safetensors",
+        "batches": iter(np.split(x, 6)), "float32": x.astype(np.float32),
+    }  # fmt: skip
+    if form == "bfloat16":
+        torch = pytest.importorskip("torch")
+        from safetensors.torch import save_file as save
+
+        half = torch.from_numpy(x).bfloat16()
+        save({"latents": half}, tmp_path / "half.safetensors")
+        x, given[form] = half.double().numpy(), tmp_path / "half.safetensors"
+    by_array, found = (superposition.diagnose(rug(), features=one) for one in (x, given[form]))
+    assert found.loss == pytest.approx(by_array.loss, rel=1e-6 if form in ("float32", "bfloat16") else 1e-12)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +115,10 @@ def test_vectors_come_in_any_form(tmp_path, form):
         ({"features": np.zeros((200, 3))}, r"features has shape \(200, 3\); allowed: \(vectors, 64\)"),
         ({"features": np.full((200, NS), np.nan)}, "features = nan is out of range"),
         ({"features": "nowhere.npy"}, "features = 'nowhere.npy' is no file"),
+        ({"features": Path(__file__)}, r"features = '.*test_company.py' is no safetensors file"),
+        ({"features": Path(__file__).parent / "files" / "right-names.npz"}, "holds 3 arrays; allowed: one"),
+        ({"features": [[np.ones(NS)] * 200]}, r"features has shape \(1, 200, 64\)"),
+        ({"x": iter([np.ones((60, NS)), np.ones((60, 3))])}, r"x has batches of shape \(60, 3\)"),
         ({"features": iter([])}, "features is empty"),
         ({"features": np.ones((200, NS)), "p": P}, "allowed: one of them"),
         ({"features": [["a"]]}, "features = .* is not a number"),

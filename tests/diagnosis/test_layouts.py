@@ -154,6 +154,12 @@ def test_of_saelens_refused(setting, said, tmp_path):
         reading.read(written(tmp_path, named(), {"architecture": "standard", **setting}))
 
 
+def test_two_thresholds_are_refused(tmp_path):
+    two = named(threshold=THRESHOLD, log_threshold=np.log(THRESHOLD))
+    with pytest.raises(ValueError, match="holds log_threshold and threshold; allowed: one of them"):
+        reading.read(written(tmp_path, two, {"architecture": "jumprelu"}))
+
+
 def test_goodfire_s_keeps_b_dec(tmp_path):
     # the test of SAELens for it: a StandardSAE with decoder_linear.bias, taken off nowhere
     names = {"encoder": "encoder_linear", "decoder": "decoder_linear"}
@@ -179,6 +185,28 @@ def test_a_report_has_the_loss_in_the_other_reading(tmp_path):
     [line] = [line for line in str(found).splitlines() if line.startswith("otherwise")]
     assert "with b_dec taken, as the file does not say, the loss is about" in line
     assert float(line.split()[-1]) == pytest.approx(other.loss, rel=0.15) != pytest.approx(found.loss, rel=0.15)
+
+
+@pytest.mark.parametrize("said", ["taken", "kept"])
+@pytest.mark.parametrize("k", [None, 3])
+def test_activations_of_a_file_are_encoded_as_its_model_encodes_them(said, k, tmp_path):
+    h = X @ D.T + B_DEC
+    drive = (h - B_DEC * (said == "taken")) @ E.T + C
+    kind = {"architecture": "topk", "k": k} if k else {"architecture": "standard"}
+    path = written(tmp_path, named(), {**kind, "apply_b_dec_to_input": said == "taken"})
+    np.save(tmp_path / "x.npy", h)
+    by_latents = superposition.diagnose(path, features=topk(drive) if k else relu(drive))
+    for x in (h, tmp_path / "x.npy", iter(np.split(h, 3))):
+        assert superposition.diagnose(path, x=x).loss == pytest.approx(by_latents.loss, rel=1e-5)
+    with pytest.raises(ValueError, match=r"x has shape \(300, 48\); allowed: activations, \(vectors, 12\)"):
+        superposition.diagnose(path, x=X)
+
+
+def test_a_batch_s_k_is_how_many_are_on(tmp_path):
+    arrays = linear("b_dec", k=np.array(3), threshold=np.array(0.2))
+    path = written(tmp_path, arrays, {"trainer": {"dict_class": "BatchTopKSAE"}}, beside="config.json")
+    found = superposition.diagnose(path, samples=200)
+    assert found.p == 3 / LATENTS and found.weights.k is None and found.weights.threshold is not None
 
 
 def test_what_was_said_for_nothing_is_refused(tmp_path):
@@ -286,6 +314,9 @@ def test_tied_toy_models_of_public_repositories():
         ({"W_in": W_IN, "W_out": W_OUT.T, "b": B, "gain": B}, "does not explain gain; allowed: --ignore NAME"),
         ({"W_enc": np.ones((2, 5, 9)), "W_dec": np.ones((9, 2, 5)), "b_enc": np.ones(9), "b_dec": np.ones((2, 5))},
          "a crosscoder or several autoencoders"),
+        ({"W_enc": E.T, "W_dec": D.T, "b_dec": B_DEC}, "or a sparse autoencoder without a bias of its latents"),
+        ({"W": E, "b": B_DEC}, "a toy model of 12 features in 48 dimensions or"),
+        ({"0.weight": E, "0.bias": C, "1.weight": D, "1.bias": B_DEC}, "allowed: --reading toy, tied"),
         ({"W_enc": E.T, "b_enc": C, "W_dec": np.ones((LATENTS, 4)), "b_dec": np.ones(4)}, "a transcoder has other"),
         ({"fc1.weight": W_IN, "fc_mu.weight": W_IN, "fc_logvar.weight": W_IN}, "a variational autoencoder"),
         ({**TOYS["spd"], "norm.running_mean": np.ones(5)}, "a model with a norm"),

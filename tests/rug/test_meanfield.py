@@ -224,3 +224,9 @@ def test_without_noise_to_the_bit(a):
     b = np.r_[np.random.default_rng(0).uniform(-6, 6, 2000), np.geomspace(1e-300, 1, 30), 0.0, -0.0, -a, -a / 2]
     for p in (1e-9, 0.05, 1.0):
         assert np.array_equal(rugs._noiseless_loss(a, b, p), meanfield.loss(a, b, 0, p))
+
+
+def test_the_gain_of_the_best_activation_passes_the_bound_only_next_to_one():
+    p, r = np.meshgrid([0.05, 0.1, 0.5, 1], [1e-4, 0.01, 0.2, 0.9, 0.98, 0.999])
+    gain = rug.optimum(p, r).loss / rug.bayes_loss(p, rug.noise_std(p, r))
+    assert gain[:-1].max() < 1.7 < gain[-1].max()

@@ -51,7 +51,7 @@ class Chapter(BaseModel):
     quick: Annotated[bool, Field(description="true or false")] = False
 
     def fewer(self, full: Size, quick: Size) -> Size:
-        """How much of something: ``quick`` for a quick look, else ``full``."""
+        """An amount: ``quick`` in a quick run, else ``full``."""
         return quick if self.quick else full
 
     @property

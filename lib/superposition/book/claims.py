@@ -66,7 +66,7 @@ def check(
         ``(name, value)``: what would be measured if something else were true, which must be excluded; a size. See
         `superposition.book.resolution`. Where all predictions are 0 one of them is needed, or a printed form.
     label : str
-        Which case this is, when a claim is checked more than once.
+        The case, when a claim is checked more than once.
     may_be_undecided : bool
         Whether the run may be too short for this: then a failure is a row that says "undecided".
 
@@ -81,7 +81,7 @@ def check(
     ClaimError
         If the outcome differs from the declared verdict and it may not be undecided.
     ValueError
-        If the claim is unknown, an argument out of range or of another shape, or a control is missing.
+        If the claim is unknown, an argument is out of range or has the wrong shape, or a control is missing.
 
     Examples
     --------
@@ -209,7 +209,7 @@ def _agrees(relation, predicted, measured, tolerance):
 
 
 def _failures(relation, predicted, measured, tolerance, printed, spared, rival):
-    """What stands against the declared verdict, in words."""
+    """The objections to the declared verdict, in words."""
     found = [] if _agrees(relation, predicted, measured, tolerance).all() else ["the measurement does not agree"]
     if printed is not None:
         left = sorted(set(np.flatnonzero(np.abs(measured - printed) <= tolerance).tolist()) - set(spared))

@@ -1,9 +1,9 @@
 """A Sphinx extension for the form of pages: every figure in a light and a dark variant, and no script nobody uses.
 
-Notebooks hold one variant of a figure, the light one. When the book is built its grey colours are turned around, white
-becoming the page and black the ink; colours stay what they are, so that a caption is true in both themes. What is drawn
-on a picture (a matrix, a map) keeps its colours too, as the picture below it does; so does a mark in a colour of a
-picture, which a colour bar explains.
+Notebooks hold one variant of a figure, the light one. When the book is built, its greys are inverted (white becomes the
+page, black the ink); other colours stay as they are, so that a caption is true in both themes. Marks drawn on a picture
+(a matrix, a map) also keep their colours, as does the picture itself, and so does a mark in a colour of a picture,
+which a colour bar explains.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def darkened(svg: str) -> str:
 
 
 def turned(colour: str) -> str:
-    """A colour "#rrggbb" on a dark page: grey is turned around, a dark colour becomes lighter, any other one stays."""
+    """A colour "#rrggbb" on a dark page: grey is inverted, a dark colour becomes lighter, any other one stays."""
     red, green, blue = (int(part, 16) for part in _COLOUR.fullmatch(colour).groups())  # type: ignore[union-attr]
     if red == green == blue:
         mixed = [ink + (page - ink) * red / 255 for ink, page in zip(INK, PAGE, strict=True)]
@@ -63,7 +63,7 @@ def _luminance(colour):
 
 
 def _explained(root: Element) -> set[str]:
-    """The colours, but for greys, of the pictures of a figure, colour bars among them."""
+    """The colours, except greys, of the pictures of a figure, including colour bars."""
     found: set[str] = set()
     for part in root.iter():
         if part.get("id", "").startswith("QuadMesh"):
@@ -81,7 +81,7 @@ def _pixels(image: Element) -> Any:
 
 
 def _is_picture(part):
-    """Whether a part of axes covers them; many marks may be an image too, one that the page shows through."""
+    """Whether a part of axes covers them; many marks may also be an image, through which the page shows."""
     if part.tag == f"{{{SVG}}}image":
         pixels = _pixels(part).convert("RGBA")
         return pixels.getchannel("A").histogram()[0] < pixels.width * pixels.height / 2
@@ -113,7 +113,7 @@ def _pictured(element):
 
 
 def _lies_in(child, box):
-    """Whether a part of axes belongs to the picture: it is cut off at its edge, or it starts inside, as words do."""
+    """Whether a part of axes belongs to the picture: it is clipped at its edge or, like words, starts inside."""
     if "axis" in child.get("id", ""):
         return False
     if any("clip-path" in part.attrib for part in child.iter()):
@@ -148,6 +148,6 @@ def _add_variants(app: Any, doctree: Any) -> None:
 
 
 def _leave_out_thebe(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Drop the scripts of sphinx-thebe, which jupyter-book loads always: the book uses them nowhere."""
+    """Drop the scripts of sphinx-thebe, which jupyter-book always loads: the book uses them nowhere."""
     scripts = context.get("script_files", [])
     context["script_files"] = [one for one in scripts if "thebe" not in f"{one.filename}{one.attributes}".lower()]

@@ -35,7 +35,7 @@ SWEEPING = re.compile(r"\b(no|none|nothing|nobody|never|cannot|only|always|wins?
 
 @dataclass(frozen=True)
 class Attack:
-    """How somebody who knew the statement alone tried to break it, or the reason why it needs no attack.
+    """An attempt, by somebody who knew only the statement, to break it; or the reason why it needs no attack.
 
     ``rival`` is the strongest counterexample that was tried, ``code`` what looks for it, "module:function" or the name
     of a run, ``effort`` how long and how often, ``result`` the best that it reached, and ``test`` the test that runs
@@ -106,7 +106,7 @@ class Claim:
 
     @property
     def undecided(self) -> bool:
-        """Whether its checks are shown and decide nothing, as it is open and no question that others asked."""
+        """Whether its checks are shown but decide nothing, because it is open and not a question that others asked."""
         return self.verdict == "open" and self.kind not in NO_CHECK_NEEDED
 
 

@@ -1,4 +1,4 @@
-"""Errata against the texts, made of the ledger's claims: one table a chapter, one card an entry for the authors."""
+"""Errata of the texts, made from the ledger's claims: one table per chapter, and for the authors one card per entry."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ def of_chapter(*pages: str) -> Table:
     Parameters
     ----------
     *pages : str
-        Pages of the chapter, "ch2" say.
+        Pages of the chapter, such as "ch2".
 
     Raises
     ------
@@ -39,7 +39,7 @@ def of_chapter(*pages: str) -> Table:
 
 @dataclass(frozen=True)
 class Cards:
-    """Entries of a text with the number that decides each; displays itself as one card an entry.
+    """Entries of a text with the number that decides each; displays itself as one card per entry.
 
     A card carries its verdict, by which the script of the page filters. The text form holds no measured digit.
     """

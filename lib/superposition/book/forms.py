@@ -13,7 +13,7 @@ MINUS = re.compile(r"(?<![\w.])-(?=\d)|(?<=\de)-(?=\d)")  # a hyphen is a place 
 
 
 def numbers(values: Sequence[float], digits: int = 6) -> str:
-    """Several numbers in few words, each with so many significant digits."""
+    """Several numbers in few words, each with a given number of significant digits."""
     if not len(values):
         return "–"
     low, high = f"{min(values):.{digits}g}", f"{max(values):.{digits}g}"
@@ -53,7 +53,7 @@ def _power(found):
 
 
 def apart(one: float, other: float, least: int = 3) -> int:
-    """How many significant digits tell two numbers apart; at least ``least``, at most the 15 that float64 holds."""
+    """Significant digits at which two numbers differ: at least ``least``, at most the 15 that float64 holds."""
     return next((d for d in range(least, 15) if f"{one:.{d}g}" != f"{other:.{d}g}"), 15)
 
 

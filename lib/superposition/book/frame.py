@@ -1,9 +1,9 @@
-"""A Sphinx extension for the frame of pages: a first screen without plumbing, and folds that say what is in them.
+"""A Sphinx extension for the frame of pages: a first screen without plumbing, and folds with titles.
 
 A notebook keeps its order, in which JupyterLab and papermill run it. When the book is built its cells are put in the
 order of a reader: question, answer, number, the picture (the page's slider where it has one), and one bar that holds
-the parameters and the code so far. A folded check is named by what it found, code is a mark at the corner of what it
-made, and where a stored table comes from is a footnote of the figure it stands behind.
+the parameters and the code so far. A folded check is named by its finding, code is a mark at the corner of its output,
+and the origin of a stored table is a footnote of the figure that is made from it.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ def framed(cells: list[Cell]) -> list[Cell]:
 
 
 def minutes(cells: Iterable[Cell]) -> int:
-    """How long the words of a page take, captions and results included; a formula in the text is a word."""
+    """Minutes that reading the words of a page takes, captions and results included; a formula counts as a word."""
     words = [FORMULA.sub("x", NOT_READ.sub(" ", text)).split() for text in _texts(cells)]
     return max(1, round(sum(map(len, words)) / WORDS_A_MINUTE))
 
@@ -77,18 +77,18 @@ def _frame(app: Any, page: str, source: list[str]) -> None:
 
 
 def _order_search(app: Any, config: Any) -> None:
-    """Let the book's script order what a search finds; Sphinx would look for it where it was started."""
+    """Let the book's script order the results of a search; Sphinx would look for it where it was started."""
     config.html_search_scorer = str(Path(app.srcdir, "search.js"))
 
 
 def _leave_out_scripts(app: Any, page: str, template: str, context: dict[str, Any], doctree: object) -> None:
-    """Drop the book's scripts from pages that have nothing for them."""
+    """Drop the book's scripts from pages that do not need them."""
     body, scripts = context.get("body", ""), context.get("script_files", [])
     context["script_files"] = [one for one in scripts if re.search(_mark(str(one.filename)), body)]
 
 
 def _mark(script):
-    """A pattern of what a page holds that a script works on; nothing for a script that every page needs."""
+    """A pattern of the part of a page that a script works on; nothing for a script that every page needs."""
     slider = SLIDER_SCRIPT.search(script)
     if slider:
         return "data-slider=" if slider[1] in SHARED else f'data-slider="{slider[1]}"'
@@ -115,7 +115,7 @@ def _first_screen(cells):
 
 
 def _quiet(cell):
-    """A cell without the lines that a page says of itself where it runs, with powers of ten set."""
+    """A cell without the lines that a page prints about itself when it runs, and with powers of ten set."""
     if cell["cell_type"] != "code":
         return cell
     outputs = [out for out in cell.get("outputs", []) if running.KIND not in out.get("metadata", {})]
@@ -149,7 +149,7 @@ def _slider(cells):
 
 
 def _with_footnotes(cells):
-    """Where stored tables come from, taken out of the outputs and set below the nearest figure."""
+    """The origins of stored tables, taken out of the outputs and set below the nearest figure."""
     figures = [i for i, cell in enumerate(cells) if _figure(cell)]
     if not figures:
         return cells
@@ -164,7 +164,7 @@ def _with_footnotes(cells):
 
 
 def _without_origin(cell):
-    """A cell whose outputs do not say where tables come from, and the paragraphs that did."""
+    """A cell without the paragraphs on the origin of tables, and these paragraphs."""
     found, outputs = [], []
     for output in cell.get("outputs", []):
         text = _markdown_of(output)
@@ -196,7 +196,7 @@ def _folded(cell: Cell) -> list[Cell]:
 
 
 def _title(cell):
-    """What a folded cell found, one line a claim, below what it is about; its code stays out."""
+    """The findings of a folded cell, one line per claim, below its subject; the code is not shown."""
     claims: dict[str, list[rows.Row]] = {}
     for row in _rows(cell):
         claims.setdefault(row.id, []).append(row)
@@ -213,7 +213,7 @@ def _rows(cell: Cell) -> Iterator[rows.Row]:
 
 
 def _named(cell):
-    """A cell whose folded code has a name for those who do not see what it stands beside."""
+    """A cell whose folded code has a name for readers who do not see what is next to it."""
     name = f"Code of the {_kind(cell)}"
     return cell | {"metadata": cell["metadata"] | {"mystnb": _mystnb(cell) | {"code_prompt_show": name}}}
 

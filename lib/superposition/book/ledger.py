@@ -81,7 +81,7 @@ def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
 
 
 def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
-    """All claims with checks, the bluntest first.
+    """All claims with checks, the least sharp first.
 
     Parameters
     ----------
@@ -107,9 +107,9 @@ def verdicts() -> dict[str, dict[str, int]]:
 
 @dataclass(frozen=True)
 class Page:
-    """Claims with the rows of their checks; displays itself as one folded block a claim, ours by themselves.
+    """Claims with the rows of their checks; displays itself as one folded block per claim, ours apart.
 
-    The blocks carry what the script of the page filters, sorts and exports by; it sorts ours among themselves.
+    The blocks carry the keys by which the script of the page filters, sorts and exports; it sorts ours separately.
     """
 
     entries: tuple[tuple[Claim, tuple[Row, ...]], ...]
@@ -156,7 +156,7 @@ def _bluntness(entry):
 
 
 def _bluntest(rows):
-    """The bluntest check of a claim stands for it; None if nobody knows how sharp one of them is."""
+    """The least sharp check of a claim, which represents it; None if the sharpness of one of them is unknown."""
     known = [row.resolution for row in rows]
     return None if None in known or not known else max(known)
 

@@ -1,8 +1,8 @@
-"""A Sphinx extension for looking things up in place: links say what they lead to, and the glossary what words mean.
+"""A Sphinx extension for looking things up in place: links show their targets, and words their meaning.
 
-Their text is a title, which the page's script shows for the mouse and for the keyboard. Of a symbol or word the first
-one on a page is a link, if ``_look_ups.toml`` beside the pages lists it for this page, where somebody has read it;
-later symbols have the class of the first.
+Their text is a title, which the page's script shows for the mouse and for the keyboard. The first occurrence of a
+symbol or word on a page is a link, if ``_look_ups.toml`` beside the pages lists it for this page, where somebody has
+read it; later symbols have the class of the first.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ APART = set("title reference literal literal_block math_block raw table figure e
 
 @dataclass(frozen=True)
 class Entry:
-    """A symbol (in TeX) or a word of the glossary: the chapters that it holds in, its place, what it means."""
+    """A symbol (in TeX) or a word of the glossary: the chapters in which it holds, its place and its meaning."""
 
     name: str
     chapters: frozenset[int]
@@ -80,7 +80,7 @@ def listed(found: list[Entry], chapter: int, names: list[str], means: Mapping[st
 
 
 def link(doctree: Any, words_here: list[Entry], symbols_here: list[Entry], address: str) -> None:
-    """Lead from the first of each word and symbol on a page to the glossary at an address."""
+    """Link the first occurrence of each word and symbol on a page to the glossary at an address."""
     _link_words(doctree, words_here, address)
     _link_symbols(doctree, {entry.name: entry for entry in symbols_here}, address)
 
@@ -110,7 +110,7 @@ def _around(node):
 
 
 def _say_equations(app: Any, doctree: Any, page: str) -> None:
-    """Give a link to an equation of another page its formula."""
+    """Add its formula to a link to an equation on another page."""
     from docutils import nodes
 
     for link in doctree.findall(nodes.reference):
@@ -135,7 +135,7 @@ def _say_glossary(app: Any, doctree: Any, page: str) -> None:
 
 
 def _link_words(doctree: Any, entries: list[Entry], address: str) -> None:
-    """Make the first of each word, or of its plural, a link."""
+    """Make the first occurrence of each word, or of its plural, a link."""
     from docutils import nodes
 
     left = {entry.name.lower(): entry for entry in entries}
@@ -152,7 +152,7 @@ def _link_words(doctree: Any, entries: list[Entry], address: str) -> None:
 
 
 def _link_symbols(doctree: Any, entries: dict[str, Entry], address: str) -> None:
-    """Make the first of each symbol a link, and give all of them its class."""
+    """Make the first occurrence of each symbol a link, and give its class to all of them."""
     from docutils import nodes
 
     seen: dict[str, int] = {}

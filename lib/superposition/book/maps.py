@@ -63,7 +63,7 @@ def cut_off(ax: Axes3D, W: ArrayLike, chosen: int, beside: tuple[int, int]) -> N
 
 
 def conflicts(ax: Axes, hides: ArrayLike, loudness: ArrayLike) -> None:
-    """Draw who hides whom (column j hides row i): features on a circle, the loudest at the top and clockwise."""
+    """Draw which features hide which (column j hides row i), on a circle, clockwise from the loudest at the top."""
     loudness = np.asarray(loudness, dtype=float)
     order = np.argsort(-loudness)
     hides, turn = np.asarray(hides)[np.ix_(order, order)], np.pi / 2 - 2 * np.pi * np.arange(len(order)) / len(order)

@@ -265,7 +265,7 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
     Raises
     ------
     ParameterError
-        If a name is unknown or a value is not allowed: which one, what it was, what is allowed.
+        If a name is unknown or a value is not allowed; the message has the name, its value and what is allowed.
     """
     known = model.model_fields
     injected = list(_injected_names(running.cells(namespace)))
@@ -292,14 +292,14 @@ def check(namespace: Mapping[str, object], model: type[Chapter]) -> Chapter:
 
 
 def _divide_work(par):
-    """Torch's threads for networks that are worth them, one for others: the chapters' threads sleep while they wait."""
+    """Give large networks all of torch's threads, and others one; the chapters' threads sleep while they wait."""
     torch, threads = _torch_and_its_threads()
     torch.set_num_threads(threads if max(getattr(par, name, 0) for name in ("ns", "neurons")) >= LARGE else 1)
 
 
 @cache
 def _torch_and_its_threads():
-    """As many as there were before the first chapter."""
+    """Torch, and its number of threads before the first chapter."""
     from superposition.devices import torch
 
     return torch, torch.get_num_threads()

@@ -1,6 +1,6 @@
-"""Formulas as the texts print them, where a verdict of the book excludes the print: rivals, never results.
+"""Formulas as the texts print them, where a verdict excludes the printed form: alternatives, never results.
 
-What stands here is wrong, or wrong under the conditions of the book's check. A slip of ours here would refute a text
+These formulas are wrong, or wrong under the conditions of the book's check. A slip of ours here would refute a text
 that is right, so each formula has a test with a value computed by hand from its source.
 """
 

@@ -1,4 +1,4 @@
-"""A progress bar for chapters that leaves nothing in the stored outputs; that of tqdm.auto does, whoever runs them."""
+"""A progress bar for chapters that leaves nothing in the stored outputs, unlike the bar of tqdm.auto."""
 
 import os
 import sys
@@ -13,7 +13,7 @@ T = TypeVar("T")
 
 @contextmanager
 def bar(description: str) -> Iterator[Callable[[int, int], None]]:
-    """Hand out ``progress(done, total)``, which shows it in JupyterLab or in the terminal that runs the notebook."""
+    """Yield ``progress(done, total)``, which shows a bar in JupyterLab or in the terminal that runs the notebook."""
     screen = _cell_output() if _someone_looks_at_the_cell() else _terminal()
     with tqdm(desc=description, file=screen, leave=False, mininterval=0.5, dynamic_ncols=True) as shown:
 
@@ -47,7 +47,7 @@ def _someone_looks_at_the_cell():
 
 
 def _terminal():
-    """The error stream of the process: in a kernel that of the program which started it."""
+    """The error stream of the process; in a kernel, the error stream of the program that started it."""
     try:
         return os.fdopen(os.dup(sys.stderr.fileno()), "w")
     except (OSError, ValueError):  # no such stream

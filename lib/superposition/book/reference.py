@@ -1,4 +1,4 @@
-"""A Sphinx extension for the pages of the reference: docstrings as people read them become links and text."""
+"""A Sphinx extension for the pages of the reference: names in docstrings become links, and symbols plain text."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def setup(app: Any) -> dict[str, bool]:
 
 
 def plain(lines: list[str]) -> list[str]:
-    """Escape ``|x|`` and ``lambda_``, which docutils takes for marks; literals and examples stay."""
+    """Escape ``|x|`` and ``lambda_``, which docutils reads as markup; literals and examples stay."""
     shown, example = [], False
     for line in lines:
         example = line.lstrip().startswith(">>>") or (example and bool(line.strip()))
@@ -26,7 +26,7 @@ def plain(lines: list[str]) -> list[str]:
 
 
 def definition(name: str, *around: str) -> str | None:
-    """The full path of a dotted name's definition, or of one said in some modules and classes; None for nothing."""
+    """The full path of a dotted name's definition, also relative to some modules and classes; None if there is none."""
     for path in (name, *(f"{place}.{name}" for place in around)):
         first, *parts = path.split(".")
         try:
@@ -47,7 +47,7 @@ def _keep_marks(app: Any, what: str, name: str, value: object, options: object, 
 
 
 def _follow(app: Any, env: Any, node: Any, shown: Any) -> Any:
-    """Link a name to its definition; one that is there without a page of its own is shown without a link."""
+    """Link a name to its definition; a name whose definition has no page is shown without a link."""
     if node.get("refdomain") != "py" or not node["reftarget"]:
         return None
     module, own = node.get("py:module"), node.get("py:class")

@@ -1,14 +1,13 @@
 """How sharp a check is: the smallest relative change of the prediction that it would notice.
 
-With ``relation="equals"`` a prediction may move unnoticed by its tolerance, and by the distance
-at which the measurement lies already. The unit is the prediction: a tolerance of 0.02 around 0.5,
-and 0.51 measured, are a resolution of 6 %. A check of several values is as sharp as its weakest,
-so that none of them is a number that could not fail. A one-sided check would go unnoticed through
-the distance between its bound and the nearest measurement. That distance, like the tolerance
-around a prediction of 0, has no unit of its own: the check names a scale, or a rival, whose
-distance is the unit. The text's own form is such a rival. A rival further away than the
-prediction is large would flatter: then the prediction is the unit. A 0 among other predictions is
-measured in the largest of them.
+With ``relation="equals"`` a prediction may change unnoticed by its tolerance plus its present distance from the
+measurement. The unit is the prediction: a tolerance of 0.02 around 0.5, with 0.51 measured, is a resolution of 6 %. A
+check of several values is as sharp as its weakest, so that none of them is a number that could not fail. A one-sided
+check does not notice a change smaller than the distance between its bound and the nearest measurement. That distance,
+like the tolerance around a prediction of 0, has no unit of its own: the check names a scale, or an alternative, whose
+distance is the unit. The text's own form is such an alternative. If its distance is larger than the prediction itself,
+the prediction is the unit, as the resolution would look too fine otherwise. For a 0 among other predictions, the unit
+is the largest of them.
 """
 
 import numpy as np
@@ -43,7 +42,7 @@ def unit(
     rival: tuple[str, ArrayLike] | None = None,
     scale: tuple[str, ArrayLike] | None = None,
 ) -> tuple[np.ndarray | None, str]:
-    """What the resolution of a check is a part of, None for the prediction or nothing, and its name."""
+    """The unit of a check's resolution, None where it is the prediction or where there is none, and its name."""
     predicted = np.asarray(predicted, dtype=np.float64)
     origin = predicted if relation == "equals" else measured
     if rival is not None:

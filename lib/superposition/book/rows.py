@@ -94,7 +94,7 @@ def _block(name: str, rows: Sequence[Row]) -> str:
 
 
 def headline(rows: Sequence[Row], unnamed: str = "") -> str:
-    """What was found in words, how much it is against what, the verdict, the number of checks: one line of HTML.
+    """One line of HTML: the finding in words, its numbers, the verdict, and the number of checks.
 
     Parameters
     ----------
@@ -111,7 +111,7 @@ def headline(rows: Sequence[Row], unnamed: str = "") -> str:
 
 
 def _verdict(rows):
-    """What the claims file says of the text or of what is ours, or that this run was too short to say it."""
+    """The verdict on the text, or the status of what is ours; or that this run was too short to decide."""
     if rows[0].verdict == "open":
         return "open"
     undecided = sum(row.outcome == "undecided" for row in rows)
@@ -119,7 +119,7 @@ def _verdict(rows):
 
 
 def decisive(rows: Sequence[Row]) -> str:
-    """The number on which a verdict stands: where the text's own form is excluded, the widest gap; else the first.
+    """The number on which a verdict rests: where the text's own form is excluded, the widest gap; else the first.
 
     Parameters
     ----------
@@ -160,7 +160,7 @@ def _agreement(row):
 
 
 def _against(measured, tolerance, ours, printed):
-    """Measurement, our form and the text's, with so many digits that what differs is seen."""
+    """Measurement, our form and the text's, with enough digits to show the difference."""
     if ours == 0 and tolerance < IDENTITY * abs(printed):
         return f"zero to {tolerance:.0e}, the text's own form gives {printed:.3g}"
     digits = forms.apart(measured, printed)
@@ -170,7 +170,7 @@ def _against(measured, tolerance, ours, printed):
 
 
 def _html(rows):
-    """A table of the checks of one claim, each with its anchor; a column that would say nothing is left out."""
+    """A table of the checks of one claim, each with its anchor; empty columns are left out."""
     printed = any(row.printed for row in rows)
     decided = all(row.outcome == "confirmed" for row in rows)
     heads = ["case", "prediction", "measured", "tolerance", *(["text's own form"] if printed else []), "resolution"]
@@ -197,7 +197,7 @@ def _line(tag, cells, name=""):
 
 
 def excluded(row: Row) -> str:
-    """The text's own form, crossed out where the check excluded it, with the values that were left out and why.
+    """The text's own form, crossed out where the check excludes it, with the values left out and the reason.
 
     Parameters
     ----------

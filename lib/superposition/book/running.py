@@ -1,9 +1,9 @@
-"""What a page says of itself where it runs, in JupyterLab and under papermill: captions, and at whose parameters.
+"""The lines that a page prints about itself in JupyterLab and papermill: captions, and whose parameters it uses.
 
 The book sets captions from the metadata of cells, which a kernel does not see, and at a reader's parameters an output
 may or may not be another one. So captions, the book's numbers and a digest of each output are stored beside this
-module, by the code of their cells; ``scripts/refresh.py`` writes them there. What is said of an output follows from
-what it shows: one that equals the book's says so, whatever its code uses.
+module, by the code of their cells; ``scripts/refresh.py`` writes them there. The line above an output follows from the
+output itself: one that equals the book's is marked as such, whatever its code uses.
 """
 
 import ast
@@ -32,12 +32,12 @@ OUTLINE = re.compile(r"\b[mp][0-9a-f]{10}\b")  # the name that a drawing gives t
 
 
 def name_of(source: str) -> str:
-    """By what the code of a cell is known."""
+    """The name by which the code of a cell is known."""
     return hashlib.sha256(source.strip().encode()).hexdigest()[:16]
 
 
 def digest(outputs: Iterable[Mapping[str, Any]]) -> str:
-    """What people see of the outputs of a cell, in 16 letters: the same where only digits after the third differ.
+    """The visible outputs of a cell as 16 hexadecimal digits, the same where only digits after the third differ.
 
     Parameters
     ----------
@@ -73,7 +73,7 @@ def show_captions() -> None:
 
 
 def say_whose(par: Any) -> None:
-    """Print over each output whether it is the book's or a reader's, and that a run is quick."""
+    """Print above each output whether it is the book's or a reader's, and whether the run is quick."""
     shell = _shell()
     if shell is None:
         return
@@ -88,7 +88,7 @@ _watching: list["Marks"] = []
 
 
 class Marks:
-    """Follows the parameters that differ from the book's through the cells that run, and compares what these show."""
+    """Follows the parameters that differ from the book's through the cells, and compares the outputs of these."""
 
     def __init__(self, par: Any, shell: Any = None):
         self.par, self.shell, book = par, shell, type(par)()
@@ -112,7 +112,7 @@ class Marks:
         getattr(self.shell.display_pub, "unregister_hook", lambda hook: None)(self.note)
 
     def before(self, info: Any) -> None:
-        """Leave room for what will be said of a cell, and keep what it shows."""
+        """Leave room for the line above a cell's output, and keep this output."""
         self.follows, self.shown = self.follow(info.raw_cell), []
         self.shows = _shows(info.raw_cell)
         self.place = _print("", "mark", display_id=True) if self.shows else None
@@ -129,7 +129,7 @@ class Marks:
         return message
 
     def after(self, result: Any) -> None:
-        """Say it, and print the book's number below a reader's own."""
+        """Print the line, and the book's number below a reader's own."""
         if self.stdout is None:  # the cell that checks the parameters
             return
         sys.stdout, self.stdout = self.stdout, None
@@ -154,7 +154,7 @@ class Marks:
         return " ".join(whose + [QUICK] * (self.par.quick and self.follows))
 
     def follow(self, source: str) -> bool:
-        """Whether a cell uses what follows from a parameter that differs; the names that it sets then follow too."""
+        """Whether a cell uses names that follow from a changed parameter; the names that it sets then follow too."""
         try:
             statements = ast.parse(source).body
         except SyntaxError:
@@ -172,7 +172,7 @@ class Marks:
         return True
 
     def _asks(self, nodes):
-        """Whether the parameters themselves are used, other than by the name of one that is the book's."""
+        """Whether the parameters themselves are used, other than by the name of an unchanged one."""
         asked = [node.attr for node in nodes if isinstance(node, ast.Attribute) and _is_par(node.value)]
         as_book = self.same if self.par.quick else self.same | {"fewer"}
         return sum(name in as_book for name in asked) < sum(map(_is_par, nodes))
@@ -206,7 +206,7 @@ def _changed_in_place(node):
 
 
 def _shows(source):
-    """Whether the last statement of a cell may show something; the parameters themselves need no line."""
+    """Whether the last statement of a cell may display something; the parameters themselves need no line."""
     try:
         statements = ast.parse(source).body
     except SyntaxError:
@@ -215,7 +215,7 @@ def _shows(source):
 
 
 def _caption(result: Any) -> None:
-    """Print the caption of a figure; of a figure that is not the book's, as what the book's figure shows."""
+    """Print the caption of a figure; below a figure that is not the book's, say that it describes the book's."""
     caption = _stored(CAPTIONS).get(name_of(result.info.raw_cell or ""))
     if caption and result.success:
         other = any(marks.last not in ("", SAME) for marks in _watching)

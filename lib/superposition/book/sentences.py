@@ -1,4 +1,4 @@
-"""Every sentence of the texts, numbered in ``sentences.csv``: what it does, and the claims that judge it."""
+"""Every sentence of the texts, numbered in ``sentences.csv``: its role, and the claims that judge it."""
 
 import csv
 from collections.abc import Sequence
@@ -38,7 +38,7 @@ class Sentence:
 class Reading:
     """One line of ``second_reading.csv``: a sentence as a second reader classified it before seeing ours.
 
-    Where our class differed then, ``ours`` has it, ``settled`` the class that holds now, and ``why`` the reason.
+    Where our class differed at that time, ``ours`` has it, ``settled`` the present class, and ``why`` the reason.
     """
 
     text: str
@@ -136,7 +136,7 @@ def counted() -> Table:
 
 
 def read_twice() -> Table:
-    """How often the second reading and ours agreed before anything was settled, and which of the two was changed."""
+    """How often the second reading agreed with ours before they were settled, and which of the two was changed."""
     rows = []
     for text, name in TEXTS.items():
         both = [reading for reading in second_reading() if reading.text == text]

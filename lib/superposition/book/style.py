@@ -117,7 +117,7 @@ def measured(
     filled: bool = True,
     **kwargs,
 ) -> ErrorbarContainer:
-    """Draw measured points with error bars; theory is a line. Open points are larger, to lie around others."""
+    """Draw measured points with error bars; theory is a line. Open points are larger, so that they surround others."""
     look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
     look |= {"markersize": 6} if filled else {"markersize": 9, "markerfacecolor": "none"}
     return ax.errorbar(x, y, error, **(look | kwargs))

@@ -106,7 +106,7 @@ def cell(value: object, form: str = "") -> str:
 
 
 def _unbarred(text):
-    """A bar would end the cell: in a formula it gets its other name, elsewhere a backslash."""
+    """Replace bars, which would end the cell: by another TeX name in a formula, elsewhere by an escape."""
     parts = re.split(r"(\$[^$]*\$)", text.replace("\n", " "))
     return "".join(_formula(part) if part.startswith("$") else re.sub(r"(?<!\\)\|", r"\\|", part) for part in parts)
 

@@ -1,8 +1,8 @@
 """A lower bound on the loss of every code at every number of features, with no limit of rare features first.
 
-An output that hears its own feature well answers to each rival alone, by at least a truncated share of its strength;
-independent rivals add up, and the Lemma of `superposition.codes.lower_bound` counts them.
-Source: ours, against The Persian Rug, section 4.2.1.
+An output that reproduces its own feature well responds to each rival alone, by at least a truncated share of the
+rival's strength; independent rivals add up, and the Lemma of `superposition.codes.lower_bound` counts them. Source:
+ours, against The Persian Rug, section 4.2.1.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ def shares() -> NDArray[np.float64]:
 
 
 def _least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray[np.float64]:
-    """Least E min(F, rival) over outputs F >= 0 with E (own - F)^2 <= error: what switching a rival on must do."""
+    """Least E min(F, rival) over outputs F >= 0 with E (own - F)^2 <= error: the least effect of a rival."""
     # concave in F, so two values suffice: either own - sqrt(error), or the rival's strength and a lower one, 2 rival -
     # own or 0, that is rare enough
     rival, own, error = (np.asarray(value, float) for value in (rival, own, error))  # broadcast as late as can be
@@ -75,7 +75,7 @@ def _least_answer(rival: ArrayLike, own: ArrayLike, error: ArrayLike) -> NDArray
 
 
 def _squares(weight, own):
-    """Mean over the rival's strength of the square of what it must do, at each own strength and error spent."""
+    """Mean over the rival's strength of the square of its least effect, at each own strength and error spent."""
     rival = weight * np.arange(33) / 32
     below = np.count_nonzero(rival < own.max())  # a rival above every own strength must do what any such one must
     answer = _least_answer(rival[: below + 1], own, _SPENT[1:, None])

@@ -72,7 +72,7 @@ class Best:
     def loss_of(self, ns: int, dtype: str = "float64") -> float:
         """The loss of the weights for ns features; ``loss`` is its limit for many features.
 
-        Exact in "float64", but for rugs; in other formats measured, to about half a percent.
+        Exact in "float64", except for rugs; measured in other formats, to about half a percent.
         """
         rugs, plan = self._shares(ns, dtype)
         if dtype != "float64":
@@ -119,7 +119,7 @@ def best_known(
         Most features of a fan, at least 4. The default is the largest that double precision can represent; larger
         fans have a loss but no weights.
     also : iterable of tuple
-        More codes to choose from, as (name, ratio, loss): tiles found by search, graph tiles.
+        Further codes to choose from, as (name, ratio, loss), such as tiles found by search and graph tiles.
 
     Notes
     -----
@@ -265,7 +265,7 @@ def _points(p, largest):
 
 @lru_cache(maxsize=256)
 def _of_any_size(p):
-    """All codes at one p but fans."""
+    """All codes at one p except fans."""
     points = [("dropped", 0.0, float(features.variance(p))), ("own dimension", 1.0, 0.0)]
     points.append(("digon", 0.5, planes.cached_digon(p)[1]))
     for (name, optimum), most in zip(_RUGS.items(), (0.999, 0.5), strict=True):

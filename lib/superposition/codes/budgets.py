@@ -1,4 +1,4 @@
-"""The price of loud and quiet codes: the best code where activations are noisy, digits few, weights costly or bounded.
+"""The price of loud and quiet codes: the best code if activations are noisy, digits few, weights costly or bounded.
 
 A fan needs a dynamic range of ratio^(B - 1). Each budget determines the best ratio, and thereby the loss. All kinds of
 codes are compared at the same probability and at the ratio 1/4, which all of them can have.
@@ -213,7 +213,7 @@ def _rounded_loss(code: Code, p: float, bits: float, *, samples: int, seed: int)
 
 @checked(code=valid_code)
 def balanced(code: Code) -> Code:
-    """The same product with encoder and decoder equally long; only a common factor can be moved.
+    """The same product with encoder and decoder equally long, by moving a common factor from one to the other.
 
     Source: ours.
 
@@ -234,7 +234,7 @@ def _norm_cost(W: NDArray[np.float64]) -> float:
 
 
 def _noisy_loss(code: Code, p: float, noise: float, *, samples: int, seed: int) -> Estimate:
-    """Loss per feature with Gaussian noise on the hidden activations, the longest column of the encoder being one."""
+    """Loss per feature with Gaussian noise on hidden activations, the longest column of the encoder having length 1."""
     # Bias and gain of every output suit the noise, chosen on a fifth as many other vectors. Outputs with readers
     # of one length are alike and share them, as few vectors would not distinguish them. The noise of an output is
     # integrated and not drawn: where it is large compared with the strengths, the mean of few draws is useless.
@@ -296,6 +296,6 @@ def _loud(kind, ratio, p):
 
 
 def _largest_weight(code):
-    """Of encoder and decoder, equally long."""
+    """Largest weight of encoder and decoder, when both are equally long."""
     even = balanced(code)
     return float(max(np.abs(even.W_in).max(), np.abs(even.W_out).max()))

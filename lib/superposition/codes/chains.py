@@ -1,9 +1,8 @@
 """Swept fans whose pairs are tuned to the probability, with a chain of three at the end of an odd number of features.
 
 A pair has the loudness, the gains and the biases of the best digon. In a swept fan of odd size the feature opposite to
-the right one of the last pair may come near it in loudness too. Then the three weaken each other along a chain, and the
-first hears the last a little, which a bias silences.
-Source: ours, against The Persian Rug, section 4.2.
+the right one of the last pair may be nearly as loud as it. Then the three weaken each other along a chain, and the
+first responds a little to the last, which a bias suppresses. Source: ours, against The Persian Rug, section 4.2.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Attacks on the lower bounds: descent on the factors of W, and annealing over codes of infinite ratio.
 
-In the annealing entries are small whole numbers, so zeros are exact and a conflict is a conflict. Codes in levels have
-an infinite ratio from one level to the next and a finite one among the one, two or three features of a level.
+In the annealing, entries are small whole numbers, so that zeros, and therefore conflicts, are exact. Codes in levels
+have an infinite ratio from one level to the next and a finite one among the one, two or three features of a level.
 Source: ours, against The Persian Rug, section 4.2.
 """
 
@@ -42,7 +42,7 @@ def _codes(name: str, value: Any) -> list[Code]:
 
 
 def _start_somewhere(n: int, m: int, tries: int, first: Sequence[Code]) -> None:
-    """Refuse ranks above the size, codes of another size, and a search without a start."""
+    """Refuse ranks above the size, codes of a different size, and a search without a start."""
     checks.whole("m", m, 1, n)
     if any(one.W_in.shape != (m, n) for one in first):
         raise ValueError(f"first has codes of shapes {[one.W_in.shape for one in first]}; allowed: {(m, n)}")
@@ -151,7 +151,7 @@ def lemma_score(W: ArrayLike) -> tuple[float, NDArray[np.float64]]:
 
 
 def _places(dots: np.ndarray, order: NDArray[np.int64]) -> None:
-    """Refuse features that ``dots`` does not have."""
+    """Refuse numbers of features that ``dots`` does not have."""
     checks.wholes("order", order, 0, dots.shape[1] - 1)
 
 
@@ -279,7 +279,7 @@ def annealed_levels(m: int, n: int, start: str, *, steps: int = 2000, seed: int 
 
 
 def _level_cost(dots: NDArray[np.int64], levels: Levels) -> float:
-    """Cost of all conflicts, not over n: each feature with its best reader, the ratios within a level at their best."""
+    """Cost of all conflicts, not divided by n: each feature with its best reader, each level at its best ratios."""
     louder: list[int] = []
     total = 0.0
     for level in levels:
@@ -355,5 +355,5 @@ def _mixture(m, n):
 
 
 def _whole(m):
-    """All vectors of entries -1, 0 and 1 but zero."""
+    """All vectors of entries -1, 0 and 1 except zero."""
     return np.array(list(product((-1, 0, 1), repeat=m)))[np.arange(3**m) != 3**m // 2]

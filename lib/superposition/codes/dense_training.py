@@ -28,7 +28,7 @@ GROUPS, KEPT, LOOK = 5, 4, 25  # groups that join when growing; dimensions kept 
 
 
 def _fits(ns: int, nd: int, method: str, ratio: float) -> None:
-    """Refuse more dimensions than features, groups without a feature, and cones that are too loud."""
+    """Refuse more dimensions than features, groups without a feature, and cones whose loudness spans too much."""
     checks.whole("nd", nd, 1, ns)
     if method == "growing":
         checks.whole("ns", ns, GROUPS)
@@ -267,7 +267,7 @@ def _strongest(weights, mask, done):
 
 
 def _taking_part(weights, mask, method, done):
-    """The weights of the features and dimensions that have joined: all of them, but when growing."""
+    """The weights of the features and dimensions that have joined: all of them, except when growing."""
     if method != "growing":
         return weights, mask
     groups, (nd, ns) = min(GROUPS, int(GROUPS * done) + 1), mask.shape
@@ -296,7 +296,7 @@ def _start(ns, nd, method, generator):
 
 
 def _from_code(block, ns, nd, noise, generator):
-    """Blocks side by side, other features dropped, every weight a little off; the loudness of each feature apart."""
+    """Blocks side by side, other features dropped, every weight slightly perturbed; loudness is kept separately."""
     from superposition.devices import torch
 
     m, B = block.W_in.shape

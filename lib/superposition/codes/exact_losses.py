@@ -102,7 +102,7 @@ def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: f
 
 @checked(W=within.with_diagonal, p=ranges.one_probability, rtol=within.share)
 def best_decoder(W: ArrayLike, p: float, *, rtol: float = 1e-4) -> Decoder:
-    """Best bias and gain of every output of a code, each row on its own.
+    """Best bias and gain of every output of a code, each row by itself.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def _sets(values, counts, k):
 
 
 def _draws(counts, k):
-    """How many of each kind, k in all."""
+    """Numbers of weights of each kind that add up to k."""
     if not counts:
         yield from [()] if k == 0 else []
         return

@@ -1,8 +1,8 @@
 """Training in an order: first features of which one in each group is on, then the task itself. Needs torch.
 
-Features that never meet share dimensions, and those that meet often keep apart: so groups get dimensions of their own,
-and inside of a group the loud hide the quiet before independent features come.
-Source: ours, against The Persian Rug, section 5.
+Features that never meet share dimensions, and those that often meet keep apart. Groups therefore get dimensions of
+their own, and within a group the loud features hide the quiet ones before independent features come. Source: ours,
+against The Persian Rug, section 5.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ WARM = 0.01  # share of the steps over which the rate rises; without it large ne
 
 
 def _fits(ns: int, nd: int, group: int, batch: int) -> None:
-    """Refuse more dimensions than features, groups that are larger than all, and batches that do not fit."""
+    """Refuse more dimensions than features, groups larger than the number of features, and batches that do not fit."""
     checks.whole("nd", nd, 1, ns)
     checks.whole("group", group, 1, ns)
     ranges.batch_fits(batch, ns)
@@ -82,7 +82,7 @@ def train_exclusive_first(
 
     Notes
     -----
-    Source: ours, against The Persian Rug, section 5. Use `train_dense` instead for other ways that do not help.
+    Source: ours, against The Persian Rug, section 5. Use `train_dense` instead for other methods, which do not help.
 
     Examples
     --------
@@ -112,13 +112,13 @@ def train_exclusive_first(
 
 
 def _share(done, lesson):
-    """Chance that a group has exactly one feature on, where `done` of the steps are behind."""
+    """Chance that a group has exactly one feature on, after a share `done` of the steps."""
     left = 1 - done / lesson if lesson else 0.0
     return min(1.0, max(0.0, left / (1 - HELD)))
 
 
 def _drawn(ns, p, group, share, lasting, batch, generator):
-    """Feature vectors, independent or with exactly one feature on in a group; that is drawn for each group."""
+    """Feature vectors, independent or with exactly one feature on in a group; which of the two is drawn per group."""
     from superposition.devices import torch
 
     on, size = generator.device, -(-ns // group) * group

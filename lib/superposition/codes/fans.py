@@ -150,7 +150,7 @@ def hider_counts(B: int) -> NDArray[np.int64]:
 
 @checked(p=ranges.probability, B=ranges.whole(4))
 def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
-    """Loss of a priority fan at an infinite ratio, exact for every p; that of a cone in the order of the circle too.
+    """Loss of a priority fan, and of a cone in the order of the circle, at an infinite ratio, exact for every p.
 
     Returns
     -------
@@ -173,7 +173,7 @@ def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
 
 
 def _met(p, n, never):
-    """Sum of 1 - q^k over k < n, a geometric one; ``never`` is q^n - 1. By its series in p where that cancels."""
+    """Sum of 1 - q^k over k < n, a geometric series; ``never`` is q^n - 1. A series in p is used where terms cancel."""
     term, series = -float(n), np.zeros_like(p)
     for j in range(1, 10):
         term = -term * p * (n - j) / (j + 1)
@@ -186,6 +186,6 @@ def _levels(B, ratio):
 
 
 def rounded(value, bits):
-    """``value`` with that many bits of mantissa."""
+    """``value`` rounded to this number of bits of the mantissa."""
     mantissa, exponent = np.frexp(value)
     return np.ldexp(np.round(mantissa * 2.0**bits) / 2.0**bits, exponent)

@@ -3,7 +3,7 @@
 An output of gain g whose input is g (u + Z), u its own strength and Z = b/g + sum of w_j x_j, loses the mean of h(g, Z)
 over Z. If c + sum of mu_k (1 - cos(theta_k Z - phi_k)) is at most h(g, z) for all z, the loss is at least that sum with
 exp(-sum over j of kappa(theta_k w_j)) in the place of the cosines: independent rivals blur every frequency.
-All losses here are over p. Source: ours.
+All losses here are divided by p. Source: ours.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def gain_moments(z: Floats) -> tuple[Floats, Floats]:
 
 
 def loss_between(p: float, z: Floats, gain: float, gap: float) -> Floats:
-    """h(g, z) over p, less gap^2 / 4 times its coefficient of g^2."""
+    """h(g, z) / p, minus gap^2 / 4 times its coefficient of g^2."""
     # h is a parabola in g. Between two gains it is below its chord by at most that, so bounds for both gains prove
     # the same for all gains between them.
     first, second = gain_moments(z)
@@ -66,7 +66,7 @@ def loss_between(p: float, z: Floats, gain: float, gap: float) -> Floats:
 
 
 def blur(p: float, tau: Floats) -> Floats:
-    """kappa(tau) = -ln |q + p (e^(i tau) - 1) / (i tau)|: how much one rival blurs a frequency."""
+    """kappa(tau) = -ln |q + p (e^(i tau) - 1) / (i tau)|: the amount by which one rival blurs a frequency."""
     q, half = 1 - p, np.sinc(tau / (2 * np.pi))
     return -np.log(q * q + 2 * p * q * np.sinc(tau / np.pi) + p * p * half**2) / 2
 
@@ -195,7 +195,7 @@ def _rates(p, w, harmonics):
 
 
 def _grid(p, gain, points=1):
-    """Points in z: a period, the unit interval below 0, and what lies above 0 up to where h is p / 3."""
+    """Points in z: a period, the unit interval below 0, and from 0 up to the point where h is p / 3."""
     square = (1 - gain) ** 2
     reach = p / 2 * (1 - gain + np.sqrt(max(0.0, square + 4 / (3 * p) * (1 - square)))) / gain
     full = np.linspace(-1 - PERIOD, -1, 100 * points, endpoint=False)

@@ -1,7 +1,7 @@
 """Graph tiles: codes whose rivals are the neighbours in a triangle-free strongly regular graph.
 
 The projector on the most negative eigenspace of such a graph has a negative entry for every edge and a small
-positive one for every other pair: each feature is inhibited by its neighbours, which leave each other alone.
+positive one for every other pair: each feature is inhibited by its neighbours, which do not inhibit each other.
 Unlike fans these codes need no dynamic range. Source: ours; the graphs are those of Higman, Sims, Hoffman,
 Singleton, Gewirtz and Clebsch, the largest from the Golay code. Each is the only graph with its parameters.
 """
@@ -88,7 +88,7 @@ def strongly_regular_parameters(A: ArrayLike) -> tuple[int, int, int, int]:
     Returns
     -------
     tuple of int
-        Features, neighbours, common neighbours of an edge and of a pair that is no edge.
+        Features, neighbours, common neighbours of an edge and of a pair that is not an edge.
 
     Raises
     ------
@@ -250,7 +250,7 @@ def _gewirtz():
 
 
 def _higman_sims():
-    """Hexads, their 22 points, and one point more."""
+    """The hexads, their 22 points, and one further point."""
     hexads = _hexads()
     points = np.c_[np.ones((22, 1), dtype=np.int64), np.zeros((22, 22), dtype=np.int64), hexads.T]
     top = np.r_[0, np.ones(22, dtype=np.int64), np.zeros(77, dtype=np.int64)]

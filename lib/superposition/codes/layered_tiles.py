@@ -61,7 +61,7 @@ def layered_tile(bits: int, least: int, p: float) -> LayeredTile:
     Returns
     -------
     LayeredTile
-        Its loss is good to 1e-3 of itself where the ReLU closes at an atom of the law. Source: ours.
+        Its loss has a relative error of 1e-3 where the ReLU closes at an atom of the distribution. Source: ours.
 
     Examples
     --------

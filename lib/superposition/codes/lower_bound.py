@@ -180,7 +180,7 @@ def _over(r):
 
 
 def _unit_rows(W):
-    """The weights off the diagonal, over the diagonal of their rows."""
+    """The weights off the diagonal, divided by the diagonal of their rows."""
     W = np.asarray(W, float)
     off = W / np.diag(W)[:, None]
     np.fill_diagonal(off, 0)

@@ -49,7 +49,7 @@ def random_loudness_bound(r: ArrayLike) -> NDArray[np.float64]:
     Returns
     -------
     numpy.ndarray
-        A lower bound on the best loss over p^2 as p goes to 0, of the shape of r.
+        A lower bound on the best loss divided by p^2 as p goes to 0, of the shape of r.
 
     Notes
     -----
@@ -84,7 +84,7 @@ def averaged_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
 
 @checked(alpha=ranges.real(0, 1e6), beta=ranges.real(0, 1e6))
 def two_loudness_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
-    """The same mean where each feature is as loud as it is or 5/3 times as loud, by the toss of a coin.
+    """The same mean where the loudness of each feature is multiplied by 1 or 5/3, by the toss of a coin.
 
     Returns
     -------
@@ -104,7 +104,7 @@ def two_loudness_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]
 
 @checked(w=ranges.real(0, 1e6))
 def credit(w: ArrayLike) -> NDArray[np.float64]:
-    """What an entry w of a row counts: C(alpha) + C(beta) is at least twice the share of the pair in Theorem F.
+    """The credit of an entry w of a row: C(alpha) + C(beta) is at least twice the share of the pair in Theorem F.
 
     Returns
     -------
@@ -113,7 +113,7 @@ def credit(w: ArrayLike) -> NDArray[np.float64]:
 
     Notes
     -----
-    Source: ours. Beside a small partner beta, twice the share less SMALL beta^2 is concave in beta, and its pieces are
+    Source: ours. For a small partner beta, twice the share minus SMALL beta^2 is concave in beta, and its pieces are
     parabolas: its maximum is at a kink, at an end, or at the vertex of one of them.
 
     Examples
@@ -128,7 +128,7 @@ def credit(w: ArrayLike) -> NDArray[np.float64]:
 
 
 def critical_partners(w, louder=LOUDER, small=SMALL):
-    """Where twice the share of w and a partner, less the partner's own credit, may be largest."""
+    """Partners at which twice the share of w and the partner, minus the partner's own credit, may be largest."""
     # the three squares (x + y beta)^2 / 4 with weights 1, 1/2, 1/2; each counts up to its kink
     squares = [(1, w, 1), (1 / 2, louder * w, 1 / louder), (1 / 2, w / louder, louder)]
     found = [0 * w, 0 * w + 2 / 1] + [(2 - x) / y for _, x, y in squares]
@@ -140,7 +140,7 @@ def critical_partners(w, louder=LOUDER, small=SMALL):
 
 
 def inside(alpha, beta):
-    """The ends in t, within the spread, of where alpha e^t + beta e^-t is at most 2; equal where it never is."""
+    """Ends of the interval of t, within the spread, where alpha e^t + beta e^-t is at most 2; equal if it is empty."""
     # e^t lies between (1 - root) / alpha and (1 + root) / alpha, root = sqrt(1 - alpha beta)
     with np.errstate(divide="ignore", invalid="ignore"):
         root = np.sqrt(np.maximum(0, 1 - alpha * beta))

@@ -1,4 +1,4 @@
-"""Plain descent on balanced weights: crystals are kept, and whether a dense start gets there is measured. Needs torch.
+"""Plain descent on balanced weights: it keeps crystals, and measures whether dense starts reach them. Needs torch.
 
 Encoder and decoder are equally long and every weight is free, so Adam's step is the same for loud and quiet features.
 Source: ours, against The Persian Rug, section 5.

@@ -1,4 +1,4 @@
-"""Features of any number in whole dimensions: fans in the planes, digons and own dimensions, the rest dropped.
+"""Any number of features in whole dimensions: fans in the planes, digons and own dimensions, the rest dropped.
 
 Source: ours, against The Persian Rug, section 4.2.
 """
@@ -28,7 +28,7 @@ LADDER, TRIED = (3.0, 6.0, 10.0, 20.0, 50.0), 20_000  # ratios in 16 bits, and t
 
 
 class Plan(NamedTuple):
-    """How many features each plane holds, how many the odd dimension, how many are dropped, and the loss of all."""
+    """Numbers of features in each plane, in the odd dimension and dropped, and the loss of all."""
 
     planes: tuple[int, ...]
     odd: int
@@ -96,14 +96,14 @@ def _fan_block(size: int, p: float, dtype: str) -> Code:
 
 
 def _makers(size, p, reach):
-    """Codes of some ratio of loudness that are tried in 16 bits."""
+    """Codes, as functions of the ratio of loudness, that are tried in 16 bits."""
     yield lambda ratio: swept.swept_fan(size, max(1.0, min(ratio, swept.largest_ratio(size, 3.0, 1.0, reach))))
     if size == CHAIN:
         yield lambda ratio: chain_code.unchecked(p, ratio)
 
 
 def _loss_in(code, p, dtype):
-    """The loss in a number format; infinite where its numbers end."""
+    """The loss in a number format; infinite where the format overflows."""
     try:
         return network_loss(code, p, samples=TRIED, seed=0, dtype=dtype).mean
     except ValueError:

@@ -146,7 +146,7 @@ def torch_generator(name: str, value: Any) -> Any:
 
 
 def same_length(W: np.ndarray, b: np.ndarray) -> None:
-    """Refuse a bias of another length than the rows of W, and a diagonal far below zero."""
+    """Refuse a bias whose length is not that of the rows of W, and a diagonal far below zero."""
     if np.diag(W).min() < -LARGEST_WEIGHT:
         raise ValueError(f"W has {np.diag(W).min():g} on its diagonal; allowed: from {-LARGEST_WEIGHT:g} on")
     if len(b) != len(W):
@@ -154,7 +154,7 @@ def same_length(W: np.ndarray, b: np.ndarray) -> None:
 
 
 def factors_fit(W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray) -> None:
-    """Refuse encoder, decoder and bias that are not those of one code, or too large for a loss."""
+    """Refuse encoder, decoder and bias that do not belong to one code, or are too large for a loss."""
     if W_out.shape != W_in.shape[::-1] or len(b) != W_in.shape[1]:
         shapes = f"{W_in.shape}, {W_out.shape} and {b.shape}"
         raise ValueError(f"W_in, W_out, b have shapes {shapes}; allowed: (m, B), (B, m) and (B,)")
@@ -185,7 +185,7 @@ def tile_fits(m: int, B: int) -> None:
 
 
 def a_range_from_1(budget: str, strength: float) -> None:
-    """The loudest feature is at least as loud as the softest."""
+    """Refuse a loudest feature that is softer than the softest."""
     if budget == "range" and strength < 1:
         raise ValueError(f"strength = {strength} is out of range; allowed: 1 or more, loudest over softest")
 

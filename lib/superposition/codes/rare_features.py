@@ -1,8 +1,8 @@
 """Rare features: where the best loss drops, and the logarithm that rugs pay and fans do not.
 
-The loss drops at r of order p, neither later nor earlier. Fans are the upper bound. The lower one holds for every code
-and every number of features: outputs above a threshold make few patterns of few members, and active features many.
-Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
+The loss drops at r of order p, and neither at larger nor at smaller r. Fans are the upper bound. The lower one holds
+for every code and every number of features: outputs above a threshold form few patterns of few members, and active
+features form many. Source: ours, against The Persian Rug, sections 4.2 and 4.2.1.
 """
 
 from __future__ import annotations
@@ -113,7 +113,7 @@ def rug_constant(r: ArrayLike) -> NDArray[np.float64]:
 
 @checked(r=within.antipodal_ratio)
 def antipodal_constant(r: ArrayLike) -> NDArray[np.float64]:
-    """Limit of the antipodal rug's loss divided by p^2 ln(1/p) as p -> 0, (1/r - 2) / 6: its partner makes no noise.
+    """Limit of the antipodal rug's loss divided by p^2 ln(1/p) as p -> 0, (1/r - 2) / 6: the partner adds no noise.
 
     Returns
     -------
@@ -163,7 +163,7 @@ def _entropy(x):
 
 
 def _largest_share(p, phi, r):
-    """Largest eta whose patterns are no more than there are, from above, by bisection."""
+    """Largest eta that needs no more patterns than there are, from above, by bisection."""
     # what they know is convex in eta, how many there are concave, and phi itself fits: one crossing
     low, high = np.minimum(phi, 1), np.ones_like(phi)
     for _ in range(40):

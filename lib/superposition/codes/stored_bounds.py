@@ -1,7 +1,7 @@
 """The stored certificates of Theorem F, and the largest of all lower bounds on the loss.
 
 The certificates are made by ``scripts/bound_certificates.py`` and verified by `superposition.codes.verified_bounds`.
-Between the stored probabilities a bound is carried over: leave features out, or take some as known.
+Between the stored probabilities, a bound follows from a stored one by leaving features out, or by taking some as known.
 Source: ours, against The Persian Rug, section 4.2.1.
 """
 
@@ -85,7 +85,7 @@ def certified_bound(p: float, r: float) -> float:
     Notes
     -----
     Source: ours. With B(p, r) a bound at p: for p < p' also p/p' B(p', r p'/p), since the features of p are those of p'
-    minus some; for p > p' also q/q' B(p', r q'/q), since some of the features that are on may be known.
+    with some left out; for p > p' also q/q' B(p', r q'/q), since some of the features that are on may be known.
 
     Examples
     --------
@@ -101,7 +101,7 @@ def certified_bound(p: float, r: float) -> float:
 
 
 def saved(path: Path, certificates: Iterable[Certificate]) -> None:
-    """Write certificates into one file, in numbers of one length after each other."""
+    """Write certificates into one file, one after the other, in numbers of equal length."""
     all_of = sorted(certificates, key=lambda one: one.p)
     steps = [step for one in all_of for step in one.cells]
     cells = [cell for step in steps for cell in step]

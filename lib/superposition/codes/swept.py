@@ -127,7 +127,7 @@ def largest_ratio(B: int, inner: float = 3.0, growth: float = 1.0, reach: float 
 
 
 def _loudness(B: int, ratio: float, inner: float) -> NDArray[np.float64]:
-    """Loudness of each feature of a swept fan, the loudest first, as far above 1 as the softest is below."""
+    """Loudness of each feature of a swept fan, the loudest first; loudest times softest is 1."""
     steps = np.full(B - 1, np.log(ratio))
     steps[1 : 2 * _pairs(B) : 2] = np.log(inner)
     level = -np.r_[0, np.cumsum(steps)]

@@ -1,6 +1,7 @@
 """Codes tuned under a budget: all weights of a small tile descend while loudness, weights, noise or decay is limited.
 
-Source: ours. Where the budget is tight the text's codes of equal loudness are near (The Persian Rug, section 4.2).
+Source: ours. Where the budget is tight, the best codes are close to the text's codes of equal loudness (The Persian
+Rug, section 4.2).
 """
 
 from __future__ import annotations
@@ -104,12 +105,12 @@ def noisy_code_loss(code: Code, p: float, noise: float, *, samples: int, seed: i
 
 
 def _loosened(budget, strength, step):
-    """A looser budget, from which the descent comes to the one that is asked for at step 0."""
+    """A looser budget, which the descent tightens to the required one by step 0."""
     return strength ** (1 + step / 2) if budget in ("range", "bound") else strength / 10.0**step
 
 
 def _first(m, B, span, start, rng):
-    """Weights to begin with: codes of some span of loudness, with noise but for the first, or random ones."""
+    """Initial weights: codes of some span of loudness, all but the first with noise, or random ones."""
     span = min(max(span, LEAST), MOST) ** (1.0 if start == 0 else rng.uniform(0.2, 1))
     if start % 2 and start:
         w = rng.standard_normal((m, B))

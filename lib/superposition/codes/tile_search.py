@@ -1,7 +1,7 @@
 """Search for small tiles by gradient descent, many copies at once.
 
 Feature vectors are drawn by the number of active features, k, more often than they occur where k is large, and
-weighted back: at small p nothing would happen in a raw batch. The loudness of every feature is a separate
+weighted back: at small p, most vectors of an unweighted batch are zero. The loudness of every feature is a separate
 parameter, since otherwise the optimiser's steps would not reach the levels of a fan.
 """
 
@@ -130,7 +130,7 @@ def first_weights(m: int, B: int, copies: int, generator: torch.Generator) -> li
 def descend_on_tiles(
     weights: list[torch.Tensor], p: float, *, steps: int, batch: int, lr: float, generator: torch.Generator
 ) -> list[torch.Tensor]:
-    """Adam with a cosine on all copies at once, each step on fresh feature vectors that the copies share."""
+    """Run Adam with a cosine on all copies at once, each step on fresh feature vectors that the copies share."""
     from superposition.devices import torch
 
     weights = [value.detach().clone().requires_grad_() for value in weights]
@@ -147,7 +147,7 @@ def descend_on_tiles(
 
 
 def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torch.Tensor, torch.Tensor]:
-    """Feature vectors with at least one feature on, k of them with a chance proportional to the root of its own."""
+    """Feature vectors with k > 0 features on, drawn with chances proportional to the root of the true ones."""
     from scipy.stats import binom
 
     from superposition.devices import torch

@@ -20,7 +20,7 @@ _INTERVALS = 64  # of the logarithm of a weight, at first
 
 
 def failures(certificate: Certificate) -> list[str]:
-    """What in a certificate could not be verified; none if it is a proof."""
+    """The parts of a certificate that could not be verified; none if it is a proof."""
     p, A, phi = certificate.p, certificate.A, certificate.phi
     if not (0 < p < 1 and len(A) == len(phi) == len(certificate.cells) + 1 and all(certificate.cells)):
         return ["there is not one list of gains for each step of A"]
@@ -41,7 +41,7 @@ def failures(certificate: Certificate) -> list[str]:
 
 @checked(p=ranges.sparse_probability, cell=ranges.instance(Cell))
 def lies_below(p: float, cell: Cell) -> bool:
-    """Verify that c + sum mu (1 - cos(theta z - phi)) is at most h / p, less what the gap takes, for all z.
+    """Verify that c + sum mu (1 - cos(theta z - phi)) is at most h / p, minus the term of the gap, for all z.
 
     Source: ours (Theorem F), in ball arithmetic.
 
@@ -177,7 +177,7 @@ def _below(p, cell, waves, u, v):
 
 
 def _level(p, cell, z):
-    """h(g, z) / p less gap^2 / 4 times its coefficient of g^2, and its slope in z."""
+    """h(g, z) / p minus gap^2 / 4 times its coefficient of g^2, and its slope in z."""
     arb, gain = _arb(), _arb()(cell.gain)
     first, rising, second, growing = _moments(p, z)
     square = gain**2 - arb(cell.gap) ** 2 / 4
@@ -185,7 +185,7 @@ def _level(p, cell, z):
 
 
 def _moments(p, z):
-    """The means of gain_moments and their slopes at z >= -1; the second with what features that are off add."""
+    """The means of gain_moments and their slopes at z >= -1; the second includes the part of features that are off."""
     arb = _arb()
     if z <= 0:
         return arb(1) / 3 + z / 2 - z**3 / 6, (1 - z * z) / 2, (1 + z) ** 3 / 3, (1 + z) ** 2
@@ -196,7 +196,7 @@ def _moments(p, z):
 
 
 def _reach(p, cell):
-    """A z from which on that is at least 1/3; None if none is found."""
+    """A z above which this level is at least 1/3; None if none is found."""
     # it is a parabola in z >= 0 with a positive coefficient of z^2
     z, third = 0.01, _arb()(1) / 3
     while z < 1e4:
@@ -208,7 +208,7 @@ def _reach(p, cell):
 
 
 def _all(u, v, count, holds):
-    """Whether something holds on all of an interval, halved where it must be."""
+    """Whether something holds on a whole interval, which is halved where necessary."""
     ends = [u + (v - u) * j / count for j in range(count)] + [v]
     todo = [(a, b, 0) for a, b in zip(ends, ends[1:], strict=False)]
     while todo:
@@ -239,7 +239,7 @@ def _rate(p, harmonic, level, j):
 
 
 def _small_rate(p, harmonic):
-    """The same up to the smallest weight: kappa(tau) >= (V/2) tau^2 (1 - tau^2/12), V = p/3 - p^2/4."""
+    """The same bound up to the smallest weight: kappa(tau) >= (V/2) tau^2 (1 - tau^2/12), V = p/3 - p^2/4."""
     arb = _arb()
     theta = 2 * arb.pi() / arb(PERIOD) * harmonic
     variance = arb(p) / 3 - arb(p) ** 2 / 4
@@ -248,7 +248,7 @@ def _small_rate(p, harmonic):
 
 
 def _large_rate(p, harmonic):
-    """The same from the largest weight on: |e^(i tau) - 1| is at most 2, and C at most 2."""
+    """The same bound above the largest weight: |e^(i tau) - 1| is at most 2, and C at most 2."""
     arb = _arb()
     tau = 2 * arb.pi() / arb(PERIOD) * harmonic * arb(_LARGEST)
     return (-(1 - arb(p) + 2 * arb(p) / tau).log() / 2).lower().max(arb(0))
@@ -256,7 +256,7 @@ def _large_rate(p, harmonic):
 
 @cache
 def _interval(level, j):
-    """Ends of an interval of weights: neighbours share theirs, whatever their levels."""
+    """Ends of an interval of weights; neighbours share an end, whatever their levels."""
 
     def end(k):
         if k == 0:

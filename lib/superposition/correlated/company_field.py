@@ -23,10 +23,10 @@ FEW = 3  # vectors with a feature on below which its state is not described
 
 
 class CompanyLosses(NamedTuple):
-    """Loss of each output, shape (ns,), by four theories of its interference, from the simplest to the fullest.
+    """Loss of each output, shape (ns,), by four theories of its interference, from the simplest to the most complete.
 
     ``independent``, the features' own means and variances alone; ``means``, one mean in each state; ``company``, mean
-    and spread in each state, and the slope; ``skewed``, that with the third cumulant of the rest in each state.
+    and spread in each state, and the slope; ``skewed``, the same with the third cumulant of the rest in each state.
     """
 
     independent: NDArray[np.float64]
@@ -81,7 +81,7 @@ def company_losses(x: ArrayLike, W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike
 
 
 def _independent_noise(variance, W_in, W_out, gain):
-    """Spread of the interference of independent features of these variances."""
+    """Standard deviation of the interference of independent features with these variances."""
     total = np.einsum("ij,jk,ik->i", W_out, (W_in * variance) @ W_in.T, W_out, optimize=True)
     return np.sqrt(np.maximum(total - gain**2 * variance, 0))
 
@@ -133,7 +133,7 @@ def _losses(x, strength, field):
 
 
 def _rectified(mean, noise, skew):
-    """E ReLU(z) and E ReLU(z)^2 of a z of this mean, spread and skewness: Gaussian, and the third cumulant's share."""
+    """E ReLU(z) and E ReLU(z)^2 for z of this mean, spread and skewness: Gaussian, plus the third cumulant's part."""
     density = noise**2 * moment.unchecked(-1, mean, noise)  # noise times phi(mean / noise)
     first, second = moment.unchecked(1, mean, noise), moment.unchecked(2, mean, noise)
     share = skew / 6 * density

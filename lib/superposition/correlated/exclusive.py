@@ -21,7 +21,7 @@ STARTS, STEPS = 4, 1500  # of the search for points that lie far apart
 
 @checked(code_exists, G=MOST, m=MOST)
 def exclusive_code(G: int, m: int) -> Code:
-    """G features of which at most one is on, in m dimensions, without loss, and with the least noise gain that we know.
+    """G features of which at most one is on, in m dimensions, without loss, and with the least noise gain known to us.
 
     Parameters
     ----------
@@ -101,7 +101,7 @@ def exclusive_loss(W: ArrayLike, p: float) -> float:
 
 @checked(G=ranges.whole(16, 10**6))
 def least_noise_gain(G: int) -> float:
-    """Lower bound on the noise gain of every code of G exclusive features in three dimensions, for G of 16 and more.
+    """Lower bound on the noise gain of every code of G exclusive features in three dimensions, for G of at least 16.
 
     Returns
     -------
@@ -145,7 +145,7 @@ def best_noise_gain(W_in: ArrayLike) -> NDArray[np.float64]:
 
 
 def _distance(rays, w):
-    """From w (m,) to the cone of rays (m, k)."""
+    """Distance from w (m,) to the cone of rays (m, k)."""
     from scipy.optimize import lsq_linear, nnls
 
     shares, far = nnls(rays, w)
@@ -170,7 +170,7 @@ def _circle(G):
 
 
 def _apart(G, d):
-    """G points on the sphere in d dimensions that push their nearest ones away: the best of a few starts."""
+    """G points on the sphere in d dimensions that repel their nearest neighbours: the best of a few starts."""
     rng, found = np.random.default_rng(0), []
     for _ in range(STARTS):
         u = rng.standard_normal((G, d))

@@ -25,7 +25,7 @@ from superposition.correlated.ranges import starting_points, widths
 def descend_exclusive(
     G: int, dims: Sequence[int], *, starts: int, steps: int, seed: int, tied: bool = False, lr: float = 0.01
 ) -> NDArray[np.float64]:
-    """Descend from random encoders on features of which one at a time is on, with their exact loss. Needs torch.
+    """Descend from random encoders on features of which at most one is on, with their exact loss. Needs torch.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Codes for graphs of features that ever meet, in at most 4 D / 3 + 2 dimensions at largest degree D.
+"""Codes for graphs of features that may meet, in at most 4 D / 3 + 2 dimensions at largest degree D.
 
 A polytope can have any number of facets. Parts of a graph that share no edge go on facets of their own: a functional
 that vanishes on one facet and is negative on all others silences the readers of one part where another is on. A graph
@@ -111,7 +111,7 @@ def topic_code(topics: int, k: int) -> Code:
 
 
 def part_degrees(degree: int) -> list[int]:
-    """Largest degrees of the parts, each 2 or 1, of which degree + 1 is the sum when each counts one more."""
+    """Largest degrees of the parts, each 2 or 1; the sum of these, each increased by one, is degree + 1."""
     threes, left = divmod(degree + 1, 3)
     if left == 1:
         return [2] * (threes - 1) + [1, 1] if threes else [0]
@@ -137,7 +137,7 @@ def lovasz_split(H: Graph, degrees: list[int]) -> NDArray[np.int64]:
 
 
 def on_facets(homes: list[Placed]) -> Placed:
-    """Parts without an edge between them in one dimension more: each on a facet of its own."""
+    """Parts without an edge between them, each on a facet of its own, in one more dimension."""
     # A home has vectors (1, a, b, ...) with |a| below half of a power of two E. Facet s has (E, s E + a, s^2 E + 2 s a,
     # E b, ...), on which f = -s^2 y_0 + 2 s y_1 - y_2 vanishes; on facet s + d it is -d (d E + 2 a), which is negative.
     E = 2.0 ** np.ceil(np.log2(4 * max(np.abs(home.w[1]).max() for home in homes) + 4))
@@ -183,12 +183,12 @@ def clique_number_at_least(H: Graph) -> int:
 def exact_failures(code: GraphCode | Code, H: Graph) -> int:
     """Count the entries of W, in exact arithmetic, that are not 1 on the diagonal, 0 on edges and at most 0 elsewhere.
 
-    Source: ours. Use `largest_error` for the size of what is wrong, in double precision.
+    Source: ours. Use `largest_error` for the size of the error, in double precision.
 
     Raises
     ------
     ValueError
-        If the graph has another number of features than the code.
+        If the graph and the code have different numbers of features.
 
     Examples
     --------
@@ -215,7 +215,7 @@ def _parts_code(H, parts):
 
 
 def _part_code(H, members):
-    """A part in which nobody meets more than two others."""
+    """A part in which no feature meets more than two others."""
     inner = H[np.ix_(members, members)]
     degree = int(inner.sum(axis=1).max(initial=0))
     if not degree:

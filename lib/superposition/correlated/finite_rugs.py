@@ -57,7 +57,7 @@ def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
     G : int
         Features of a group, 2 to 32.
     s : float
-        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+        Probability that a given partner of a feature that is on is on too, 0 to 1; if s is below p, G p is at most 1.
 
     Raises
     ------
@@ -153,7 +153,7 @@ def _square_wave(frequency, p):
 
 
 def _partners(loud, quiet, p, G, s):
-    """Characteristic functions of what partners add, given that the own feature is on, or off."""
+    """Characteristic functions of the partners' contribution, given that the own feature is on, or off."""
     if s >= p:
         mixed = (s * loud + (1 - s) * quiet) ** (G - 1)
         return mixed, ((1 - p / s) * quiet ** (G - 1) + p / s * (1 - s) * mixed) / (1 - p)

@@ -1,9 +1,8 @@
-"""Codes for a graph of features that ever meet: loss zero for every distribution on it, with few dimensions.
+"""Codes for a graph of features that may meet: loss zero for every distribution on it, in few dimensions.
 
-H joins features that are ever on together. W_tt = 1, W_ts = 0 where t and s are joined, and W_ts <= 0 elsewhere is all
-that loss zero takes, so the law behind the graph does not matter.
-Source: ours. Colouring graphs of features that meet, to bundle those that do not, is older: Ke and others (2017),
-Feinberg and Li (2020).
+H joins features that may be on together. The loss is zero if W_tt = 1, W_ts = 0 where t and s are joined, and W_ts <= 0
+elsewhere, so that the distribution behind the graph does not matter. Source: ours. Colouring graphs of features that
+meet, to bundle those that do not, is older: Ke and others (2017), Feinberg and Li (2020).
 """
 
 from __future__ import annotations
@@ -82,7 +81,7 @@ def colour_code_for(H: NDArray[np.bool_], m: int | None = None) -> GraphCode:
 
 
 def coloured(H):
-    """Colours so that no two joined features share one: greedily, from the most joined; at most one more than joins."""
+    """Colours such that no two joined features share one: greedily, by falling degree; at most largest degree + 1."""
     colours = np.full(len(H), -1)
     for t in np.argsort(-H.sum(axis=1), kind="stable"):
         taken = set(colours[H[t]])
@@ -92,7 +91,7 @@ def coloured(H):
 
 @checked(H=sparse_graph)
 def curve_code_for(H: NDArray[np.bool_]) -> Code:
-    """Features that meet only along a graph, without loss: 2 D + 3 dimensions where none meets more than D others.
+    """Features that meet only along a graph, without loss: 2 D + 3 dimensions if none meets more than D others.
 
     Parameters
     ----------
@@ -103,7 +102,7 @@ def curve_code_for(H: NDArray[np.bool_]) -> Code:
     Returns
     -------
     superposition.codes.fans.Code
-        Its readers are polynomials on a closed curve. The more features, the more they magnify rounding, too.
+        Its readers are polynomials on a closed curve. With more features they also magnify rounding errors more.
 
     Notes
     -----
@@ -151,7 +150,7 @@ def _basis(a, degree):
 
 
 def _reader(x, a, joined, t):
-    """1 at a_t, 0 at what t is joined to, and at most 0 at all other angles."""
+    """A polynomial: 1 at a_t, 0 at the angles that t is joined to, and at most 0 at all others."""
     others = np.delete(a, t)
     close = np.cos(others - a[t]).max() if len(others) else -1.0
     value = (np.cos(x - a[t]) - close) / (1 - close)

@@ -65,10 +65,10 @@ def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") ->
     G : int
         Features of a group, 2 to 32.
     s : float
-        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+        Probability that a given partner of a feature that is on is on too, 0 to 1; if s is below p, G p is at most 1.
     phase : {"best", "apart", "together"}
-        All such codes; those that pass nothing of the mean, in which partners point away from each other; or those in
-        which they add.
+        All such codes; those that leave out the mean, so that partners point away from each other; or those in which
+        partners add.
 
     Notes
     -----
@@ -111,7 +111,7 @@ def rug_ratios(p: float, r: float, G: int, s: float, slope: float) -> tuple[floa
     Parameters
     ----------
     slope : float
-        Weight of a partner over the own weight.
+        Weight of a partner divided by the own weight.
 
     Returns
     -------
@@ -220,7 +220,7 @@ class _Law(NamedTuple):
 
 @cache
 def _law(p, G, s):
-    """The partners' sum, exactly: how many are on, and the sum of so many uniform strengths."""
+    """The exact law of the partners' sum: how many are on, and the sum of as many uniform strengths."""
     by = _partners_on(p, G, s)
     nodes, weights = zip(*(_sum_of_uniform(k) for k in range(G)), strict=True)
     on, off = (np.concatenate([c * w for c, w in zip(one, weights, strict=True)]) for one in by)
@@ -287,7 +287,7 @@ def _together(p, r, G, s, law, low):
     k, j = np.unravel_index(rough.argmin(), rough.shape)
 
     def loss(point):
-        """The loss over p/3, and its two derivatives by central differences."""
+        """The loss divided by p/3, and its two derivatives by central differences."""
         slope, threshold = point[:, None] + AROUND
         noise = [rug_ratios.unchecked(p, r, G, s, x)[0] for x in slope]
         values = _at(slope, threshold, noise, p, law)[1] / (p / 3)

@@ -52,7 +52,7 @@ def linear_loss(p: float, r: float, G: int, s: float) -> float:
     G : int
         Features of a group, 1 to 32.
     s : float
-        Probability that a given partner of a feature that is on is on too, 0 to 1; below p, G p may be 1 at most.
+        Probability that a given partner of a feature that is on is on too, 0 to 1; if s is below p, G p is at most 1.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Which features are present, read off a sum of their vectors: one linear reader and one ReLU for each feature.
+"""Reading which features are present from a sum of their vectors: one linear reader and one ReLU for each feature.
 
 A window holds feature i (x_i = 1) with probability p_i, and h is the sum of the vectors of the features that it
 holds. Reader i is the best linear one of gain one; its output is x_i + e_i, where the interference e_i is a weighted
@@ -51,7 +51,7 @@ def presence_reader(vectors: ArrayLike, p: ArrayLike) -> Reader:
     -----
     Source: ours. With V = p (1 - p), A = sum_j V_j w_j w_j^T and r_i = V_i w_i^T A^-1 w_i the best linear reader of
     independent features loses V_i (1 - r_i), and at gain one its noise has the variance V_i (1/r_i - 1). Use
-    `presence_losses` instead for features that keep company.
+    `presence_losses` instead for features that are not independent.
 
     Examples
     --------

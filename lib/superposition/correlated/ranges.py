@@ -1,4 +1,4 @@
-"""What the arguments of this wing may be: groups of features, graphs, codes, and what fits together."""
+"""Ranges of the arguments of this wing: groups of features, graphs, codes, and relations between arguments."""
 
 from __future__ import annotations
 
@@ -122,7 +122,7 @@ def code_exists(G: int, m: int) -> None:
 
 
 def own_weights(W_in: np.ndarray, W_out: np.ndarray) -> None:
-    """Refuse decoders of another shape, and own weights that are not above 0."""
+    """Refuse decoders whose shape does not fit, and own weights that are not above 0."""
     checks.array("W_out", W_out, W_in.shape[::-1])
     checks.real("own weights of W_out W_in", np.einsum("ti,it->t", W_out, W_in), 1e-200, 1e200)
 
@@ -134,18 +134,18 @@ def one_at_a_time(W: np.ndarray, p: float) -> None:
 
 
 def on_graph(W: np.ndarray, H: np.ndarray) -> None:
-    """Refuse a graph of another number of features."""
+    """Refuse a graph with a different number of features."""
     checks.array("W", W, H.shape)
 
 
 def vectors_of(vectors: np.ndarray, p: np.ndarray) -> None:
-    """Refuse frequencies of another number of features, and vectors with room for each."""
+    """Refuse frequencies of a different number of features, and vectors with a dimension for each feature."""
     checks.array("vectors", vectors, (len(p), "d"))
     checks.whole("features of vectors", len(vectors), np.shape(vectors)[1] + 1, MOST_JOINED)
 
 
 def measured_code(x: np.ndarray, W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray) -> None:
-    """Refuse weights that do not fit the features, and too few vectors to say what they do together."""
+    """Refuse weights that do not fit the features, and too few vectors to estimate their joint statistics."""
     nd, ns = np.shape(W_in)
     checks.array("x", x, ("samples", ns))
     checks.array("W_out", W_out, (ns, nd))
@@ -154,7 +154,7 @@ def measured_code(x: np.ndarray, W_in: np.ndarray, W_out: np.ndarray, b: np.ndar
 
 
 def cells_of(p: np.ndarray, cells: np.ndarray, weights: np.ndarray, swell: np.ndarray) -> None:
-    """Refuse kinds of windows of other features, and shares that do not add up to 1."""
+    """Refuse kinds of windows with a different number of features, and shares that do not add up to 1."""
     checks.array("cells", cells, (len(weights), len(p)))
     checks.array("swell", swell, (len(weights),))
     if abs(np.sum(weights) - 1) > 1e-9:

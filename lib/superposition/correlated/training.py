@@ -89,7 +89,7 @@ def _errors(weights, x):
 
 
 def _batches(law, batch, rng, on):
-    """One batch after the other, several drawn at once."""
+    """Batches one after another, several of them drawn at once."""
     from superposition.devices import torch
 
     while True:
@@ -98,6 +98,6 @@ def _batches(law, batch, rng, on):
 
 
 def _evaluation(law, batch, rng, on):
-    """As many batches as the evaluation takes."""
+    """The batches of the evaluation."""
     for x, _ in zip(_batches(law, batch, rng, on), range(-(-EVALUATED // batch)), strict=False):
         yield x

@@ -1,4 +1,4 @@
-"""The AND of every pair of m bits: the share that linear readers of N units miss, and two layers read by ReLUs.
+"""The ANDs of all pairs of m bits: the share that linear readers of N units miss, and two layers read by ReLUs.
 
 Bits are on with probability p, independently; x has shape (..., m), and the M = m (m - 1) / 2 ANDs are in the order of
 `numpy.triu_indices`. *Early*: neurons ReLU(s . x - 1) with random signs s, so that the ANDs are computed in the layer.
@@ -39,13 +39,13 @@ class AndCases(NamedTuple):
 
 
 def _same_bits(s, x):
-    """Refuse signs (N, m) and bits (..., m) of another number m."""
+    """Refuse signs (N, m) and bits (..., m) with different m."""
     if s.shape[-1] != x.shape[-1]:
         raise ValueError(f"x has shape {x.shape}; allowed: (..., {s.shape[-1]}), as s has shape {s.shape}")
 
 
 def _same_inputs(h, x, weight):
-    """Refuse units (inputs, N), bits (inputs, m) and weights (inputs,) of different inputs."""
+    """Refuse units (inputs, N), bits (inputs, m) and weights (inputs,) for different numbers of inputs."""
     shaped("h", h, len(x), "N")
     shaped("weight", weight, len(x))
 

@@ -13,7 +13,7 @@ from superposition.decoders.ranges import bit_probability, finite, shaped
 
 
 class Ended(NamedTuple):
-    """Losses over p^2 (starts,), hidden units of all inputs (starts, inputs, N), and weights: W_in, b, W_out, c."""
+    """Losses / p^2 (starts,), hidden units of all inputs (starts, inputs, N), and weights: W_in, b, W_out, c."""
 
     loss: np.ndarray
     hidden: np.ndarray
@@ -36,13 +36,13 @@ def _weights_fit(weights, m):
 
 
 def _network_fits(m, N, starts, reader, weights):
-    """Refuse weights of another network."""
+    """Refuse weights that belong to a different network."""
     if weights:
         _shapes(weights, m, starts, N, N + m if reader == "linear" else N)
 
 
 def _shapes(weights, m, starts, N, seen):
-    """Refuse weights of other shapes."""
+    """Refuse weights whose shapes do not fit."""
     pairs = m * (m - 1) // 2
     for one, shape in zip(weights, ((m, N), (1, N), (seen, pairs), (1, pairs)), strict=True):
         shaped("weights", one, starts, *shape)
@@ -67,7 +67,7 @@ def descend_on_ands(
     Returns
     -------
     Ended
-        ``loss`` over p^2 (starts,), ``hidden`` units of all inputs (starts, inputs, N), and ``weights``, as above.
+        ``loss`` / p^2 (starts,), ``hidden`` units of all inputs (starts, inputs, N), and ``weights``, as above.
 
     Notes
     -----
@@ -135,7 +135,7 @@ def as_relus(weights: tuple, m: int) -> tuple[np.ndarray, ...]:
 
     Notes
     -----
-    Source: ours; each bias is raised to the least that keeps its unit on, and c takes the difference back.
+    Source: ours; each bias is raised to the least that keeps its unit on, and c removes the difference.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def as_relus(weights: tuple, m: int) -> tuple[np.ndarray, ...]:
 
 
 def _random(m, N, seen, starts, rng):
-    """Gaussian weights of variance one over the inputs of a unit, without biases."""
+    """Gaussian weights whose variance is one divided by the number of inputs of a unit, without biases."""
     pairs = m * (m - 1) // 2
     W_in, W_out = (rng.standard_normal((starts, a, b)) / np.sqrt(fan) for a, b, fan in ((m, N, N), (seen, pairs, seen)))
     return W_in, np.zeros((starts, 1, N)), W_out, np.zeros((starts, 1, pairs))

@@ -29,12 +29,12 @@ MOST_LOSSES = 10**8  # blocks times iterations
 
 
 def _whole_chain(self, x):
-    """Refuse features that are not those of the chain."""
+    """Refuse vectors whose number of features is not that of the chain."""
     shaped("x", x, "batch", self.ns)
 
 
 def _one_part(self, a, v):
-    """Refuse vectors that are not of the features of small rug a."""
+    """Refuse vectors whose number of features is not that of small rug a."""
     shaped("v", v, "batch", self.rugs[checks.whole("a", a, 0, len(self.rugs) - 1)].ns)
 
 
@@ -45,7 +45,7 @@ def _chain(blocks, width, iterations):
 
 
 def _seen_by(readout, code):
-    """Refuse readouts that are not of all small rugs of a chain."""
+    """Refuse readouts that do not contain all small rugs of a chain."""
     if readout.shape[1] != (total := sum(rug.ns for rug in code.rugs)):
         raise ValueError(f"readout has shape {readout.shape}; allowed: (batch, {total}), of all small rugs")
 
@@ -59,7 +59,7 @@ class CoupledRug:
     Parameters
     ----------
     size : int
-        Features of a block, at least 2.
+        Number of features of a block, at least 2.
     dims : int
         Dimensions of each small rug, from 1 to `size`; the chain has blocks + width - 1 small rugs.
     blocks : int
@@ -161,7 +161,8 @@ def coupled_evolution(p: float, density: float, *, blocks: int = 32, width: int 
     Parameters
     ----------
     density : float
-        Dimensions of a small rug over features of a block, dims / size, in [1e-3, 1]: the ratio of an endless chain.
+        Dimensions of a small rug divided by features of a block, dims / size, in [1e-3, 1]: the ratio of an endless
+        chain.
     blocks, width : int
         As in `CoupledRug`.
 
@@ -200,7 +201,7 @@ def coupled_evolution(p: float, density: float, *, blocks: int = 32, width: int 
 
 @cache
 def _one_step(p):
-    """The loss of one step as a function of sigma, by a table, as a recursion needs it many times."""
+    """The loss of one step as a function of sigma, from a table, because a recursion needs it many times."""
     from scipy.interpolate import CubicSpline
 
     curve = CubicSpline(np.log(SIGMAS), np.log(bayes_loss(p, SIGMAS)))

@@ -210,17 +210,19 @@ class Scores:
 
     By the definitions of SAELens (`sae_lens.synthetic.evals`), a latent being on where it is not zero: ``mcc``, the
     mean absolute cosine of the best one-to-one matching, over as many pairs as there are; ``uniqueness``, the number of
-    features that are nearest to some latent over that of latents; ``precision``, ``recall`` and ``f1``, means over
-    latents, each as a detector of the feature nearest to it by absolute cosine; ``l0`` and ``true_l0``, mean numbers of
-    latents and of features that are on; ``dead``, the number of latents that never are; ``shrinkage``, the mean ratio
-    of the lengths of reconstruction and activation; ``explained``, the share of the variance of the activations.
+    features that are nearest to some latent, divided by the number of latents; ``precision``, ``recall`` and ``f1``,
+    means over latents, each as a detector of the feature nearest to it by absolute cosine; ``l0`` and ``true_l0``, mean
+    numbers of latents and of features that are on; ``dead``, the number of latents that never are; ``shrinkage``, the
+    mean ratio of the lengths of reconstruction and activation; ``explained``, the share of the variance of the
+    activations.
 
-    Our own: features are matched one to one by the largest sum of signed cosines; ``latent`` (ns,) is each one's (-1 if
-    none is left) and ``cosine`` (ns,) theirs, 0 without one, ``mean_cosine`` its mean over all features, ``recovered``
-    the share from 0.9 on. ``matched_precision`` is the share of the activity of matched latents during which the
-    feature is on, ``matched_recall`` the share of the activity of features during which their latent is on, ``recalls``
-    (ns,) that of each; ``slope`` is the value of a latent over that of its feature while both are on (least squares),
-    and ``loss`` the squared error per feature of matched latents.
+    Our own: features are matched one to one by the largest sum of signed cosines; ``latent`` (ns,) is the latent of
+    each feature (-1 if none is left), ``cosine`` (ns,) the cosine of the two (0 without a latent), ``mean_cosine`` its
+    mean over all features, and ``recovered`` the share of features whose cosine is 0.9 or more. ``matched_precision``
+    is the share of the activity of matched latents during which the feature is on, ``matched_recall`` the share of the
+    activity of features during which their latent is on, ``recalls`` (ns,) that share for each feature; ``slope`` is
+    the value of a latent divided by the value of its feature while both are on (least squares), and ``loss`` the
+    squared error per feature of matched latents.
     """
 
     mcc: float
@@ -267,8 +269,8 @@ def dictionary(
     nd : int
         Dimensions, from 1 to ns.
     kind : {"rug", "antipodal", "cone", "random"}
-        A tight frame whose overlaps have the least mean square; the same with a feature of opposite direction for each;
-        nd / 3 cones of 3 ns / nd features each, in orthogonal spaces; or independent directions.
+        A tight frame whose overlaps have the least mean square; the same with an opposite feature for each feature; nd
+        / 3 cones of 3 ns / nd features each, in orthogonal spaces; or independent directions.
     p : float
         Mean probability that a feature is on, in (0, 1].
     exponent : float
@@ -317,7 +319,7 @@ def dictionary(
 
 
 def _falling(ns, p, exponent, p_max):
-    """Frequencies with mean p in proportion to i^-exponent, those above p_max cut off; with p_max 1 none is."""
+    """Frequencies with mean p in proportion to i^-exponent, reduced to p_max where they exceed it."""
     falling = np.arange(1.0, ns + 1) ** -exponent
     each = p * falling / falling.mean()
     for cut in range(1, ns if p_max < 1 and each[0] > p_max else 0):
@@ -416,7 +418,7 @@ def scores(
 
 
 def _by_itself(sae, h):
-    """Latents of activations by an autoencoder's own encoder, and directions and offset by its own decoder."""
+    """Latents of activations from an autoencoder's own encoder; directions and offset from its own decoder."""
     if not hasattr(sae, "decode"):
         return sae.encode(h), sae.W_dec, sae.b_dec
     from superposition.devices import torch
@@ -486,5 +488,5 @@ def _matched(cosines, same):
 
 
 def _share(part, whole):
-    """A ratio, 0 of nothing."""
+    """A ratio, 0 where the denominator is 0."""
     return float(part / whole) if whole else 0.0

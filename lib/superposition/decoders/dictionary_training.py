@@ -1,10 +1,10 @@
 """Sparse autoencoders of three kinds, trained on activations whose truth is known; training needs torch.
 
-Source: the architecture of Bricken and others (2023), Towards Monosemanticity, without resampling: f(h) =
-ReLU(W_enc (h - b_dec) + b_enc), reconstruction W_dec f + b_dec, squared error plus lambda times the sum of f, decoder
-columns of length one. TopK after Gao and others (2024), without their auxiliary loss: the k largest latents pass, and
-nothing is priced. JumpReLU after Rajamanoharan and others (2024): latents pass above thresholds of their own, and
-lambda times the number of them is priced, by straight-through estimates. ``tangent`` removes the part along a
+Source: the architecture of Bricken and others (2023), Towards Monosemanticity, without resampling: f(h) = ReLU(W_enc (h
+- b_dec) + b_enc), reconstruction W_dec f + b_dec, squared error plus lambda times the sum of f, decoder columns of
+length one. TopK after Gao and others (2024), without their auxiliary loss: the k largest latents pass, and nothing is
+priced. JumpReLU after Rajamanoharan and others (2024): latents pass above thresholds of their own, and the price is
+lambda times the number of latents that are on, by straight-through estimates. ``tangent`` removes the part along a
 decoder column from its gradient, as Bricken and others do: a step of Adam's along a column's gradient is not along the
 column, so columns that are only set to length one after each step do not end at the least loss.
 """
@@ -35,7 +35,7 @@ CONSTANT, FALLING = (
 
 
 def _schedule(name, value):
-    """The first price over the last, from 0 to 1000, and the share of the steps until the last one, in (0, 1]."""
+    """The first price divided by the last, from 0 to 1000, and the share of the steps until the last, in (0, 1]."""
     found = checks.real(name, value, 0, 1000)
     if found.shape != (2,) or not 0 < found[1] <= 1:
         raise ValueError(f"{name} = {checks.shown(value)}; allowed: a factor from 0 to 1000 and a share in (0, 1]")
@@ -43,7 +43,7 @@ def _schedule(name, value):
 
 
 def _encoded(self, hidden):
-    """Refuse activations in another number of dimensions."""
+    """Refuse activations with a different number of dimensions."""
     shaped("hidden", hidden, "batch", self.W_enc.shape[1])
 
 
@@ -99,9 +99,9 @@ def train_saes(
     latents : int, optional
         Width k of each autoencoder; the number of features if left out.
     schedule : tuple of float
-        The first price over the last, and the share of the steps during which the price goes from one to the other on a
-        straight line: (3, 0.6) falls to its end over 60 % of the steps, (0, 0.05) is a warm-up. For "topk" the
-        number of latents changes instead.
+        The first price divided by the last, and the share of the steps during which the price changes linearly from one
+        to the other: with (3, 0.6) it falls to its last value during 60 % of the steps; (0, 0.05) is a warm-up. For
+        "topk" the number of latents changes instead.
     tangent : bool
         Whether the part along a decoder column is removed from its gradient.
     progress : callable, optional

@@ -82,7 +82,7 @@ class Families(Dictionary):
 def dictionary_of_families(
     ns: int, nd: int, kind: str = "rug", *, p: float = 0.05, children: float, noise: float = 0.0, seed: int = 0
 ) -> Families:
-    """The directions of `superposition.decoders.dictionary`, with parents and children for features.
+    """The directions of `superposition.decoders.dictionary`, with parents and children as features.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ def dictionary_of_families(
 
     Notes
     -----
-    Source: Chanin and others (2024), with strengths of their own. Use `dictionary` instead for independent features.
+    Source: Chanin and others (2024); independent strengths are ours. Use `dictionary` instead for independent features.
 
     Examples
     --------
@@ -129,8 +129,8 @@ class Leaning(NamedTuple):
     """Degrees by which latents lean from their feature to its parent or child, and the activity of parents' latents.
 
     ``to_child`` of the latents of parents, ``to_parent`` of those of children, nan where a feature has no latent;
-    ``alone`` and ``together``, the share of activations with a parent on, without its child and with it, in which the
-    parent's latent is on, of parents that have one.
+    ``alone`` and ``together``, the share of activations with a parent on, without and with its child, in which the
+    parent's latent is on, for parents that have a latent.
     """
 
     to_child: NDArray[np.float64]
@@ -184,12 +184,12 @@ def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: Array
 
 
 def _share(answers, there):
-    """The share of these places at which a latent is on, 0 without places."""
+    """The share of these activations in which a latent is on, 0 if there are none."""
     return float(answers[there].mean()) if there.any() else 0.0
 
 
 def _of(columns, latent):
-    """The column of each feature's latent, nan where it has none."""
+    """The column of each feature's latent, nan for features without one."""
     return np.where(latent >= 0, np.asarray(columns, float)[:, latent], np.nan)
 
 
@@ -305,7 +305,7 @@ def _parts(flat):
 
 
 def _nodes(parent, children, related):
-    """Activations of a pair (m, 2), and their weights over the parent's probability."""
+    """Activations of a pair (m, 2), and their weights divided by the parent's probability."""
     u, w = np.polynomial.legendre.leggauss(NODES)
     u, w, zero = (u + 1) / 2, w / 2, np.zeros(NODES)
     both = children if related else parent * children

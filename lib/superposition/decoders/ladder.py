@@ -1,4 +1,4 @@
-"""How far any decoder can go: one element-wise step, many of them, and the thresholds.
+"""The least loss of a decoder: one element-wise step, many steps, and the thresholds.
 
 A decoder sees the hidden vector h = W_in x and knows W_in and the law of x. The ladder begins with the element-wise
 Bayes decoder and iterates it: orthogonal or vector approximate message passing, whose loss follows a recursion of one
@@ -43,14 +43,14 @@ FLATTEST = 1e-6  # least diagonal of the projector; a feature that is written no
 
 
 def _read_from(hidden, W_in):
-    """Refuse hidden vectors that are not of the encoder."""
+    """Refuse hidden vectors that do not fit the encoder."""
     if hidden.shape[-1] != len(W_in):
         raise ValueError(f"hidden has shape {hidden.shape}; allowed: (..., {len(W_in)})")
 
 
 @dataclass(frozen=True)
 class Evolution:
-    """Interference ``sigma`` that each iteration meets and ``loss`` that it leaves, shape (..., iterations).
+    """Interference ``sigma`` before each iteration and ``loss`` after it, shape (..., iterations).
 
     Examples
     --------
@@ -278,7 +278,7 @@ def _hardest(p):
 
 
 def _steps_to_x(readout, apply, diagonal, p, iterations):
-    """The iterates for the features themselves."""
+    """The iterates with the step for the features themselves."""
     prior = float(features.mean(p)), float(features.variance(p))
     return iterates(readout, apply, diagonal, lambda y, sigma: bayes_decoder(y, sigma, p), prior, iterations)  # pyrefly: ignore[bad-argument-type]: arrays
 

@@ -144,7 +144,7 @@ def _readout(W_in: NDArray[np.float64]) -> tuple[NDArray[np.floating], NDArray[n
 
 @checked(W_in=_some_code)
 def code_shape(W_in: NDArray[np.float64]) -> dict[str, float]:
-    """Measures of the distance of a code from a rug and from digons, the same for all codes with the same row space.
+    """Measures of how far a code is from a rug and from digons, equal for all codes with the same row space.
 
     Returns
     -------

@@ -47,7 +47,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int | np
     ----------
     W_in : array_like, shape (2, B)
         Encoder, B from 3 to 64; at most two features may share a line, in opposite directions. The loudest may be 1e10
-        times as long as the quietest: beyond, rounding errors of one hide the other.
+        times as long as the quietest: beyond this ratio, rounding errors of the loudest hide the quietest.
     samples : int
         Feature vectors with two or more features on, at least 2.
 
@@ -90,7 +90,7 @@ def planar_bayes_loss(W_in: ArrayLike, p: float, *, samples: int, seed: int | np
 
 
 def _lines(W_in):
-    """Pairs of features that share a line, with the loudness of the second over that of the first."""
+    """Pairs of features that share a line, with the ratio of loudness of the second to the first."""
     length = np.linalg.norm(W_in, axis=0)
     unit, found = W_in / np.where(length > 0, length, 1), []
     for i, j in combinations(range(W_in.shape[1]), 2):
@@ -107,7 +107,7 @@ def _lines(W_in):
 
 
 def _several_on(B, p, samples, rng):
-    """Feature vectors with two or more on, and their share of all."""
+    """Feature vectors with two or more features on, and the probability of such vectors."""
     from scipy.stats import binom
 
     weights = binom.pmf(np.arange(2, B + 1), B, p)
@@ -134,7 +134,7 @@ def _planar_posterior(h, W_in, p, lines):
 
 
 def _segments(h, W):
-    """Where three features in the cube make h: middle and length of the segment."""
+    """The segment of the cube on which three features give h: its middle and its length."""
     direction = np.cross(W[0], W[1])
     direction = direction / np.linalg.norm(direction)
     start = h @ np.linalg.pinv(W).T

@@ -115,7 +115,7 @@ def least_priced_loss(loss, price: float, p: float, r: float) -> Priced:
 
 @checked(p=ranges.one_probability, r=ranges.number(1e-6, 0.5))
 def border_price(p: float, r: float) -> float:
-    """The price lambda_1 at which true directions of a large rug have the loss of pairs independent of them.
+    """The price lambda_1 at which true directions of a large rug and pairs independent of them have the same loss.
 
     Returns
     -------

@@ -37,23 +37,23 @@ def _starts(name, value):
 
 
 def _descents(truth, starts, prices):
-    """Refuse autoencoders of other dimensions, and another number of prices."""
+    """Refuse autoencoders whose dimensions do not fit, and a different number of prices."""
     shaped("starts", starts[0].W_dec, len(truth.directions), "k")
     shaped("prices", prices, len(starts))
 
 
 def _in_dimensions(directions, center):
-    """Refuse a center in another number of dimensions."""
+    """Refuse a center with a different number of dimensions."""
     shaped("center", center, len(directions))
 
 
 def _of_the_sae(sae, hidden):
-    """Refuse activations in another number of dimensions."""
+    """Refuse activations with a different number of dimensions."""
     shaped("hidden", hidden, "batch", len(sae.W_dec))
 
 
 class Weights(NamedTuple):
-    """Of several autoencoders along the first axis: (n, nd, k), (n, 1, k), (n, nd, k) and (n, 1, nd)."""
+    """Weights of several autoencoders along the first axis: (n, nd, k), (n, 1, k), (n, nd, k) and (n, 1, nd)."""
 
     W_enc: torch.Tensor
     b_enc: torch.Tensor
@@ -148,7 +148,7 @@ def _stacked(starts):
 
 
 def _gradient(weights, h, price):
-    """Leave the gradients of the mean loss in ``weight.grad``; the sum of the losses of all autoencoders."""
+    """Leave the gradients of the mean loss in ``weight.grad``; return the sum of the losses of all autoencoders."""
     from superposition.devices import torch
 
     W_enc, b_enc, W_dec, b_dec = weights

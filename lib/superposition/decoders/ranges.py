@@ -1,4 +1,4 @@
-"""Ranges of the arguments of this wing, beside those of `superposition.ranges`."""
+"""Ranges of the arguments of this wing, in addition to `superposition.ranges`."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def broadcast(p: Any, r: Any) -> None:
 
 
 def of_the_rug(readout: np.ndarray, rug: Any) -> None:
-    """Refuse readouts of another number of features."""
+    """Refuse readouts with a different number of features."""
     shaped("readout", readout, "batch", rug.ns)
 
 
@@ -100,7 +100,7 @@ def finite(axes: str) -> Any:
 
 
 def shaped(name: str, value: np.ndarray | None, *allowed: int | str) -> None:
-    """Refuse an array that has another shape; a word is an axis of any length, None is not an array."""
+    """Refuse an array with a different shape; a word is an axis of any length, and None is not an array."""
     if value is None:
         return
     lengths = zip(allowed, value.shape, strict=False)

@@ -1,8 +1,8 @@
 """Layers of ReLUs that read a rug, as an alternative to the iterated Bayes decoder.
 
-Each layer gets y = s + R (x - s) for the guess s of the layer before, and makes the next guess from ReLU(y + z) and y
-itself, by a linear path. Three scalars are free in each layer: threshold, gain and constant.
-Source: ours; the loop is as in `superposition.decoders.ladder`, with another step.
+Each layer receives y = s + R (x - s), with s the guess of the layer before, and makes the next guess from ReLU(y + z)
+and, by a linear path, from y itself. Three scalars are free in each layer: threshold, gain and constant. Source: ours;
+the loop is as in `superposition.decoders.ladder`, with another step.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ def relu_evolution(p: ArrayLike, r: ArrayLike, layers: int) -> Layers:
 
 
 def _best_step(p: ArrayLike, sigma: ArrayLike) -> Step:
-    """The step ReLU(y + z) - share y, times a gain and with a constant, whose guess is best."""
+    """The best step of the form gain (ReLU(y + z) - share y) plus a constant."""
     p, sigma = floats(p, sigma)
     z, error = minima.lowest(lambda *at: _line(*at)[0], THRESHOLDS, (sigma, p))
     _, share, gain, constant = _line(z, sigma, p)

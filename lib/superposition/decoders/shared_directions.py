@@ -1,4 +1,4 @@
-"""The best decoders of features that share a direction, whose loss no decoder avoids.
+"""The best decoders of features that share a direction: no decoder has a lower loss.
 
 One ReLU reads antipodal rugs and digons well. Here are their best decoders: of digons in closed form, of antipodal rugs
 the iterated decoder of their signed pairs z = x - x'.
@@ -33,7 +33,7 @@ def _digons(p, c):
 
 
 def _antipodal(readout, rug):
-    """Refuse other rugs, and readouts of another number of features."""
+    """Refuse other rugs, and readouts with a different number of features."""
     if not rug.antipodal:
         raise ValueError(f"rug = {rug!r} is not antipodal; allowed: Rug(..., antipodal=True)")
     of_the_rug(readout, rug)
@@ -212,7 +212,7 @@ def _pair_losses(p, sigma):
 
 
 def _pairs(readout, rug, p, iterations):
-    """Iterate on the signed pairs of the first half of the features, and give both of each."""
+    """Iterate on the signed pairs, one for each feature of the first half, and return both features of each pair."""
     half, ratio, latest = rug.ns // 2, 2 * rug.nd / rug.ns, {}
 
     def apply(z):

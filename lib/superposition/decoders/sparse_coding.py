@@ -11,7 +11,7 @@ from superposition.decoders.ranges import finite, shaped
 
 
 def _activations(hidden, directions):
-    """Refuse activations in another number of dimensions."""
+    """Refuse activations with a different number of dimensions."""
     shaped("hidden", hidden, "batch", len(directions))
 
 
@@ -22,7 +22,7 @@ def _activations(hidden, directions):
 def nonnegative_lasso(
     hidden: ArrayLike, directions: ArrayLike, lambda_: float, *, iterations: int = 200
 ) -> NDArray[np.float64]:
-    """Sparse codes of activations by FISTA: the least |h - D c|^2 / 2 + lambda sum c over c of 0 or more.
+    """Sparse codes of activations by FISTA: minimise |h - D c|^2 / 2 + lambda sum c over c >= 0.
 
     Parameters
     ----------

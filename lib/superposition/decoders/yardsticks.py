@@ -141,7 +141,7 @@ def _of_direction(truth, i):
 
 
 def _interference(overlaps, p, noise):
-    """Values of a lattice around the mean, the masses there, the step, and the mass of exactly zero, which is apart."""
+    """Values on a lattice around the mean, their masses, the step, and the separate mass of exactly zero."""
     mean = float(p @ overlaps) / 2
     reach = REACH * np.sqrt(overlaps**2 @ features.variance(p) + noise**2) + 2 * np.abs(overlaps).max(initial=1e-3)
     step = 2 * reach / POINTS
@@ -162,7 +162,7 @@ def _interference(overlaps, p, noise):
 
 
 def _box(length):
-    """Masses at 0, 1, 2, ... of a variable that is uniform from 0 to a length, each shared by the nearest two."""
+    """Masses at 0, 1, 2, ... of a variable uniform from 0 to a length, each shared by the two nearest points."""
 
     def below(s):
         s = np.clip(s, -1, 1)
@@ -194,7 +194,7 @@ def _relu_loss(noise, masses, p):
 
 
 def _look_loss(masses, with_atom, step, p):
-    """The loss of E[x | x + noise]; where nothing is on the sum is exactly zero, and known."""
+    """The loss of E[x | x + noise]; where no feature is on, the sum is exactly zero, and this is known."""
     from scipy.signal import fftconvolve
 
     box = _box(np.array([1 / step]))

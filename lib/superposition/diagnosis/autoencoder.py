@@ -80,7 +80,7 @@ def diagnose(
         Bias; left out where W is a file, has names or is a model.
     p : array_like, optional
         Probability that a feature is on, in (0, 1), one number or one for each feature, (ns,); features are uniform
-        while they are on. Zeros among many are taken for features that did not occur, and count as 1e-9.
+        while they are on. Zeros in a list are taken to mean features that did not occur, and count as 1e-9.
     W_out : array_like, shape (ns, nd), optional
         The decoder.
     encode, decode : callable, optional
@@ -93,14 +93,14 @@ def diagnose(
     law : FeatureLaw, optional
         Another distribution of the features, in place of `p`.
     l0 : float, optional
-        Mean number of features that are on, in place of `p`, which is then l0 / ns. If left out for TopK, the k of its
-        settings.
+        Mean number of features that are on, in place of `p`, which is then l0 / ns. If left out for TopK and
+        BatchTopK, the k of their settings.
     x : array_like, iterable, str or os.PathLike, optional
         In place of `p`: inputs of the model, (n, width), 100 or more, as an array, batches, .npy or .safetensors of one
         array. Everything is measured on them, and independence is not assumed. For a sparse autoencoder they are
         activations.
     features : array_like, iterable, str or os.PathLike, optional
-        In place of `p`: such vectors of features or of latents, (n, ns).
+        In place of `p`: vectors of features or of latents, (n, ns), in the same forms.
     strength : float, optional
         Mean of a feature while it is on, above 0; features are then uniform from 0 to twice this mean. Twice the mean
         is the unit of biases, and the square of this unit is the unit of losses. If left out, the mean of the given
@@ -111,16 +111,16 @@ def diagnose(
     loss_as : {"mean", "sum"}, optional
         The first line's loss is in units of the features themselves, as a mean over features or as their sum.
     instance : int, optional
-        Which of several models to take where the weights have a leading axis of models; the first if left out.
+        Number of the model to take, where the weights have a leading axis of models; the first if left out.
     reading : {"product", "tied", "toy", "sae"}, optional
-        How to read a square W, as the product if left out; or how to read linear layers or a model, if left out by
+        How to read a square W, by default as the product; or how to read linear layers or a model, by default from
         their shapes, where these are sufficient.
     b_dec : {"taken", "kept"}, optional
         For a sparse autoencoder whose file does not say: whether b_dec is subtracted before the encoder.
     activation : {"relu", "topk", "jumprelu"}, optional
-        For the same: which latents pass.
+        For a sparse autoencoder: which latents pass.
     k : int, optional
-        For the same: how many latents of TopK pass.
+        For a sparse autoencoder of the kind TopK: how many latents pass.
     ignore : sequence of str
         Arrays and settings of a file that no layout explains and that have no part in the forward pass.
     samples : int, optional
@@ -129,7 +129,7 @@ def diagnose(
     seed : int
         Seed of the feature vectors.
     progress : callable, optional
-        Called as ``progress(done, total)`` while rows are measured and feature vectors simulated.
+        Called as ``progress(done, total)`` while rows are measured, feature vectors simulated and dimensions counted.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def diagnose(
         if not unit > 0:
             raise ValueError(f"features have mean {unit / 2:.4g} while they are on; allowed: above 0, or a strength")
     unit = 1.0 if unit is None else unit
-    k = weights.k if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
+    k = weights.l0 if weights is not None else model.k  # pyrefly: ignore[missing-attribute]: one of them is there
     population = Population.of_vectors(given / unit) if given is not None else _population(p, law, l0, ns, k)
     stands, forward = True, None
     if model is not None:
@@ -187,9 +187,11 @@ def diagnose(
     worth = yardsticks.importance(importance, ns)
     samples = _samples(weights, population) if samples is None else checks.whole("samples", samples, 2)
     samples = min(samples, _most(population))
-    told = _Told(progress, ns + samples)
+    ending = weights.nd or ns  # rank, capacity and spread are told as so many rows each
+    told = _Told(progress, ns + samples + 3 * ending)
     found = measures.measured(weights, population.mean, population.variance, told)
     nd, rank = dimensions.of(weights, nd)
+    told(ending)
 
     def again(population, told=lambda more: None):
         return measures.simulated(weights, population, found, samples, seed, told, forward=forward, stands=stands,
@@ -205,16 +207,19 @@ def diagnose(
     relative = dimensions.among(weights, heard) if heard.sum() <= names.NAMED else None
     loudness = _loudness(found, heard, relative)
     mutual, clustering = measures.clustering(found.partners[heard][:, heard])
-    mean_p = population.p
+    mean_p, capacity = population.p, dimensions.capacity(weights)
+    told(ending)
+    spread = dimensions.spread(weights, heard, relative, loudness[heard])
+    told(ending)
     return Diagnosis(
         ns=ns, nd=nd, rank=rank, p=mean_p, population=population, weights=weights, unit=unit, importance=worth,
         measured=found, behaviour=seen, kind=kind, loudness=loudness, mutual=mutual, clustering=clustering,
-        capacity=dimensions.capacity(weights), gaussian=_gaussian(found, population, worth),
+        capacity=capacity, gaussian=_gaussian(found, population, worth),
         partner=None if mean_p is None or worth is not None else _with_partner(found, population),
         exact=_exact(weights, population, worth, stands),
         theory=rug_optimum(population.law, nd / ns) if mean_p is None else meanfield.optimum(mean_p, nd / ns),
         linear=yardsticks.linear(population, worth, nd), best=yardsticks.best(population, worth, nd),
-        spread=dimensions.spread(weights, heard, relative, loudness[heard]), relative=relative, stands=stands,
+        spread=spread, relative=relative, stands=stands,
         company=None if given is None
         else company.measured(weights, population, found, seen, again, heard, seed, worth),
         loss_as=None if loss_as is None else checks.one_of("loss_as", loss_as, ("mean", "sum")),
@@ -222,7 +227,7 @@ def diagnose(
 
 
 def _model(W, b, W_out, encode, decode, ns, reading, instance):
-    """The model of an object or of two functions; None of arrays and files."""
+    """The model of an object or of two functions; None for arrays and files."""
     functions = encode is not None or decode is not None
     if not functions and not behaviour.is_model(W):
         if ns is not None:
@@ -235,25 +240,25 @@ def _model(W, b, W_out, encode, decode, ns, reading, instance):
 
 
 def _features(model, weights) -> int:
-    """How many there are."""
+    """Number of features."""
     return (weights if model is None else model).ns
 
 
 def _unit(strength):
-    """Twice the mean of a feature while it is on, if it was said."""
+    """Twice the mean of a feature while it is on, if it was given."""
     return None if strength is None else 2 * checks.number("strength", strength, 0, open_low=True, open_high=True)
 
 
 def _given(model, x, features, laws):
-    """Given vectors of features (n, ns), or None where there is a law."""
+    """The given vectors of features (n, ns), or None where a distribution is given."""
     if x is None and features is None:
         return None
     if sum(one is not None for one in (x, features, *laws)) > 1:
         raise ValueError("x or features beside another of x, features, p, law and l0; allowed: one of them")
     found = company.vectors("features" if x is None else "x", features if x is None else x)
     if x is not None and model.is_sae:
-        if getattr(model, "encode", None) is None:
-            raise ValueError("x = activations of weights alone; allowed: features, its latents, or the model itself")
+        if model.nd is not None and found.shape[1] != model.nd:
+            raise ValueError(f"x has shape {found.shape}; allowed: activations, (vectors, {model.nd})")
         found = model.encode(found)
     if found.shape[1] != model.ns:
         raise ValueError(f"{'features' if x is None else 'x'} has shape {found.shape}; allowed: (vectors, {model.ns})")
@@ -261,7 +266,7 @@ def _given(model, x, features, laws):
 
 
 def _population(p, law, l0, ns, k):
-    """Features by a law; of TopK so many latents are on if nothing is said."""
+    """Features by a distribution; for TopK, by default, as many are on as latents pass."""
     return Population.of(p, law, k if p is None and law is None and l0 is None and k else l0, ns)
 
 
@@ -271,7 +276,7 @@ def _most(population):
 
 
 class _Told:
-    """Progress over rows and feature vectors together."""
+    """Progress over rows, feature vectors and the end together."""
 
     def __init__(self, progress, total):
         self.progress, self.total, self.done = progress, total, 0
@@ -283,7 +288,7 @@ class _Told:
 
 
 def _samples(weights, population):
-    """How many feature vectors take a few seconds."""
+    """Number of feature vectors that take a few seconds."""
     each = weights.ns * (200 + (weights.ns if weights.W_in is None else 2 * len(weights.W_in)))
     return int(np.clip(WORK / each, FEWEST, MOST)) if population.vectors is None else len(population.vectors)
 
@@ -320,7 +325,7 @@ def _exact(weights, population, worth, stands):
 
 
 def _gaussian(found, population, worth):
-    """Mean over the rows of eq. 5 with their own numbers."""
+    """Mean over the rows of eq. 5, each with its own gain, bias and noise."""
     s, rows, p, worth = np.sqrt(found.noise), found.rows, population.each, 1.0 if worth is None else worth
     if p is None:
         return float((worth * gaussian_loss(rows.diagonal, rows.b_eff, s, population.nodes())).mean())

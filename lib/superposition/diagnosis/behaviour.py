@@ -1,23 +1,23 @@
 """A model as its own forward pass: any object or pair of functions, and the ReLU(W_out W_in x + b) that reproduces it.
 
-Source: ours. Of a toy model the features go in and come out, decode(encode(x)); of a sparse autoencoder its latents are
-the features, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a
-row of A times what it gets, scaled, shifted and gated; A is among the object's arrays or is fitted, scale and shift
-follow from responses. What does not reproduce the forward pass is not used: the responses to pairs of features then
-take the place of the product.
+Source: ours. Features are the inputs and outputs of a toy model, decode(encode(x)), and the latents of a sparse
+autoencoder, encode(decode(z)). One step is affine; the responses to single features give it exactly. The other is a row
+of A times its input, scaled, shifted and gated; A is among the object's arrays or is fitted, and scale and shift follow
+from responses. If the result does not reproduce the forward pass, it is not used: the responses to pairs of features
+then take the place of the product.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
+from superposition.diagnosis import files
 from superposition.diagnosis.reading import Weights
 
 Pass = Callable[[NDArray], NDArray]
@@ -29,6 +29,7 @@ FITTED = 2e10  # products that a fit of the second step may take: seconds
 PAIRS = 1024  # features of which all pairs are tried
 SIZES = ("d_sae", "dict_size", "num_latents", "n_latents")  # of the packages' objects: how many latents
 INNER = ("cfg", "config")  # where else objects keep such numbers
+OF_BATCH = 0.01  # of the root mean square of the outputs: rounding is far below, a choice among all vectors far above
 ALLOWED = "a module or object with encode and decode, or with forward, of feature vectors (batch, ns)"
 
 
@@ -36,7 +37,7 @@ ALLOWED = "a module or object with encode and decode, or with forward, of featur
 class Model:
     """A ``forward`` pass (batch, ns) to (batch, ns), made of ``steps`` if it has two; ``arrays`` of the object.
 
-    ``nd`` is the width between the steps; ``eps`` the precision in which it computes; ``told`` says what was assumed.
+    ``nd`` is the width between the steps; ``eps`` the precision in which it computes; ``told`` lists the assumptions.
     """
 
     forward: Pass
@@ -51,7 +52,7 @@ class Model:
     told: tuple[str, ...]
 
     def scaled(self, unit: float) -> Model:
-        """The same for features in this unit."""
+        """The same model for features in this unit."""
         return replace(self, forward=lambda x: self.forward(x * unit) / unit)
 
 
@@ -62,9 +63,10 @@ def is_model(W: Any) -> bool:
 
 
 def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None, instance: int | None = None) -> Model:
-    """The model of an object, or of two functions of batches, of ``ns`` features where it cannot be seen."""
+    """The model of an object, or of two functions of batches; ``ns`` features, where the object does not show them."""
     if reading is not None:
         checks.one_of("reading", reading, READINGS)
+    _refuse_others(thing)
     arrays, call = _tools(thing if thing is not None else encode, instance)
     if thing is not None and (encode is not None or decode is not None):
         raise ValueError("encode and decode beside an object; allowed: one of them")
@@ -75,13 +77,16 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
         return _two_steps(thing, *ends, call, ns, reading, plain, k, eps)
     if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
-    forward = _batched(partial(call, thing))
-    told = ("a model by its forward pass",)
-    return Model(forward, _width(plain, forward, ns), None, None, plain, k, None, False, eps, told)
+    forward = _batched(lambda x: _dense(call(thing, x), ns))
+    told, width = ("a model by its forward pass",), _width(plain, forward, ns)
+    if reading is None and (inside := max(_sizes(plain), default=0)) > width:
+        raise ValueError(f"W takes {width} numbers and has arrays of {inside}, as a sparse autoencoder of activations "
+                         "has; allowed: its encode and decode, or reading='toy'")  # fmt: skip
+    return Model(forward, width, None, None, plain, k, None, False, eps, told)
 
 
 def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
-    """A toy model or a sparse autoencoder: by what was said, by the number of latents that packages keep, by shape."""
+    """A toy model or a sparse autoencoder: as the reader says, by the number of latents it keeps, or by shape."""
     into = _batched(lambda x: _dense(call(encode, x), _latents(thing, ns)))
     back = _batched(lambda z: _decoded(thing, decode, call, z))
     told = []
@@ -89,18 +94,19 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
         reading = "sae"
     sizes = [ns] if ns else [n for n in dict.fromkeys((_latents(thing, None), *_sizes(arrays))) if n]
     orders = {"toy": (into, back), "sae": (back, into)}
-    found = []
+    found, failed = [], []
     for kind in [reading] if reading else READINGS:
         for size in sizes:
-            width = _through(*orders[kind], size)
+            width = _through(*orders[kind], size, failed)
             if width is not None:
                 found.append((kind, size, width))
     if reading is None:  # the wider end are the features
         found = [one for one in found if one[1] >= one[2]] or found
         told += [f"taken for {'a toy model' if one[0] == 'toy' else 'a sparse autoencoder'}" for one in found[:1]]
     if not found:
-        raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)); allowed: {ALLOWED}, and ns "
-                         "where the object's arrays do not give it")  # fmt: skip
+        raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)) (its own words: "
+                         f"{files.cut('; '.join(dict.fromkeys(failed)), 400)}); allowed: {ALLOWED}, and ns where the "
+                         "object's arrays do not give it")  # fmt: skip
     if len({one[0] for one in found}) > 1:
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")
     kind, size, width = found[0]
@@ -114,21 +120,48 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
 def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights, bool]:
     """Weights that reproduce the forward pass on vectors x (batch, ns) in this unit, or else its responses to pairs.
 
-    The second answer says which.
+    The second result says which of the two.
     """
-    candidates = [] if model.steps is None else _of_steps(model, x * unit, unit)
+    _refuse_batches(model, x * unit)
+    ways = _of_arrays(model) if model.steps is None else _of_steps(model, x * unit, unit)
     worst = np.inf
-    for found in candidates:
-        worst = min(worst, _misses(model, found, x * unit))
+    for candidates in ways:
+        missed = [_misses(model, found, x * unit) for found in candidates]
+        worst = min(worst, *missed)
         if worst <= max(AGREES, 4 * model.eps):
+            found = candidates[int(np.argmin(missed))]
             gate = " with its gate" if found.k or found.threshold is not None else ""
             said = f"ReLU(W_out W_in x + b){gate} reproduces it to {worst:.1g}"
             return replace(found, told=(*model.told, said), is_sae=model.is_sae), True
     return _by_responses(model, x * unit, unit, worst)
 
 
+def _refuse_others(thing):
+    """Refuse an object whose outputs are other vectors than its inputs: their widths may agree."""
+    names = " ".join(one.__name__.lower() for one in type(thing).__mro__)
+    kind = next((kind for kind in ("transcoder", "crosscoder") if kind in names), None)
+    if kind or any(getattr(getattr(thing, name, None), "transcode", False) for name in INNER):
+        raise ValueError(f"W = an object of {type(thing).__name__}, a {kind or 'transcoder'}; allowed: autoencoders of "
+                         "one place, and toy models")  # fmt: skip
+
+
+def _refuse_batches(model, x):
+    """Refuse a forward pass in which the vectors of a batch change one another's outputs, or which draws lots."""
+    half = len(x) // 2
+    whole = model.forward(x)[:half]
+    if np.sqrt(np.mean((model.forward(x[:half]) - whole) ** 2)) > max(OF_BATCH, 4 * model.eps) * _size(whole):
+        raise ValueError(
+            "W has outputs that depend on the other vectors of their batch, or on chance, as those of BatchTopK and "
+            "dropout do in training; allowed: the model for inference, or its file"
+        )
+
+
+def _size(out):
+    return float(np.sqrt(max(np.mean(out**2), 1e-300)))
+
+
 def _by_responses(model, x, unit, worst):
-    """The product by the responses to pairs of features: exact where it reproduces, else what stands for it."""
+    """The product by the responses to pairs of features: exact if it reproduces the pass, else an approximation."""
     if model.ns > PAIRS:
         raise ValueError(f"ns = {model.ns} of a forward pass that no ReLU(W_out W_in x + b) reproduces; allowed: up to "
                          f"{PAIRS} features, all pairs of which are tried")  # fmt: skip
@@ -147,14 +180,14 @@ def _by_responses(model, x, unit, worst):
 
 
 def _of_its_rank(W, eps):
-    """The product without what its precision put in: the difference of two responses at strength 32."""
+    """The product without rounding errors of its precision: the difference of two responses at strength 32."""
     left, values, right = np.linalg.svd(W)
     kept = values > 4 * FAR[1] * eps * np.sqrt(len(W)) * values[0]
     return (left[:, kept] * values[kept]) @ right[kept]
 
 
 def _pairs(model, own, other):
-    """Gains, biases and weights by responses to one feature, and to another beside it."""
+    """Gains, biases and weights from responses to one feature, and to pairs of features."""
     ns, eye = model.ns, np.eye(model.ns)
     once = np.concatenate([np.diagonal(model.forward(at * eye))[None] for at in (own, 2 * own)])
     gain = (once[1] - once[0]) / own
@@ -169,16 +202,22 @@ def _pairs(model, own, other):
 
 
 def _misses(model, found, x):
-    """Root mean square of the difference from the forward pass, over that of the outputs."""
+    """Root mean square of the difference from the forward pass, divided by that of the outputs.
+
+    Outputs so near the limit of their gate that rounding decides whether they pass are left out.
+    """
     out = model.forward(x)
     with np.errstate(over="ignore", invalid="ignore"):
-        mine = found.outputs(found.drive(x))
-    missed = np.sqrt(np.mean((mine - out) ** 2) / max(np.mean(out**2), 1e-300))
+        drive = found.drive(x)
+        off = found.outputs(drive) - out
+        if found.k is not None or found.threshold is not None:
+            off[np.abs(drive - found.bars(drive, middle=True)) < max(AGREES, 4 * model.eps) * np.abs(drive).max()] = 0
+    missed = np.sqrt(np.mean(off**2)) / _size(out)
     return float(missed) if np.isfinite(missed) else np.inf
 
 
 def _of_steps(model, x, unit):
-    """Weights (n, n) of an affine first step and a row of each output for the second, under every gate there may be."""
+    """Weights of an affine first step and a row per output for the second step, under every possible gate."""
     first, second = model.steps
     nothing = first(np.zeros((1, model.ns)))[0]
     F = _columns(first, model.ns, unit, nothing)
@@ -188,12 +227,21 @@ def _of_steps(model, x, unit):
     for A in _rows(model, F, second, h):
         scale, shift = _scaled_and_shifted(A, F, nothing, unit, second, h)
         found = Weights(shift + (scale[:, None] * A) @ nothing, W_in=F, W_out=scale[:, None] * A)
-        yield found
-        if model.k is not None and model.k < model.ns:
-            yield replace(found, k=model.k)
-        for bar in (np.exp(one) if sign else one for one in model.arrays for sign in (0, 1)):
-            if bar.shape in ((), (model.ns,)) and np.all(np.isfinite(bar)) and np.any(bar > 0):
-                yield replace(found, threshold=np.broadcast_to(bar, (model.ns,)))
+        bars = (np.exp(one) if sign else one for one in model.arrays if one.size in (1, model.ns) for sign in (0, 1))
+        fit = [one for one in bars if one.shape in ((), (model.ns,)) and np.all(np.isfinite(one)) and np.any(one > 0)]
+        gated = [replace(found, k=model.k)] if model.k is not None and model.k < model.ns else []
+        yield [found, *gated, *(replace(found, threshold=np.broadcast_to(one, (model.ns,))) for one in fit)]
+
+
+def _of_arrays(model):
+    """Weights of a forward pass of one step, from two matrices and the biases that the object may have."""
+    ns, sides = model.ns, [turned for one in model.arrays if one.ndim == 2 for turned in (one, one.T)]
+    biases = [one for one in model.arrays if one.shape == (ns,)] or [np.zeros(ns)]
+    for F in sides:
+        inner = [np.zeros(len(F)), *(one for one in model.arrays if one.shape == F.shape[:1])]
+        for A in sides:
+            if A.shape == F.shape[::-1] == (ns, len(F)):
+                yield [Weights(A @ hidden + b, W_in=F, W_out=A) for hidden in inner for b in biases]
 
 
 def _columns(first, ns, unit, nothing):
@@ -208,7 +256,7 @@ def _columns(first, ns, unit, nothing):
 
 
 def _rows(model, F, second, h):
-    """What may be the second step's matrix: the object's arrays of that shape, the first's transpose, a fit."""
+    """Candidates for the second step's matrix: the object's arrays of that shape, the first's transpose, a fit."""
     nd, ns = F.shape
     for one in model.arrays:
         for turned in (one, one.T):
@@ -267,19 +315,24 @@ def _sizes(arrays):
     return sorted({n for one in arrays for n in one.shape if n > 1}, reverse=True)
 
 
-def _through(first, second, size):
-    """Width between two steps that take vectors of this size and give them back; None if they do not."""
+def _through(first, second, size, failed):
+    """Width between two steps that take and return vectors of this size; None, and the reason, if they do not."""
     try:
         hidden = first(np.zeros((2, size)))
-        return hidden.shape[1] if hidden.ndim == 2 and second(hidden).shape == (2, size) else None
-    except Exception:  # noqa: BLE001 - a stranger's code refuses a wrong size in its own way
-        return None
+        last = second(hidden)
+        if last.shape == (2, size):
+            return hidden.shape[1]
+        failed.append(f"of {size} numbers it makes {last.shape[1]}")
+    except Exception as error:  # noqa: BLE001 - a stranger's code refuses a wrong size in its own way
+        failed.append(f"of {size} numbers {type(error).__name__}: {error}")
+    return None
 
 
 def _width(arrays, forward, ns):
     """Number of features of a forward pass."""
+    failed: list[str] = []
     for size in [ns] if ns else _sizes(arrays):
-        if _through(lambda x: x, forward, size) is not None:
+        if _through(lambda x: x, forward, size, failed) is not None:
             return size
     raise ValueError(f"ns = {ns} does not go through the forward pass; allowed: {ALLOWED}, and ns where its arrays do "
                      "not give it")  # fmt: skip
@@ -290,7 +343,7 @@ def _latents(thing, ns):
 
 
 def _number(thing, *names):
-    """A whole number that an object or its settings have under one of these names."""
+    """A whole number that an object or its settings hold under one of these names."""
     for place in (thing, *(getattr(thing, name, None) for name in INNER)):
         for name in names:
             value = getattr(place, name, None)
@@ -301,9 +354,10 @@ def _number(thing, *names):
 
 
 def _numpy(value):
-    """A tensor or array as one of numpy's, whatever it is kept as and wherever."""
+    """A tensor or array as a numpy array, whatever its format and its device."""
     if hasattr(value, "detach"):
         value = value.detach().cpu()
+        value = value.to_dense() if value.is_sparse else value
         return (value.float() if value.dtype.itemsize <= 2 else value).numpy()
     return np.asarray(value)
 
@@ -316,7 +370,7 @@ def _precision(arrays):
 
 
 def _tools(thing, instance):
-    """Arrays of an object, and a way to call its methods with arrays of numpy's."""
+    """Arrays of an object, and a way to call its methods with numpy arrays."""
     owner = getattr(thing, "__self__", thing)
     if not callable(getattr(owner, "state_dict", None)):
         arrays = (
@@ -334,7 +388,7 @@ def _tools(thing, instance):
 
 
 def _one_instance(arrays, count, instance, like):
-    """The same for a model of several instances, all of which get the same vectors."""
+    """The same for a model of several instances, all of which receive the same vectors."""
     chosen = checks.whole("instance", instance, 0, count - 1)
     mine = [one[chosen] if one.ndim > 1 and len(one) == count else one for one in arrays]
 
@@ -345,14 +399,14 @@ def _one_instance(arrays, count, instance, like):
 
 
 def _tensor(x, like):
-    """A vector as a model keeps its own; a list of them, as sparse latents are, is left to the caller."""
+    """A vector in the model's own format; a list of vectors, such as sparse latents, is left to the caller."""
     from superposition.devices import torch
 
     return torch.as_tensor(np.array(x), dtype=like.dtype, device=like.device)
 
 
 def _batched(step):
-    """A step that takes any number of vectors of numpy's, without gradients, and gives numbers in double precision."""
+    """A step that takes any number of numpy vectors, without gradients, and returns numbers in double precision."""
 
     def whole(x):
         size, parts = max(1, BLOCK // x.shape[1]), []
@@ -378,9 +432,13 @@ def _detached(step, x):
 
 
 def _dense(found, latents):
-    """Latents (batch, ns), also of an encoder that gives the largest alone with their places."""
+    """Latents (batch, ns), also of an encoder that returns only the largest ones with their places, or more besides."""
     if not hasattr(found, "top_acts"):
-        return found[0] if isinstance(found, tuple) else found
+        shapes = [getattr(one, "shape", None) for one in found] if isinstance(found, tuple) else []
+        if shapes[1:].count(shapes[0] if shapes else None):
+            raise ValueError(f"a step gives {len(shapes)} results, more than one of shape {tuple(shapes[0])}: only "
+                             "encode=lambda x: model.encode(x)[0] and decode= say which")  # fmt: skip
+        return found[0] if shapes else found
     acts, places = _numpy(found.top_acts), _numpy(found.top_indices)
     dense = np.zeros((len(acts), latents))
     np.put_along_axis(dense, places, acts, axis=1)
@@ -388,7 +446,7 @@ def _dense(found, latents):
 
 
 def _decoded(thing, decode, call, z):
-    """What a decoder makes of latents; one that takes places beside values gets all of them."""
+    """Output of a decoder for latents; a decoder that takes places as well as values receives all places."""
     if callable(getattr(thing, "select_topk", None)) or _takes_places(decode):
         from superposition.devices import torch
 
@@ -399,7 +457,7 @@ def _decoded(thing, decode, call, z):
 
 
 def _takes_places(decode):
-    """Whether a decoder wants the places of the latents beside their values."""
+    """Whether a decoder takes the places of the latents as well as their values."""
     import inspect
 
     try:

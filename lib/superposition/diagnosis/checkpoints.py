@@ -3,7 +3,7 @@
 Source: ours. Every class or function that the pickle names becomes an inert record, so nothing is called. `listing`
 starts this module as a program, with limits on memory and time; the program prints what it found as JSON: ``tensors``
 (format, place of the storage, offset, shape, strides), ``settings`` (plain values beside them), ``called`` (names that
-are no data). The program itself needs the standard library alone, no torch.
+are not data). The program itself needs the standard library alone, no torch.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ CALLS = {"_codecs.encode", "numpy.core.multiarray.scalar", "numpy._core.multiarr
 
 
 def listing(path: Path) -> dict[str, Any]:
-    """What the program found, or a ValueError that says why it found nothing."""
+    """The program's result, or a ValueError that says why there is none."""
     command = [sys.executable, "-I", "-S", __file__, str(path)]
     try:
         ran = subprocess.run(command, capture_output=True, timeout=WAIT, check=False)
@@ -56,7 +56,7 @@ def listing(path: Path) -> dict[str, Any]:
 
 
 class _Inert:
-    """Stands for a class or function of the file: it keeps what it is given and does nothing."""
+    """A placeholder for a class or function of the file: it keeps its arguments and does nothing."""
 
     origin = ""
     state: Any = None
@@ -68,7 +68,7 @@ class _Inert:
         self.state = state
 
     def __setitem__(self, name: object, value: object) -> None:
-        """Keep nothing: a container of a foreign class is no setting."""
+        """Keep nothing: a container of a foreign class is not a setting."""
 
     def append(self, value: object) -> None:
         """Keep nothing."""
@@ -190,7 +190,7 @@ def _tensors(found, depth=0):
 
 
 def _plain(value, depth=0):
-    """A setting in what JSON has, cut where it is long."""
+    """A setting in the types of JSON, cut where it is long."""
     if isinstance(value, bool) or value is None:
         return value
     if isinstance(value, (int, float)):
@@ -209,7 +209,7 @@ def _plain(value, depth=0):
 
 
 def _weights(found):
-    """The tensors by name, the settings beside and around them; or a whole model and where in the file it is."""
+    """The tensors by name and the settings beside and around them; or a whole model and its place in the file."""
     settings, seen, way = {}, [], ""
     while isinstance(found, dict) and not any(found is one for one in seen):
         seen.append(found)
@@ -230,7 +230,7 @@ def _holds(one):
 
 
 def _setting(name, one):
-    """A setting by its name; of a configuration, object or dictionary, each of its fields."""
+    """A setting by its name; for a configuration, object or dictionary, each of its fields."""
     one = one.state if isinstance(one, _Inert) and isinstance(one.state, dict) else one
     spread = name in CONFIGS and isinstance(one, dict) and len(one) <= LONGEST
     return _plain(one) if spread else {name: _plain(one)}

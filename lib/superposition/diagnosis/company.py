@@ -1,4 +1,4 @@
-"""Given vectors instead of a distribution: read, measured as they are, and compared with independence.
+"""Vectors given instead of a distribution: they are read, measured, and compared with independent features.
 
 Source: ours.
 """
@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -28,13 +29,13 @@ OVERLAPS = 2048  # features up to which all pairs are counted
 
 @dataclass(frozen=True, eq=False)
 class Company:
-    """Features as they come, against the same features each in an order of its own.
+    """Features as they come, compared with the same features each shuffled separately.
 
-    ``apart``, the loss without company; ``field``, the loss that the mean field with company predicts (None of gated
-    outputs); ``interference``, the standard deviation of the interference over that of
-    independent features; ``carried``, how much higher interference is while the own feature is on, in those standard
-    deviations; ``overlap``, the mean of W_ij / W_ii over pairs, each weighted by how much more often than by chance the
-    two are on together (None of many features, or where none are); ``vectors``, how many there were.
+    ``apart``, the loss without company; ``field``, the loss that the mean field with company predicts (None for gated
+    outputs); ``interference``, the standard deviation of the interference divided by that of independent features;
+    ``carried``, how much higher interference is while the own feature is on, in those standard deviations; ``overlap``,
+    the mean of W_ij / W_ii over pairs, each weighted by how much more often than by chance the two are on together
+    (None for many features, or where no pair is); ``vectors``, how many there were.
     """
 
     apart: Estimate
@@ -56,7 +57,7 @@ class Company:
 
 
 def vectors(name: str, given: Any) -> NDArray[np.floating]:
-    """Finite numbers (n, width) of an array, of several in turn, of .npy or of the only array in .safetensors."""
+    """Finite numbers (n, width) from an array, several in turn, .npy, or the only array of a .safetensors file."""
     if isinstance(given, (str, os.PathLike)):
         given = from_file(name, os.fspath(given))
     elif isinstance(given, Iterable) and not hasattr(given, "shape") and not isinstance(given, (list, tuple)):
@@ -70,7 +71,7 @@ def vectors(name: str, given: Any) -> NDArray[np.floating]:
 
 
 def _joined(name, given):
-    """Batches one after the other, no more than memory holds."""
+    """Batches joined one after the other, as far as memory allows."""
     parts, total = [], 0
     for part in given:
         part = np.atleast_2d(np.asarray(files.plain(part) if hasattr(part, "shape") else part))
@@ -85,29 +86,22 @@ def _joined(name, given):
 
 
 def from_file(name: str, path: str) -> NDArray:
-    """The array of a file of one."""
+    """The array of a file that holds exactly one."""
+    where = f"{name} = {checks.shown(path)}"
     if not os.path.isfile(path):
-        raise ValueError(f"{name} = {checks.shown(path)} is no file; allowed: .npy, or .safetensors with one array")
-    try:
-        if path.endswith(".npy"):
-            return np.load(path, allow_pickle=False)
-        from safetensors.numpy import load_file
-
-        found = load_file(path)
-    except Exception as error:  # noqa: BLE001 - a damaged file fails in as many ways as there are
-        reason = checks.printable(str(error))[:80]
-        raise ValueError(f"{name} = {checks.shown(path)} cannot be read ({reason}); allowed: .npy, or .safetensors "
-                         "with one array") from None  # fmt: skip
-    if len(found) != 1:
-        raise ValueError(f"{name} = {checks.shown(path)} holds {len(found)} arrays; allowed: one")
-    return next(iter(found.values()))
+        raise ValueError(f"{where} is no file; allowed: .npy, or .safetensors with one array")
+    with files.untrusted(where):
+        found, _ = files.contents(Path(path), where)
+        if len(found) != 1:
+            raise ValueError(f"{where} holds {len(found)} arrays; allowed: one")
+        return next(iter(found.values())).numbers()
 
 
 def measured(
     weights: Weights, population: Population, rows: Rows, seen: Simulated, again: Callable[[Population], Simulated],
     heard: NDArray[np.bool_], seed: int, worth: NDArray[np.float64] | None,
 ) -> Company:  # fmt: skip
-    """What the company of features does; ``again`` simulates another population."""
+    """The effect of the company of features; ``again`` simulates another population."""
     X = population.vectors
     assert X is not None
     interference = _variance(weights, X, rows)[heard]

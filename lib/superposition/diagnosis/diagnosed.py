@@ -31,12 +31,12 @@ class Diagnosis:
     these partners; ``capacity``, the sum over features of their share of a dimension; ``effective`` features per
     dimension. Losses per feature: ``gaussian`` (eq. 5 with each row's own gain, bias and noise), ``partner`` (the same
     with the strongest rival kept out of the noise), ``exact`` (over all sets of active features, for up to twelve
-    features), ``simulated`` with its error, ``by_feature`` (of the same simulation), ``refitted`` (of the same, with
-    all biases moved and all outputs scaled together). Losses to compare with: ``theory`` (the rug), ``linear``,
-    ``best`` known, ``finished`` (the end of training). ``partner`` and ``exact`` are None unless features are equal and
-    have the text's distribution; ``best`` is None for another distribution. ``unit`` is the unit of features, twice
-    their mean strength; ``importance`` of each feature or None; ``stands``, whether ReLU(W x + b), with its gate, is
-    the forward pass; ``company`` of given vectors.
+    features), ``simulated`` with its error, ``by_feature`` (from the same simulation), ``refitted`` (from the same
+    simulation, with all biases moved and all outputs scaled together). Losses to compare with: ``theory`` (the rug),
+    ``linear``, ``best`` known, ``finished`` (the end of training). ``partner`` and ``exact`` are None unless features
+    are equal and have the text's distribution; ``best`` is None for another distribution. ``unit`` is the unit of
+    features, twice their mean strength; ``importance`` of each feature or None; ``stands``, whether ReLU(W x + b), with
+    its gate, is the forward pass; ``company``, the effect of dependence in given vectors.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class Diagnosis:
 
     @cached_property
     def finished(self) -> finished.Finished | None:
-        """What trained networks of this p, r and size end at, as far as the stored table reaches."""
+        """Final loss of trained networks of this p, r and size, as far as the stored table reaches."""
         others = self.importance is not None or self.company is not None or self.weights.is_sae
         if self.p is None or others or not self.population.equal:
             return None
@@ -133,7 +133,7 @@ class Diagnosis:
 
     @property
     def sigma_bound(self) -> float:
-        """The smallest that so many heard features allow in so many dimensions (The Persian Rug, eq. 6)."""
+        """The smallest sigma for this number of heard features in these dimensions (The Persian Rug, eq. 6)."""
         variance = float(self.population.variance[self.heard].mean())
         return float(np.sqrt(variance * max(self.heard.sum() / self.nd - 1, 0)))
 
@@ -148,7 +148,7 @@ class Diagnosis:
 
     @property
     def partners(self) -> float:
-        """How many features silence one, in the mean over those that are heard."""
+        """Mean number of features that silence a heard feature."""
         among = self.measured.partners[self.heard]
         return float(among.nnz / self.heard.sum())
 

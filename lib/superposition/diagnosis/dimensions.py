@@ -23,7 +23,7 @@ def scaled(weights: Weights, unit: float) -> Weights:
 
 
 def of(weights: Weights, nd: int | None) -> tuple[int, int]:
-    """Dimensions, as given, of the factors or the rank of the product; and how many of them are used."""
+    """Dimensions, as given, or of the factors, or the rank of the product; and how many of them are used."""
     ns = weights.ns
     if weights.W_in is None:
         rank = _rank_of_product(weights)
@@ -35,7 +35,7 @@ def of(weights: Weights, nd: int | None) -> tuple[int, int]:
 
 
 def among(weights: Weights, heard: NDArray[np.bool_]) -> NDArray[np.float64]:
-    """The product of the features that are heard, each row over its gain."""
+    """The product for the features that are heard, each row divided by its gain."""
     W = weights.rows(0, weights.ns)[np.ix_(heard, heard)].astype(float)
     return W / np.diag(W)[:, None]
 
@@ -69,7 +69,7 @@ def spread(
 
 
 def _rank(columns):
-    """Rank of a matrix (n, nd) by the precision of what it is made of, its rows of equal length."""
+    """Rank of a matrix (n, nd) at the precision of its entries, with rows scaled to equal length."""
     length = np.linalg.norm(columns, axis=1, keepdims=True)
     unit = columns / np.where(length > 0, length, 1)
     values = np.linalg.eigvalsh(unit.T @ unit)
@@ -77,7 +77,7 @@ def _rank(columns):
 
 
 def _rank_of_product(weights):
-    """Rank of a product: of single precision by that, of one balanced in loudness."""
+    """Rank of a product at its precision, with its loudness balanced where it is small enough."""
     W = weights.W
     if not weights.single:
         few = len(W) <= names.NAMED

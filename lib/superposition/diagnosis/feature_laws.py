@@ -1,7 +1,7 @@
-"""Laws of one feature, the text's and anybody's: mean, variance, and how to draw from it.
+"""Distributions of one feature, the text's and a reader's own: mean, variance, and how to draw from them.
 
 Source: The Persian Rug, section 2, takes c u with c ~ Bernoulli(p) and u ~ U[0, 1]. Its formulas for the mean and
-the variance of the interference need no more than those two of the features.
+the variance of the interference need only these two numbers of the features.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Nodes(NamedTuple):
 
 @dataclass(frozen=True)
 class FeatureLaw:
-    """The law of one feature, the same for all, each drawn for itself.
+    """The distribution of one feature, the same for all features, which are independent.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ class FeatureLaw:
     Raises
     ------
     ValueError
-        If a number is out of range, or the sampler is none, or what it draws has not that mean and variance.
+        If a number is out of range, the sampler is not callable, or its draws do not have that mean and variance.
 
     Examples
     --------
@@ -82,12 +82,12 @@ class FeatureLaw:
                 )
 
     def draw(self, batch: int, ns: int, seed: int | np.random.Generator) -> NDArray[np.float64]:
-        """Draw feature vectors, shape (batch, ns); an answer of another shape is refused with a ValueError."""
+        """Draw feature vectors, shape (batch, ns); a result of any other shape is refused with a ValueError."""
         batch, ns = checks.whole("batch", batch, 1), checks.whole("ns", ns, 1)
         return checks.array("sampler", self.sampler(checks.generator("seed", seed), (batch, ns)), (batch, ns))
 
     def nodes(self) -> Nodes:
-        """A quadrature from values drawn with a fixed seed: zero for itself, all others in order, in cells."""
+        """A quadrature from values drawn with a fixed seed: zero by itself, all others sorted into cells."""
         # their second moment is exact: where features can be zero, it sets the share of those that are not
         x, draws = self._drawn(), 1
         on = x[x != 0]
@@ -106,7 +106,7 @@ class FeatureLaw:
 
 
 def uniform_law(p: float) -> FeatureLaw:
-    """The text's law: on with probability p, and then uniform."""
+    """The text's distribution: on with probability p, and then uniform."""
 
     def sampler(rng, shape):
         return features.sample(shape[1], p, shape[0], seed=rng)
@@ -115,7 +115,7 @@ def uniform_law(p: float) -> FeatureLaw:
 
 
 def _law(mean, variance, sampler):
-    """A law whose numbers are exact; of rare features no sample could confirm them."""
+    """A distribution whose numbers are exact; for rare features no sample could confirm them."""
     law = object.__new__(FeatureLaw)
     for name, value in (("mean", float(mean)), ("variance", float(variance)), ("sampler", sampler)):
         object.__setattr__(law, name, value)
@@ -156,7 +156,7 @@ def rug_optimum(law: FeatureLaw, r: float) -> Optimum:
 
 
 def _nodes_of_each(vectors):
-    """Zero, and the means of sixteen parts of the values that are not, of each feature."""
+    """For each feature, zero and the means of sixteen groups of its nonzero values."""
     x, weight = np.zeros((2, vectors.shape[1], 17))
     for i, column in enumerate(vectors.T):
         parts = [part for part in np.array_split(np.sort(column[column != 0]), 16) if part.size]
@@ -170,8 +170,9 @@ def _nodes_of_each(vectors):
 class Population:
     """All features: ``each``, the probability (ns,) of each, or None under another ``law`` than the text's.
 
-    ``mean`` and ``variance`` (ns,) are theirs; ``largest``, a feature fully on; ``chance``, that of a feature to be on.
-    ``vectors`` (n, ns) are given ones, of which ``law`` is that of all values together.
+    ``mean`` and ``variance`` (ns,) are those of the features; ``largest`` is the value of a feature fully on,
+    ``chance`` the probability that a feature is on. ``vectors`` (n, ns) are given vectors; ``law`` is then the
+    distribution of all their values together.
     """
 
     law: FeatureLaw
@@ -184,7 +185,7 @@ class Population:
 
     @classmethod
     def of_vectors(cls, vectors: NDArray[np.floating]) -> Population:
-        """That of given vectors (n, ns), none of whose numbers is taken for independent of another."""
+        """The population of given vectors (n, ns), whose numbers are not assumed to be independent."""
         chance = np.mean(vectors != 0, axis=0)
         mean, variance = vectors.mean(axis=0, dtype=float), vectors.var(axis=0, dtype=float)
         law = _law(vectors.mean(dtype=float), vectors.var(dtype=float), lambda rng, shape: rng.choice(values, shape))
@@ -193,7 +194,7 @@ class Population:
 
     @classmethod
     def of(cls, p: ArrayLike | None, law: FeatureLaw | None, l0: float | None, ns: int) -> Population:
-        """That of one probability or one for each feature, of a law, or of a mean number of features that are on."""
+        """The population of one probability or one per feature, of a distribution, or of a mean number on."""
         if sum(one is not None for one in (p, law, l0)) != 1:
             raise ValueError(
                 f"p = {checks.shown(p)}, law = {checks.shown(law)}, l0 = {checks.shown(l0)}; allowed: one of them"
@@ -225,7 +226,7 @@ class Population:
         return self.each is None or bool(np.ptp(self.each) == 0)
 
     def nodes(self) -> Nodes:
-        """A quadrature of the law of a feature of the mean probability; of given vectors, one (ns, 17) of each."""
+        """A quadrature for a feature of the mean probability; for given vectors, one (ns, 17) for each feature."""
         if self.vectors is not None:
             return _nodes_of_each(self.vectors)
         return self.law.nodes() if self.p is None else uniform_nodes(self.p)
@@ -245,7 +246,7 @@ class Population:
             yield self.draw(stop - start, rng) if order is None else self.vectors[order[start:stop]]  # pyrefly: ignore[unsupported-operation]: there
 
     def apart(self, seed: int) -> Population:
-        """The same features without company: each column of the given vectors in an order of its own."""
+        """The same features made independent: each column of the given vectors shuffled separately."""
         rng = np.random.default_rng([seed, 2])
         return replace(self, vectors=rng.permuted(self.vectors, axis=0))  # pyrefly: ignore[bad-argument-type]: there
 

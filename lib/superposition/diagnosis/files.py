@@ -67,7 +67,7 @@ class Opened:
 
 @contextmanager
 def untrusted(where: str) -> Iterator[None]:
-    """End in one short sentence, whatever goes wrong with something that a stranger made."""
+    """Raise an error of one short sentence, whatever goes wrong with a stranger's file."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -87,18 +87,18 @@ def untrusted(where: str) -> Iterator[None]:
 
 
 def _said(error):
-    """The words of an error, without the path that an error of the system repeats."""
+    """The message of an error, without the path that system errors repeat."""
     return getattr(error, "strerror", None) or str(error)
 
 
 def cut(text: str, most: int = LONGEST) -> str:
-    """A text of a stranger, printable and not long."""
+    """A stranger's text, made printable and cut where it is long."""
     text = checks.printable(" ".join(text[: 4 * most].split()))
     return text if len(text) <= most else text[:most] + "…"
 
 
 def opened(path: str | os.PathLike) -> Opened:
-    """The arrays of a file, or of the one file of weights in a folder, and the settings beside it or one folder up."""
+    """The arrays of a file, or of the only file of weights in a folder, and the settings beside it or one folder up."""
     where = f"path = {cut(str(path))}"
     with untrusted(where):
         path = Path(path)
@@ -106,7 +106,7 @@ def opened(path: str | os.PathLike) -> Opened:
             path = _only(path, where)
         if not path.is_file():
             raise ValueError(f"{where} is no file; allowed: a file or folder with weights")
-        arrays, inside = _contents(path, where)
+        arrays, inside = contents(path, where)
         beside, where_from = _settings(path)
         settings = {**beside, **inside}
         if path.name == "params.npz":
@@ -122,7 +122,7 @@ def arrays(path: str | os.PathLike) -> dict[str, NDArray]:
 
 
 def firing(path: str | os.PathLike) -> NDArray[np.float64]:
-    """How often each latent fires, from a file that holds one vector, of shares or of their logarithms to base 10."""
+    """How often each latent fires, from a file that holds one vector, of shares or of their base-10 logarithms."""
     found = [array for array in arrays(path).values() if array.ndim == 1]
     if len(found) != 1:
         raise ValueError(
@@ -147,7 +147,7 @@ def plain(value: Any) -> Any:
 
 
 def _only(folder, where):
-    """The one file of weights in a folder, or in its folder checkpoints."""
+    """The only file of weights in a folder, or in its subfolder checkpoints."""
     found = [
         file for file in sorted(folder.iterdir())[:MOST_NAMES] if file.suffix in ENDINGS and file.stem not in BESIDE
     ]
@@ -161,7 +161,7 @@ def _only(folder, where):
 
 
 def _settings(path):
-    """What the JSON file beside a file of weights says, or the one in the folder above."""
+    """The settings in the JSON file beside a file of weights, or in the folder above."""
     for folder in (path.parent, path.parent.parent):
         for name in SETTINGS:
             if (folder / name).is_file():
@@ -182,8 +182,8 @@ def _json(path):
     return found
 
 
-def _contents(path, where):
-    """Arrays and settings of one file, by what its first bytes say it is."""
+def contents(path, where):
+    """Arrays and settings of one file, whose format follows from its first bytes."""
     with path.open("rb") as file:
         first = file.read(8)
     if first[:2] == b"PK":
@@ -219,7 +219,7 @@ def _member(path, part):
 
 
 def _bounded(part):
-    """Refuse a part that is packed as no weights are."""
+    """Refuse a part that is compressed more than weights can be."""
     if part.file_size > SMALL and part.file_size > PACKED * part.compress_size:
         raise ValueError(f"{cut(part.filename)} is packed {part.file_size // max(1, part.compress_size)} times")
 
@@ -291,7 +291,7 @@ def _torch(path, where, parts):
 
 
 def _advice(found, path):
-    """The lines that convert a whole model, where only classes of torch and of the reader's own script are in it."""
+    """The lines that convert a whole model, if it contains only classes of torch and of the reader's own script."""
     if found["foreign"]:
         return f"Save model.state_dict() where its classes are: {cut(', '.join(found['foreign']))}"
     return STATE.format(name=repr(str(path)), inside=found["inside"])

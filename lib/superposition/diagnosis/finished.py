@@ -1,8 +1,8 @@
 """The loss that trained networks of this probability, ratio and size reach, interpolated in the table rug-grid.
 
 Source: ours. The table has networks of 128, 256 and 512 features after 2000 steps with falling rate. What is
-interpolated, linearly in the logarithm of p, in r and in the logarithm of ns, is the logarithm of their loss over the
-rug's, which varies slowly.
+interpolated, linearly in the logarithm of p, in r and in the logarithm of ns, is the logarithm of their loss divided by
+the rug's, which varies slowly.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ BEYOND = 2.0  # of the sizes in the table: as far as their trend is drawn on, to
 
 
 class Finished(NamedTuple):
-    """The ``loss`` a feature that training ends at, and its relative ``error``: of seeds and of the interpolation."""
+    """The final ``loss`` per feature of a training, and its relative ``error``, from seeds and interpolation."""
 
     loss: float
     error: float
 
 
 def finished(p: float, nd: int, ns: int) -> Finished | None:
-    """What training ends at; None outside of the table's range."""
+    """The final loss of a training; None outside of the table's range."""
     grid = _grid()
     if grid is None:
         return None
@@ -47,7 +47,7 @@ def finished(p: float, nd: int, ns: int) -> Finished | None:
 
 
 def _along(axis, values, x):
-    """Values on the first axis between two of its points, and what a straight line may miss there."""
+    """Values between two points of the first axis, and the possible error of a straight line there."""
     i = int(np.clip(np.searchsorted(axis, x) - 1, 0, len(axis) - 2))
     w = (x - axis[i]) / (axis[i + 1] - axis[i])
     inside = np.clip(np.arange(i, i + 2), 1, len(axis) - 2)
@@ -63,7 +63,7 @@ def _bend(axis, values, j):
 
 @lru_cache(maxsize=1)
 def _grid() -> tuple[tuple[NDArray, ...], NDArray, float] | None:
-    """Axes, logarithms of loss over the rug's, and how much seeds differ; None in an installation without tables."""
+    """Axes, logarithms of loss / rug's loss, and the spread over seeds; None in an installation without tables."""
     path = resources.files("superposition") / "data" / TABLE
     if not path.is_file():
         return None

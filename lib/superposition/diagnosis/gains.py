@@ -1,7 +1,7 @@
-"""The gain from mending a model, and its worst features with the reason for each.
+"""The gain from repairing a model, and its worst features with the reason for each.
 
-Source: ours. A gain is the amount by which the loss would fall, not the present cost of the fault: a feature that is
-mended still loses as much as the others do.
+Source: ours. A gain is the amount by which the loss would fall, not the present cost of the fault: a repaired feature
+still has the loss of the other features.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ APART = 1.5  # times the median of the heard features: what a reason has to be
 
 
 class Mend(NamedTuple):
-    """A mend: the share of the loss that it ``gain``s, and what it is in ``words``."""
+    """A repair: the share of the loss that it ``gain``s, and its description in ``words``."""
 
     gain: float
     words: str
 
 
 def of(found: Any) -> list[Mend]:
-    """All mends that gain a twentieth of the loss or more, the best first."""
+    """All repairs that gain a twentieth of the loss or more, the best first."""
     every = [_answered(found), _represented(found), _refitted(found), _turned(found), _trained_on(found)]
     return sorted((one for one in every if one is not None and one.gain >= WORTH), reverse=True)
 
@@ -44,23 +44,23 @@ def worst(found: Any) -> list[str]:
 
 
 def unfinished(found: Any) -> bool:
-    """Whether it loses more than training ends at, beyond three errors of what is known of that."""
+    """Whether its loss is above the final loss of trainings by more than three errors of the latter."""
     end = found.finished
     return end is not None and found.loss > (1 + WORTH + 3 * end.error) * end.loss
 
 
 def _trained_on(found):
-    """Training to its end."""
+    """The gain of further training."""
     return Mend(1 - found.finished.loss / found.loss, "training longer") if unfinished(found) else None
 
 
 def _answered(found):
-    """Outputs that are dead, or silent: with a bias such as the others have they lose what those do."""
+    """Gain for dead or silent outputs: with a bias like that of the others, they have the loss of the others."""
     return _mended(found, found.kind == "dead", "biases for {} silent outputs", 1.0)
 
 
 def _represented(found):
-    """Features without a direction: with one, all share the dimensions, and lose as a rug's at that ratio."""
+    """Gain for features without a direction: with one, all share the dimensions, and lose as in a rug of that ratio."""
     dropped = found.kind == "dropped"
     if not dropped.any() or found.p is None:
         return None
@@ -71,7 +71,7 @@ def _represented(found):
 
 
 def _mended(found, lost, words, dearer):
-    """If lost features lost as the heard ones do, those dearer by a factor."""
+    """Gain if lost features had the loss of the heard ones, which then rises by a factor."""
     if not lost.any():
         return None
     worth = np.ones(found.ns) if found.importance is None else found.importance
@@ -84,14 +84,14 @@ def _mended(found, lost, words, dearer):
 
 
 def _refitted(found):
-    """All biases moved and all outputs scaled together."""
+    """Gain from moving all biases and scaling all outputs together."""
     if not np.isfinite(found.refitted) or found.simulated.mean <= 0:
         return None
     return Mend(1 - found.refitted / found.simulated.mean, "biases and gains moved and scaled together")
 
 
 def _turned(found):
-    """Directions with the least interference, as far as noise is what the code loses by."""
+    """Gain from directions with the least interference, as far as the loss is due to noise."""
     if found.p is None or not 0 < found.sigma_bound < found.sigma or not found.stands:
         return None
     r = found.nd / found.heard.sum()
@@ -108,7 +108,7 @@ def ratio_of(found: Any) -> float:
 
 
 def _reason(found, i):
-    """Why a feature loses much: its kind, or the first of its numbers that is far from the median."""
+    """The reason for a high loss of a feature: its kind, or its first number that is far from the median."""
     if found.kind[i] != "heard":
         return {"dead": "its output is silent", "dropped": "it has no direction of its own"}.get(
             found.kind[i], "its output is on though it never is")  # fmt: skip
@@ -124,7 +124,7 @@ def _reason(found, i):
 
 
 def _by_bias(rows, heard, noise, i):
-    """Whether its bias or its gain is out of the common; else it is as the others are."""
+    """Whether its bias or its gain is unusual; otherwise it is like the others."""
     bias, gain = rows.b_eff / np.maximum(rows.diagonal, 1e-300), rows.diagonal
     if abs(bias[i] - _middle(bias[heard])) > noise[i] / 2:
         return f"bias {'above' if bias[i] > _middle(bias[heard]) else 'below'} the others"

@@ -1,10 +1,10 @@
 """The layouts in which packages keep their models: names of arrays, settings, and the forward pass that they mean.
 
-A row of ``LAYOUTS`` states by which arrays and settings a layout is known, which of them its forward pass uses, and the
-public source of this knowledge. An array or a setting that no row explains is refused by name. The roles of arrays:
-``E`` encoder (latents, inputs), ``D`` decoder (inputs, latents), ``c`` bias of the latents, ``d`` bias of the outputs;
-``W_in`` (nd, ns), ``W_out`` (ns, nd), ``W`` and ``b`` (ns,) of toy models; ``'`` is a transpose, ``?`` marks an array
-that may be absent, ``-`` one that the forward pass does not use.
+A row of ``LAYOUTS`` has the arrays and settings by which a layout is recognised, which of them its forward pass uses,
+and the public source of this knowledge. An array or a setting that no row explains is refused by name. The roles of
+arrays: ``E`` encoder (latents, inputs), ``D`` decoder (inputs, latents), ``c`` bias of the latents, ``d`` bias of the
+outputs; ``W_in`` (nd, ns), ``W_out`` (ns, nd), ``W`` and ``b`` (ns,) of toy models; ``'`` is a transpose, ``?`` marks
+an array that may be absent, ``-`` one that the forward pass does not use.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ MODEL = "a latent that is a ReLU, TopK or JumpReLU of one affine function of the
 
 
 class Pass(NamedTuple):
-    """What a sparse autoencoder's forward pass is: ``taken``, whether b_dec is taken off its inputs; its gate."""
+    """The forward pass of a sparse autoencoder: ``taken``, whether b_dec is subtracted from its inputs; its gate."""
 
     taken: bool | None
     gate: str | None  # relu, topk, jumprelu; None: the file cannot say
-    k: Any = None
+    k: Any = None  # of TopK, or what the settings of another gate aim at
     threshold: Any = None
     rescaled: bool = False  # latents are multiplied by the lengths of their directions
     told: tuple[str, ...] = ()
 
 
 class Layout(NamedTuple):
-    """One row: the ``rule`` makes a `Pass` of settings and arrays; a toy model has none."""
+    """One row: the ``rule`` makes a `Pass` from settings and arrays; a toy model has no rule."""
 
     name: str
     source: str
@@ -91,13 +91,14 @@ def _saelens(settings, parts):
     if kind in ("batchtopk", "matryoshka_batchtopk"):
         told += ("its threshold takes the place of the batch, as SAELens saves it for inference",)
     gate = {"standard": "relu", "topk": "topk"}.get(kind, "jumprelu")
-    return Pass(taken, gate, k if gate == "topk" else None, threshold, rescaled, told)
+    return Pass(taken, gate, k, threshold, rescaled, told)
 
 
 def _threshold(parts):
-    if "log_threshold" in parts:
-        return np.exp(parts["log_threshold"])
-    return parts.get("threshold", parts.get("topk_threshold"))
+    found = [name for name in ("log_threshold", "threshold", "topk_threshold") if name in parts]
+    if len(found) > 1:
+        raise ValueError(f"it holds {' and '.join(found)}; allowed: one of them, and --ignore the other")
+    return np.exp(parts[found[0]]) if found == ["log_threshold"] else parts[found[0]] if found else None
 
 
 def _dictionary_learning(settings, parts):
@@ -114,7 +115,7 @@ def _dictionary_learning(settings, parts):
     if kind == "AutoEncoderTopK":
         return Pass(True, "topk", k)
     if kind in ("BatchTopKSAE", "MatryoshkaBatchTopKSAE"):
-        return Pass(True, "jumprelu", None, parts["threshold"])
+        return Pass(True, "jumprelu", k, parts["threshold"])
     if kind == "JumpReluAutoEncoder":
         return Pass(False, "jumprelu", None, parts["threshold"])
     return Pass(kind == "AutoEncoder", "relu")

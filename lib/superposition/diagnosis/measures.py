@@ -31,11 +31,11 @@ FEW = 20  # times that a feature is on, below which its answer is that to itself
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """One value for each row, as `RowStatistics`, and what follows from the same blocks.
+    """One value for each row, as in `RowStatistics`, and further results of the same blocks.
 
-    ``noise`` is the variance of its interference, ``strongest`` its most negative weight; ``columns`` are sums of the
-    squares of each column, of rows that are heard and over their gains; ``partners`` says who is silenced (row) by
-    whom (column).
+    ``noise`` is the variance of its interference, ``strongest`` its most negative weight; ``columns`` are the sums of
+    squares of each column over the heard rows, divided by their gains; ``partners`` says which feature (row) is
+    silenced by which (column).
     """
 
     rows: RowStatistics
@@ -47,13 +47,13 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Simulated:
-    """Of a simulation: the ``loss`` with its error, that ``by_feature``, the ``mean`` output, how often each answers.
+    """Results of a simulation: the ``loss`` with its error, and ``by_feature``; the ``mean`` output; rates of response.
 
-    ``answers`` is the share of the vectors in which an output would be on if its own feature were, ``restless`` that of
-    those without its feature in which it is on; ``refitted`` the loss with all biases moved together, in standard
-    deviations of their noise, and all outputs scaled together, at the best of a few; ``pushed`` the mean interference
-    of each while its feature is on. Of given vectors, and of a forward pass that no weights reproduce, answers are
-    those while the feature is on.
+    ``answers`` is the share of the vectors in which an output would be on if its own feature were, ``restless`` the
+    share of the vectors without its feature in which it is on; ``refitted`` the loss with all biases moved together, in
+    standard deviations of their noise, and all outputs scaled together, at the best of a few values; ``pushed`` the
+    mean interference of each output while its feature is on. For given vectors, and for a forward pass that no weights
+    reproduce, ``answers`` counts only vectors in which the feature is on.
     """
 
     loss: Estimate
@@ -66,7 +66,7 @@ class Simulated:
 
 
 def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[[int], None]) -> Rows:
-    """Statistics of every row, for features of such means and variances (ns,)."""
+    """Statistics of every row, for features with these means and variances (ns,)."""
     ns, others, gains = weights.ns, weights.ns - 1, weights.gains()
     with np.errstate(all="ignore"):  # what is too large is refused below
         share = np.where(gains > HEARD * gains.max(), 1 / np.where(gains > 0, gains, 1) ** 2, 0)
@@ -148,7 +148,7 @@ def simulated(
 
 
 def clustering(partners: Any, seed: int = 0) -> tuple[float, float]:
-    """Share of the partners that are mutual, and share of closed paths of two steps among those, of some features."""
+    """Share of mutual partners, and share of closed paths of two steps among these, for some of the features."""
     if not partners.nnz:
         return 0.0, 0.0
     mutual = sparse.csr_array(partners.multiply(partners.T)).astype(float)
@@ -161,7 +161,7 @@ def clustering(partners: Any, seed: int = 0) -> tuple[float, float]:
 
 
 def _least_share(scores):
-    """Least loss at the best common factor, over that of the outputs as they are."""
+    """Least loss at the best common factor, divided by the loss of the outputs as they are."""
     own, overlap, power = scores.T
     refitted = own - np.maximum(overlap, 0) ** 2 / np.where(power > 0, power, 1)
     as_it_is = (own - 2 * overlap + power)[len(STEPS) // 2]

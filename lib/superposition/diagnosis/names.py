@@ -33,7 +33,9 @@ PLANE, SPACE = 2, 3
 
 
 def named(found: Any) -> str:
-    """Name of a diagnosed code: its product, or of many features its eigenvalues, and that its noise and loss agree."""
+    """Name of a diagnosed code by its product, for many features by its eigenvalues, checked against noise and loss."""
+    if not found.stands:
+        return FRAMES[-1]  # no matrix makes these outputs, so responses to pairs name no code
     r = min(1.0, found.rank / found.heard.sum())
     if found.relative is None:
         return _judged(of_large(found.spread, r), found) + ", by its eigenvalues" * (not np.isnan(found.spread))
@@ -41,7 +43,7 @@ def named(found: Any) -> str:
 
 
 def _judged(name, found):
-    """A frame is a rug if its noise is near the least, its rows are Gaussian and its loss is the rug's."""
+    """Name of a frame: a rug if its noise is near the least, its rows are Gaussian and its loss is the rug's."""
     if name not in FRAMES:
         return name
     gated = found.weights.k is not None or found.weights.threshold is not None  # then neither formula is its own
@@ -93,7 +95,7 @@ def spread_of(values: NDArray[np.floating]) -> float:
 
 
 def _whole(relative, loud, spread, r):
-    """Name of one block with everything in it."""
+    """Name of a single block that contains all features."""
     off = _off(relative)
     if len(relative) <= SMALL or _is_loud(relative, loud):
         return _block(relative, loud)
@@ -105,7 +107,7 @@ def _whole(relative, loud, spread, r):
 
 
 def _by_spread(spread, r):
-    """What eigenvalues tell: those of random directions spread as Marchenko and Pastur say, by the root of r."""
+    """Name by eigenvalues alone: for random directions their spread is the root of r (Marchenko and Pastur)."""
     if r < 1 and abs(spread / np.sqrt(r) - 1) < 0.2:
         return "a random frame"
     return "near a rug" if spread < NEARLY else "none of the codes of this book"
@@ -135,7 +137,7 @@ def _block(relative, loud):
 
 
 def _in_the_plane(relative, loud):
-    """A fan turns one way from loud to quiet, a swept fan to the left and right in turn."""
+    """Name of a plane code: a fan turns one way from loud to quiet, a swept fan to the left and right in turn."""
     n, order = len(relative), np.argsort(-loud)
     ordered = relative[np.ix_(order, order)]
     if _hidden(relative, loud) < OPPOSITE:
@@ -154,7 +156,7 @@ def _in_the_plane(relative, loud):
 
 
 def _hidden(relative, loud):
-    """Share of the pairs in which the louder does not add to the quieter."""
+    """Share of the pairs in which the louder feature does not add to the output of the quieter one."""
     order = np.argsort(-loud)
     ordered = relative[np.ix_(order, order)]
     louder = np.tri(len(loud), k=-1, dtype=bool)
@@ -166,14 +168,14 @@ def _is_loud(relative, loud):
 
 
 def _is_graph(relative):
-    """Whether partners are mutual, at least two each, without triangles, and weights of a few sizes only."""
+    """Whether partners are mutual, at least two per feature, without triangles, and weights have only a few sizes."""
     found = ablations.code_structure(relative)
     sizes = np.unique(_off(relative)[~np.eye(len(relative), dtype=bool)].round(3))
     return found["partners"] >= 2 and found["mutual"] == 1 and found["clustering"] == 0 and len(sizes) <= 4
 
 
 def _blocks(relative):
-    """Features that have to do with one another."""
+    """Groups of features that are connected by weights."""
     linked = np.abs(_off(relative)) > LINKED
     count, label = sparse.csgraph.connected_components(sparse.csr_array(linked), directed=False)
     return [np.flatnonzero(label == one) for one in range(count)]

@@ -1,6 +1,6 @@
-"""A picture that places a diagnosed model: in the plane of p and r, among the codes at its p, and its features.
+"""A picture of a diagnosed model: its place in the plane of p and r, among the codes at its p, and its features.
 
-Needs matplotlib, which nothing on the face of this wing does.
+Needs matplotlib, unlike the public functions of this wing.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ KINDS = {"heard": "#0072B2", "dropped": "#E69F00", "dead": "#D55E00"}
 
 
 def draw(found: Diagnosis, title: str = "") -> Figure:
-    """Draw where a model stands; ``title`` is what it is called."""
+    """Draw the place of a model; ``title`` is its name."""
     import matplotlib.pyplot as plt
 
     if not isinstance(found, Diagnosis) or found.p is None:
@@ -48,7 +48,7 @@ def draw(found: Diagnosis, title: str = "") -> Figure:
 
 
 def _with_fans(hull):
-    """The best mixtures at one p, fans among them: a hull of hulls is a hull."""
+    """The best mixtures at one p, including fans; the hull of hulls is a hull."""
     sizes = np.arange(4, codes.LARGEST_FAN + 1)
     points = list(zip(hull.phase, hull.r, hull.loss, strict=True))
     for B in sizes.tolist():

@@ -27,9 +27,11 @@ ALLOWED = (
 class Weights:
     """An autoencoder: ``W_in`` (nd, ns) and ``W_out`` (ns, nd), or their product ``W`` (ns, ns); ``b`` (ns,).
 
-    ``threshold`` (ns,), above which alone an output passes, and ``k``, the number of outputs that pass, are those of
-    sparse autoencoders; ``single``, whether the numbers were kept in single precision or less; ``told``, what was
-    taken for what; ``layout``, the package; ``otherwise``, the other reading of a file that cannot say which is right.
+    ``threshold`` (ns,), which an output must exceed to pass, and ``k``, the number of outputs that pass, belong to
+    sparse autoencoders, as do ``l0``, the number that their settings aim at, and ``offset`` (nd,), the bias of their
+    decoder, which ``b`` already includes; ``single``, whether the numbers were kept in single precision or less;
+    ``told``, how arrays were identified; ``layout``, the package; ``otherwise``, the other reading of a file that does
+    not determine which is right.
     """
 
     b: NDArray[np.floating]
@@ -38,6 +40,8 @@ class Weights:
     W: NDArray[np.floating] | None = None
     threshold: NDArray[np.floating] | None = None
     k: int | None = None
+    l0: int | None = None
+    offset: NDArray[np.floating] | None = None
     single: bool = False
     is_sae: bool = False
     told: tuple[str, ...] = field(default=())
@@ -48,6 +52,11 @@ class Weights:
     def ns(self) -> int:
         """Number of features."""
         return len(self.b)
+
+    @property
+    def nd(self) -> int | None:
+        """Number of dimensions between the factors; None of a product."""
+        return None if self.W_in is None else len(self.W_in)
 
     def gains(self) -> NDArray[np.floating]:
         """Diagonal of the product, shape (ns,)."""
@@ -64,19 +73,28 @@ class Weights:
             return self.W_out[start:stop] @ self.W_in  # pyrefly: ignore[unsupported-operation]: both are there
 
     def drive(self, x: NDArray[np.floating]) -> NDArray[np.floating]:
-        """What the outputs' ReLU gets from feature vectors (batch, ns)."""
+        """Inputs of the outputs' ReLU for feature vectors (batch, ns)."""
         if self.W is not None:
             return x @ self.W.T + self.b
         return x @ self.W_in.T @ self.W_out.T + self.b  # pyrefly: ignore[missing-attribute]: both are there
 
+    def encode(self, h: NDArray[np.floating]) -> NDArray[np.floating]:
+        """Latents (batch, ns) of activations (batch, nd)."""
+        return self.outputs((h - self.offset) @ self.W_out.T + self.b)  # pyrefly: ignore[missing-attribute]: there
+
     def outputs(self, drive: NDArray[np.floating]) -> NDArray[np.floating]:
-        """What passes, shape as the drive's."""
+        """The outputs after the gate, in the shape of the drive."""
         return np.where(drive > self.bars(drive), drive, 0)
 
-    def bars(self, drive: NDArray[np.floating]) -> NDArray[np.floating] | float:
-        """What the drive has to be above to pass: 0, a threshold, or the k-th largest but one of its vector."""
+    def bars(self, drive: NDArray[np.floating], *, middle: bool = False) -> NDArray[np.floating] | float:
+        """The value that the drive has to exceed to pass: 0, a threshold, or the (k + 1)-th largest of its vector.
+
+        In place of the latter, with ``middle``, its mean with the k-th largest.
+        """
         if self.k is not None and self.k < self.ns:
-            return np.maximum(np.partition(drive, self.ns - self.k - 1, axis=1)[:, [self.ns - self.k - 1]], 0)
+            places = [self.ns - self.k - 1, self.ns - self.k]
+            found = np.partition(drive, places if middle else places[0], axis=1)[:, places]
+            return np.maximum(found.mean(axis=1, keepdims=True) if middle else found[:, :1], 0)
         return 0.0 if self.threshold is None else np.maximum(self.threshold, 0)
 
 
@@ -114,7 +132,7 @@ def read(
 
 
 def _mapping(given):
-    """Arrays by name, and what else a state dictionary holds."""
+    """Arrays by name, and the other entries of a state dictionary."""
     settings = {str(name): one for name, one in given.items() if isinstance(one, (str, bool, dict, type(None)))}
     return files.Opened(
         {name: one for name, one in given.items() if str(name) not in settings}, settings, "the weights"
@@ -122,7 +140,7 @@ def _mapping(given):
 
 
 class _Said(NamedTuple):
-    """What the reader said of what a file cannot say."""
+    """The reader's answers to questions that a file leaves open."""
 
     instance: int | None
     reading: str | None
@@ -141,11 +159,14 @@ def _named(found, said):
     settings = _explained(row, settings, found, told)
     parts, single = _parts(left, names)
     weights = _read_as(row, parts, settings, said, problem, told)
+    if found.where != "W" and said.reading is None and not weights.is_sae and (weights.nd or 0) > weights.ns:
+        raise ValueError(f"{problem}, a toy model of {weights.ns} features in {weights.nd} dimensions or a sparse "
+                         "autoencoder without a bias of its latents; allowed: --reading toy, tied")  # fmt: skip
     return replace(weights, single=single, told=(f"the layout of {row.name}", *told), layout=row.name)
 
 
 def _without(found, ignore):
-    """Arrays and settings without those that the reader takes out, which have to be there."""
+    """Arrays and settings without those that the reader excludes, which have to exist."""
     names = {str(name) for name in found.arrays}
     if missing := [one for one in ignore if one not in names and one not in found.settings]:
         raise ValueError(f"ignore = {checks.shown(missing[0])}, which is not in it; allowed: its arrays and settings")
@@ -155,7 +176,7 @@ def _without(found, ignore):
 
 
 def _shape(name, one):
-    """The shape of an array, or a refusal under its name of what is none."""
+    """The shape of an array; anything else is refused under its name."""
     return (
         tuple(one.shape) if hasattr(one, "shape") else checks.real(cut(name), one, open_low=True, open_high=True).shape
     )
@@ -193,7 +214,7 @@ def _unwrapped(name):
 
 
 def _prefixes(plain, row):
-    """What may stand before all names of a row, so that its needed arrays are there."""
+    """Prefixes of all names of a row with which its needed arrays exist."""
     one = min(row.needed)
     for prefix in {name[: -len(one)] for name in plain if name == one or name.endswith("." + one)}:
         if all(prefix + name in plain for name in row.needed):
@@ -201,7 +222,7 @@ def _prefixes(plain, row):
 
 
 def _refuse_others(plain, arrays, problem, found):
-    """Refuse what is known to be another kind of model."""
+    """Refuse a model that is known to be of another kind."""
     for name, original in plain.items():
         last, two = name.split(".")[-1], ".".join(name.split(".")[-2:])
         kind = layouts.OTHERS.get(last, layouts.OTHERS.get(two))
@@ -257,7 +278,7 @@ def _was_single(array):
 
 
 def _read_as(row, parts, settings, said, problem, told):
-    """A toy model, or a sparse autoencoder, as the row says, or the reader where it cannot."""
+    """A toy model or a sparse autoencoder, as the row says or, where it does not, the reader."""
     roles = {role.rstrip("?"): parts[name] for name, role in row.roles.items() if name in parts and role != "-"}
     if "one" in roles and not np.allclose(roles["one"], 1):
         raise layouts.refuse("scaling_factor", float(roles["one"].flat[0]), "1")
@@ -333,7 +354,7 @@ def _single(parts, reading, problem, told):
 
 
 def _pair(parts, problem, told):
-    """Encoder and decoder of a toy model, turned where they are kept the other way round."""
+    """Encoder and decoder of a toy model, transposed where they are stored the other way round."""
     E, D, inner = parts["W_in"], parts["W_out"], parts.get("hidden")
     outer = parts.get("b", np.zeros(D.shape[:1]))
     ways = enumerate(((E, D), (E.T, D.T), (E.T, D), (E, D.T)))
@@ -357,13 +378,14 @@ def _fit(E, D, outer):
 
 
 def _sae(row, roles, found, said, problem, told):
-    """A sparse autoencoder: its latents are the features, its decoder's directions what they write."""
+    """A sparse autoencoder: its latents are the features, and each writes a direction of the decoder."""
     if said.instance is not None:
         raise ValueError(f"instance = {said.instance} of weights without instances; allowed: none")
     parts = {name.rstrip("'"): one.T if name.endswith("'") else one for name, one in roles.items()}
     E, D, c, d = (parts[name] for name in "EDcd")
     if E.ndim != 2 or D.shape != E.shape[::-1] or c.shape != E.shape[:1] or d.shape != D.shape[:1]:
-        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs")
+        raise ValueError(f"{problem}, which do not fit as {row.formula}; a transcoder has other outputs than inputs; "
+                         "allowed: arrays that fit")  # fmt: skip
     found = _answered(found, said, np.any(d), problem)
     told += [*found.told, f"a sparse autoencoder: its {len(E)} latents are the features, its {len(D)} inputs the "
              "dimensions", f"latents are {row.formula}"]  # fmt: skip
@@ -375,7 +397,7 @@ def _sae(row, roles, found, said, problem, told):
 
 
 def _answered(found, said, matters, problem):
-    """The forward pass with what the reader said where the file says nothing."""
+    """The forward pass, with the reader's answers where the file has none."""
     asked = [] if found.taken is not None or not matters or said.b_dec else ["--b-dec taken, kept"]
     gate = found.gate or said.activation
     ways = ACTIVATIONS if found.threshold is not None else ACTIVATIONS[:2]
@@ -410,4 +432,10 @@ def _gated(E, D, c, d, found, told):
     if found.gate == "topk":
         k = checks.whole("k", np.squeeze(found.k) if isinstance(found.k, np.ndarray) else found.k, 1, len(E))
         told.append(f"TopK: only the simulation knows that {k} latents pass, the formulas are those of ReLU")
-    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, is_sae=True)
+    return Weights(b, W_in=D, W_out=E, threshold=threshold, k=k, l0=_aim(found.k), offset=d, is_sae=True)
+
+
+def _aim(k):
+    """How many latents the settings want on, if they say a number."""
+    whole = np.size(k) == 1 and isinstance(np.squeeze(k).item(), (int, float)) and float(np.squeeze(k)) % 1 == 0
+    return int(np.squeeze(k)) if whole and np.squeeze(k) > 0 else None

@@ -1,6 +1,6 @@
-"""A verifier for records: the loss of anybody's weights, and whether they beat the best code known.
+"""A verifier for records: the loss of any weights, and whether it is below that of the best known code.
 
-Source: ours. The loss that a file of weights promises is measured here on our own feature vectors.
+Source: ours. The loss of a file of weights is measured here on our own feature vectors.
 """
 
 from __future__ import annotations

@@ -13,12 +13,12 @@ OTHERS = 1000  # feature vectors on which another reading is tried
 
 
 def text(found: Any) -> str:
-    """The report: an answer, and a line for each thing that was measured."""
+    """The report: an answer, and a line for each measured quantity."""
     return "\n".join([answer(found), *(f"{name:<10}{line}" for name, line in _lines(found))])
 
 
 def answer(found: Any) -> str:
-    """One line: what it is, what it loses beside other codes, under which assumption, and what would gain most."""
+    """One line: the kind of code, its loss compared with others, the assumption, and the repair that gains most."""
     name = found.name[:1].upper() + found.name[1:]
     weighted = "" if found.importance is None else " weighted by importance"
     loss, unit = found.loss, ""
@@ -29,12 +29,12 @@ def answer(found: Any) -> str:
 
 
 def _assumed(found):
-    """Of which features the losses are."""
+    """The distribution of features that the losses assume."""
     return "features taken to be independent" if found.company is None else f"on {found.company.vectors} given vectors"
 
 
 def _advice(found):
-    """What would gain most; of a sparse autoencoder without its latents nothing can be said."""
+    """The repair that gains most; for a sparse autoencoder without its latents this is unknown."""
     if found.weights.is_sae and found.company is None:
         return "What is silent and what would gain depends on the company of the latents: give them as features, or x."
     first = next(iter(gains.of(found)), None)
@@ -91,7 +91,7 @@ def _otherwise(found):
 
 
 def _counts(found):
-    """How many features are of which kind, with what a kind means where there are any."""
+    """Number of features of each kind that occurs, with the meaning of the kind."""
     meaning = {
         "heard": "", "dropped": " (a gain below a tenth of the largest)",
         "dead": " (an output that does not answer its feature)", "absent": " (on in none of the vectors)",
@@ -103,14 +103,14 @@ def _counts(found):
 
 
 def _trained(found):
-    """How far it is from what training ends at."""
+    """The distance of its loss from the final loss of trainings."""
     end, ratio = found.finished, found.loss / found.finished.loss
     said = f"networks of this p, r and size end at {end.loss:.4g} ± {100 * end.error:.2g} %: this is {ratio:.3g} of it"
     return said + (": train longer" if gains.unfinished(found) else "")
 
 
 def _best(found):
-    """The best known code with what it needs: loudness, and without it."""
+    """The best known code, the loudness that it needs, and the best code without loudness."""
     best = found.best
     phase = best.phase.replace("swept", "swept (a fan that turns to both sides in turn)")
     if best.equal <= best.loss * (1 + 1e-9):
@@ -134,7 +134,7 @@ def _size(found):
 
 
 def _caution(found):
-    """Under what the numbers hold."""
+    """The conditions under which the numbers hold."""
     if found.company is not None:
         return "losses and noise are those of your vectors; the rug is that of independent features of all their values"
     if not found.weights.is_sae:
@@ -149,7 +149,7 @@ def _caution(found):
 
 
 def _range(values):
-    """The median, and the ends where they differ."""
+    """The median, and the range where it is not a point."""
     low, middle, high = np.quantile(values, (0, 0.5, 1)) + 0.0
     return f"{middle:.4g}" + (f", {low:.4g} to {high:.4g}" if high - low > 1e-3 * abs(middle) else "")
 

@@ -1,7 +1,7 @@
 """Many files of weights in one table and one figure: superposition of the directions of each release.
 
-Source: ours; the measures are the ones of `superposition.diagnosis.diagnose`. A file that is refused has its sentence
-in the table.
+Source: ours; the measures are the ones of `superposition.diagnosis.diagnose`. For a file that is refused, the table has
+the reason.
 """
 
 from __future__ import annotations
@@ -60,18 +60,18 @@ def _is_weights(path):
 def survey_files(
     folders: Any, l0: float | None = None, seed: int = 0, progress: Callable[[int, int], None] | None = None
 ) -> list[Row]:
-    """Measure every file of weights in folders: a row of each, with the columns of `COLUMNS`.
+    """Measure every file of weights in folders: one row per file, with the columns of `COLUMNS`.
 
     Parameters
     ----------
     l0 : float, optional
-        How many latents are on, of the files that do not say theirs.
+        How many latents are on, for files that do not give this number.
 
     Returns
     -------
     list of dict
-        Release and layer from the path, layout, width, L0, noise over the least possible, participation ratio of the
-        directions, partners, rank, capacity, twins (a cosine above .9), dead latents; or why a file was refused.
+        Release and layer from the path, layout, width, L0, noise divided by the least possible, participation ratio of
+        the directions, partners, rank, capacity, twins (a cosine above .9), dead latents; or why a file was refused.
 
     Notes
     -----
@@ -109,8 +109,8 @@ def _row(path, l0, seed):
 
 
 def _has_k(path):
-    """Whether the file says itself how many latents are on."""
-    return autoencoder.read(path).k is not None
+    """Whether the file itself gives the number of latents that are on."""
+    return autoencoder.read(path).l0 is not None
 
 
 def _short(value):
@@ -132,7 +132,7 @@ def effective(D: NDArray[np.floating]) -> float:
 
 
 def twins(D: NDArray[np.floating]) -> int:
-    """How many of the directions (inputs, latents) have another one within a cosine of .9."""
+    """Number of directions (inputs, latents) that have a cosine above .9 with another one."""
     unit = D / np.maximum(np.linalg.norm(D, axis=0), 1e-300)
     count = 0
     for start in range(0, unit.shape[1], BLOCK):

@@ -26,7 +26,7 @@ OWN = {"own": "own dimension"}
 
 
 class Known(NamedTuple):
-    """A code to compare with: its ``loss`` a feature, and its ``phase`` in words.
+    """A code to compare with: its ``loss`` per feature, and its ``phase`` in words.
 
     ``loudness`` is how much louder its loudest feature has to be than its quietest for the loss to be within 5 % of
     this, and ``equal`` the best known loss of features that are all equally loud, where these were worked out.
@@ -54,7 +54,7 @@ def importance(given: Any, ns: int) -> NDArray[np.float64] | None:
 
 
 def linear(population: Population, worth: NDArray[np.float64] | None, nd: int) -> float:
-    """The least loss a feature of a linear map through nd dimensions, with a bias: what the other axes bear."""
+    """The least loss per feature of a linear map through nd dimensions, with a bias: the variance of the other axes."""
     X, ns = population.vectors, len(population.mean)
     worth = np.ones(ns) if worth is None else worth
     if X is None or ns > WHOLE:
@@ -64,7 +64,7 @@ def linear(population: Population, worth: NDArray[np.float64] | None, nd: int) -
 
 
 def best(population: Population, worth: NDArray[np.float64] | None, nd: int) -> Known | None:
-    """The best known code of features of the text's law; under importance the best allocation of the dimensions."""
+    """The best known code for the text's distribution; with importances, the best allocation of the dimensions."""
     if population.p is None or population.each is None:
         return None
     ns = len(population.each)
@@ -79,7 +79,7 @@ def best(population: Population, worth: NDArray[np.float64] | None, nd: int) -> 
 
 
 def _loudness(found):
-    """Loudest over quietest feature of a code: a fan goes down by each feature, a swept one by every second."""
+    """Ratio of loudest to quietest feature of a code: a fan has a step per feature, a swept fan one per pair."""
     steps = [(part.size - 1) / (2 if part.phase == "swept" else 1) for part in found.parts if part.phase in LOUD]
     return _step(found.p) ** max(steps) if steps else 1.0
 

@@ -93,7 +93,7 @@ def recorded_code(*, name: Name, p: RecordProbability, device: str = "cpu") -> d
 
 
 def beside_best(columns: Columns) -> Columns:
-    """The loss of each code over the best known, and whether it is a record."""
+    """The loss of each code divided by the best known loss, and whether it is a record."""
     from superposition.codes import best_known
     from superposition.diagnosis import Record
 

@@ -76,7 +76,7 @@ def descended_rug(
 
 
 def beside_antipodal(columns: Columns) -> Columns:
-    """The loss of the antipodal rug over the rug's, 0 where there is none."""
+    """The loss of the antipodal rug divided by the rug's, 0 where there is none."""
     from superposition import codes
 
     r = columns["nd"] / columns["ns"]

@@ -1,4 +1,4 @@
-"""Features that come in groups: what training finds, and what company does to shared neurons."""
+"""Features that come in groups: the codes that training finds, and the effect of company on shared neurons."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LIVE = 0.3  # of a diagonal: below, an output hardly answers to its feature
 
 
 class GroupsPoint(Point):
-    """What `trained_groups` takes."""
+    """The configurations that `trained_groups` takes."""
 
     groups: Annotated[Count, Field(ge=1, le=1024), Meaning("groups", "number of groups of features")]
     G: Annotated[Count, Field(ge=2, le=64), Meaning("features", "features of a group; n_s is groups times G")]
@@ -52,7 +52,7 @@ def trained_groups(
     *, groups: int, G: int, nd: int, p: float, s: float, steps: int, batch: int, lr: float, seed: int,
     device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train one autoencoder on features that come in groups, and say what partners are to each other."""
+    """Train one autoencoder on features that come in groups, and measure the weights between partners."""
     from superposition import correlated
     from superposition.devices import resolve_device
 
@@ -99,7 +99,7 @@ def kept_company(
 
 
 def over_the_rug(columns: Columns) -> Columns:
-    """A prediction: the loss over that of the rug on independent features."""
+    """A prediction: the loss divided by that of the rug on independent features."""
     from superposition.rug import optimum
 
     r = columns["nd"] / (columns["groups"] * columns["G"])
@@ -110,7 +110,7 @@ def two_in_company(
     *, networks: Networks, n: TwoFeatures, m: Neurons, lambda_: L1, q: OtherProbability, seed: Seed,
     device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Two features out of n that meet nobody else: how often they come to share a neuron."""
+    """Two features out of n that meet no others: how often they come to share a neuron."""
     from superposition import incidental
 
     W = incidental.company_flow(

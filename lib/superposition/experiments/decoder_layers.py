@@ -1,4 +1,4 @@
-"""Which code do a decoder's layers want? Decoders of one to three layers of ReLUs, trained on codes and with them."""
+"""Codes that suit a decoder's layers: decoders of one to three layers of ReLUs, trained on codes and with them."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def reading(
     *, ns: Ns, nd: Nd, p: Probability, start: Start, code: Code, layers: Layers, later: Later, steps: Steps, lr: Rate,
     seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Train a decoder, with or without its code, and say what the code is and what others read of it."""
+    """Train a decoder, with or without its code, and describe the code and the loss of other decoders on it."""
     from superposition import decoders, features
 
     first = decoders.first_code(start, ns, nd, seed)

@@ -1,4 +1,4 @@
-"""Sparse autoencoders on truths that are known: three kinds at several prices, and one kind on other overlaps."""
+"""Sparse autoencoders on known dictionaries: three kinds at several prices, and one kind on other overlaps."""
 
 from __future__ import annotations
 

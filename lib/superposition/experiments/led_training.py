@@ -1,4 +1,4 @@
-"""Trained networks below r = 1/2: which structure of W makes the loss, and whether training can be led elsewhere."""
+"""Trained networks below r = 1/2: the structure of W behind their loss, and attempts to lead training elsewhere."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Networks that are taught exclusive features first, beside networks that are trained on the task alone."""
+"""Networks that are taught exclusive features first, compared with networks trained on the task alone."""
 
 from __future__ import annotations
 

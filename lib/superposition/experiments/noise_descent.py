@@ -70,7 +70,7 @@ def step_border(
     draws: Draws, instances: Instances, seed: Seed, device: str = "auto",
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
-    """The learning rate at which the noise of the steps takes what the slope of the expected loss gives."""
+    """The learning rate at which the noise of the steps cancels the slope of the expected loss."""
     from superposition import incidental
 
     start = incidental.initial_instances(n, m, checks.whole("instances", instances, 2), seed=seed)

@@ -1,4 +1,4 @@
-"""What is said of a batch of autoencoders trained under noise: how sparse they became, and when."""
+"""Description of a batch of autoencoders trained under noise: how sparse they became, and when."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ Protocol = Annotated[
 def trained_by(
     *, ns: Features, p: Probability, r: Ratio, protocol: Protocol, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
-    """Train one autoencoder by one of three protocols and describe it beside the theory."""
+    """Train one autoencoder by one of three protocols and compare it with the theory."""
     from superposition.rug import MOST_TRAINABLE, train_autoencoder, training_protocol
 
     ns = checks.whole("ns", ns, 3, MOST_TRAINABLE)

@@ -1,4 +1,4 @@
-"""Plain descent from crystals and from dense starts: what it keeps, how near it must begin, what it finds by itself."""
+"""Plain descent from crystals and from dense starts: which codes it keeps, from how near, and which it finds."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def crystal(
 
 
 def one_fifth(columns: Columns) -> Columns:
-    """The losses over that of the rug at the ratio 1/5 of all networks here."""
+    """The losses divided by that of the rug at the ratio 1/5, which all networks here have."""
     return over_rug(over_rug="loss", start_over_rug="start_loss")(columns | {"r": 0 * columns["p"] + 0.2})
 
 

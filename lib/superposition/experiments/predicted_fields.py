@@ -1,4 +1,4 @@
-"""Receptive fields beside their predictions: to first order in the fourth cumulant, and by the law of any gain.
+"""Receptive fields and their predictions: to first order in the fourth cumulant, and by the law of any gain.
 
 Source: the notes on localization, sections 1 to 3.
 """
@@ -96,7 +96,7 @@ def branches(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: CrowdSize, steps: Steps, lr: RatePerNeuron, batch: Batch,
     samples: ManyWidthSamples, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
-    """Where training goes from small weights, from a network of waves and from bumps, beside the best tiling."""
+    """Where training ends from small weights, from a network of waves and from bumps, and the best tiling."""
     from superposition import receptive
 
     data = receptive.sample_waves(n, xi1, xi2, gain, samples, seed=seed)
@@ -129,7 +129,7 @@ def stages(
     W: np.ndarray, n: int, xi1: float, xi2: float, gain: float, *, steps: int, lr: float, batch: int, seed: int,
     device: str = "auto",
 ) -> list[Float[np.ndarray, "S K n"]]:  # fmt: skip
-    """Weights after each of the shares `LOOKS` of the steps, and in the end, as `settle` has them."""
+    """Weights after each of the shares `LOOKS` of the steps, and at the end, as `settle` returns them."""
     from superposition import receptive
 
     data = receptive.nlgp_batches(n, xi1, xi2, gain, batch, seed=seed, device=device)
@@ -178,7 +178,7 @@ def describe(name: str, W: np.ndarray, xi1: float, xi2: float, gain: float) -> d
 
 
 def template_cosines(W: np.ndarray, xi1: float, xi2: float, gain: float) -> dict[str, float]:
-    """How much fields look like two templates, at the best shift."""
+    """Similarity of fields to two templates, at the best shift."""
     from superposition import receptive
 
     n = W.shape[-1]
@@ -191,7 +191,7 @@ def _alike(W, V):
 
 
 def _emerged(looks):
-    """How much fields after a share of the training look like their own end."""
+    """Similarity of fields after a share of the training to the final fields."""
     return {f"end_{name}": _alike(W, looks[-1]) for name, W in zip(LOOKS, looks, strict=False)}
 
 

@@ -1,4 +1,4 @@
-"""Sparse autoencoders descended from the truth, from pairs and from chance: which has the least loss at which price."""
+"""Sparse autoencoders descended from the truth, from pairs and at random: which has the least loss at which price."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of ac
 def least_loss(
     *, ns: Ns, nd: Nd, p: Probability, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:
-    """Descend from the truth, from pairs that know nothing of it, and from random directions; compare the losses."""
+    """Descend from the truth, from pairs independent of it, and from random directions; compare the losses."""
     import numpy as np
 
     from superposition import decoders

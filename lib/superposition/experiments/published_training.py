@@ -1,4 +1,4 @@
-"""What the published training of Liu, Liu and Gore does to exponents: a pull, a bias start and larger features."""
+"""Effects of the published training of Liu, Liu and Gore on exponents: a pull, initial biases and larger features."""
 
 from __future__ import annotations
 

@@ -62,7 +62,7 @@ PULL = 4  # windows' worth by which a topic's frequencies are pulled towards tho
 
 
 def material(name: str) -> np.ndarray:
-    """An array that `make real` made; where its numbers do not depend on the machine, no other."""
+    """An array that `make real` made; refused if its numbers should be the same on all machines and are not."""
     from safetensors.numpy import load
 
     path = Path("real") / f"{name}.safetensors"
@@ -82,7 +82,7 @@ def digest(array: np.ndarray) -> str:
 def windows_read(
     *, network: Network, text: Text, window: Window, vectors: Vectors, tokens: Tokens, seed: Seed, device: str = "cpu"
 ) -> dict[str, float | int | str]:
-    """Predict the losses of reading the tokens of windows off sums of their vectors, and measure them on text."""
+    """Predict the losses of reading the tokens of windows from sums of their vectors, and measure them on text."""
     from superposition.correlated import company_losses, presence_losses, presence_reader
 
     rng = np.random.default_rng(seed)
@@ -194,7 +194,7 @@ def _topics(X, p, rng, directions=60, rounds=12):
 
 
 def _measured(X, p, W, best, prefix):
-    """Losses of the linear reader and of the ReLU over the variance, and the noise over what is predicted."""
+    """Losses of the linear reader and of the ReLU divided by the variance, and noise divided by its prediction."""
     V, share = p * (1 - p), 1 - best.linear / (p * (1 - p))
     relu, linear, noise = [], [], np.zeros(len(p))
     W, reader, mean = W.astype(np.float32), best.reader.T.astype(np.float32), p.astype(np.float32)
@@ -281,7 +281,7 @@ def _activations(data, layer):
 
 
 def _autoencoder(h, width, price, steps, seed):
-    """Decoder, encoder and biases that training ends at; rows of the decoder have length 1."""
+    """Decoder, encoder and biases at the end of training; rows of the decoder have length 1."""
     from superposition.devices import torch
 
     draw = torch.Generator().manual_seed(seed)

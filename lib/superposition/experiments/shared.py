@@ -1,4 +1,4 @@
-"""Fields and columns that several experiments share: each with its range and its meaning, said once."""
+"""Fields and columns that several experiments share: each with its range and its meaning."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Receptive fields of single neurons: where they localize, from which gain on, and what they do on a torus.
+"""Receptive fields of single neurons: where and above which gain they localize, and their shape on a torus.
 
 Source: the notes on localization, sections 1 to 3.
 """
@@ -47,7 +47,7 @@ def location(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, scale: Scale, initials: Initials, steps: Steps, lr: Rate,
     batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
-    """Train single neurons and compare where they peak with what the initial weights foretell."""
+    """Train single neurons and compare their peaks with the prediction from the initial weights."""
     from superposition import receptive
 
     W = receptive.initial_weights(initials, 1, n, scale=scale, seed=seed)

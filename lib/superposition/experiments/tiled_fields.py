@@ -1,4 +1,4 @@
-"""Is the best tiling by one field the best network: fields that are added to it, and swapped lengths.
+"""Is the best tiling by one field the best network? Fields that are added to it, and swapped lengths.
 
 Source: completes the notes on localization, sections 1 and 3.
 """

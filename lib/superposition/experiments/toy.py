@@ -41,7 +41,7 @@ Instances = Annotated[Count, Field(ge=1), Meaning("networks", "trained copies")]
 def phase_cell(
     *, p: PhaseProbability, relative: Relative, instances: Instances, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | str]:
-    """Two features, one dimension: what becomes of the second one, in theory and in training."""
+    """Two features in one dimension: the phase of the second one, in theory and in training."""
     from superposition import toy
 
     p = checks.number("p", p, 0, 1, open_low=True)

@@ -1,7 +1,7 @@
 """Receptive fields of trained networks: how localized they are, what the hidden bias decides, how often gates change.
 
 Source: the notes on localization, sections 1 to 3. ``law`` is "nlgp", or "clone" for Gaussian data with the covariances
-of the NLGP: the control that knows nothing of higher moments.
+of the NLGP: the control without the higher moments.
 """
 
 from __future__ import annotations

@@ -136,7 +136,7 @@ def basin(
     *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: BasinGain, noise: Noise, samples: GatedSamples,
     steps: BasinSteps, trials: Trials, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Push a localised field off with noise, train on, and see where it ends."""
+    """Perturb a localised field with noise, train on, and measure where it ends."""
     from superposition import receptive
 
     n, trials = checks.whole("n", n, 3), checks.whole("trials", trials, 1)

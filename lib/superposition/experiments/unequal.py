@@ -1,4 +1,4 @@
-"""Autoencoders on features that are not equally frequent: how they share the dimensions, and what signs are worth."""
+"""Autoencoders on features that are not equally frequent: their shares of the dimensions, and the value of signs."""
 
 from __future__ import annotations
 

@@ -61,7 +61,7 @@ def hundred(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, activation: Activation, bias: Bias, scale: Scale, K: Neurons,
     initials: Initials, steps: HundredSteps, lr: RatePerNeuron, batch: Batch, seed: Seed, device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
-    """Train wide networks, and compare where their neurons peak with what the initial weights foretell."""
+    """Train wide networks, and compare the peaks of their neurons with the prediction from the initial weights."""
     from superposition import receptive
 
     W0 = receptive.initial_weights(initials, K, n, scale=scale, seed=seed)
@@ -93,7 +93,7 @@ def hundred(
 
 
 def filter_power(W0: ArrayLike, W: ArrayLike, C1: ArrayLike) -> float:
-    """How many powers of C1 the linear filter from initial weights to weights is worth."""
+    """The power of C1 to which the linear filter from initial to final weights is equivalent."""
     from superposition import receptive
 
     before, after = (np.fft.rfft(w, axis=-1) for w in (W0, W))
@@ -108,7 +108,7 @@ def pulse_fields(
     short_high: ShortHigh, K: Neurons, initials: Initials, steps: Steps, lr: RatePerNeuron, seed: Seed,
     device: str = "auto",
 ) -> dict[str, float]:  # fmt: skip
-    """Train on all pulses at once: long ones against short ones."""
+    """Train on all pulses at once, to distinguish long from short ones."""
     from superposition import receptive
 
     spans = range(long_low, long_high + 1), range(short_low, short_high + 1)

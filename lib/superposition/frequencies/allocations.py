@@ -1,4 +1,4 @@
-"""Who gets how much of the dimensions: the best allocation at a price, over phases and features of any frequency.
+"""The best allocation of dimensions to features of any frequency, over the phases, by a price per dimension.
 
 Each feature chooses, at a price per dimension, the phase that costs it least: dropped, a share of a rug, a place in
 a fan, half of a digon, or a dimension of its own. The price is then set so that the dimensions are used up.
@@ -52,7 +52,7 @@ def allocate(
     importance : array_like, shape (ns,) or scalar
         Weight of each feature's squared error, 1e-30 to 1e30.
     phases : sequence of str
-        Phases beside dropped features and own dimensions, of "rug", "fan" and "digon".
+        Phases besides dropped features and own dimensions, among "rug", "fan" and "digon".
 
     Returns
     -------
@@ -124,7 +124,7 @@ def _digon(p):
 
 @cache
 def _digon_curve():
-    """Loss of the best digon over p^2."""
+    """Loss of the best digon divided by p^2."""
     from scipy.interpolate import PchipInterpolator
 
     return PchipInterpolator(np.log(DIGONS), best_digon(DIGONS)[1] / DIGONS**2)
@@ -154,7 +154,7 @@ def _taken(table, at):
 
 
 def _filled(share, small, large, worth, nd):
-    """The choices at two neighbouring prices mixed: the larger share first for features that are worth more."""
+    """A mixture of the choices at two neighbouring prices: features that are worth more get the larger share first."""
     at, order = small.copy(), np.argsort(-worth, kind="stable")
     more = (_taken(share, large) - _taken(share, small))[order]
     fits = np.cumsum(more) <= nd - _taken(share, small).sum() + 1e-9

@@ -20,7 +20,7 @@ KNOTS = 14  # probabilities at which the loss is computed; between them it is in
 
 
 def _crowd(p, share, samples, seed):
-    """Values of T, the interference power of a feature vector over its mean, as means of equally likely bins (80,)."""
+    """Values of T, the interference power of a feature vector / its mean, as means of equally likely bins (80,)."""
     # squared weights from j to i are taken as r_j (1 - r_j) V_i / V_j up to a factor that depends on i: the mean of a
     # random projector with diagonal r
     weight = share * (1 - share)
@@ -102,7 +102,7 @@ def _interpolated(p, noise, T):
 
 
 def _loss(p, noise, T):
-    """p/3 less the square of the overlap over the power: what the best gain leaves, at the best of the biases."""
+    """Loss at the best gain and the best of the biases, p/3 minus the squared overlap divided by the power."""
     z, s = np.broadcast_arrays(BIASES[:, None], np.sqrt(noise * T))
     one = np.ones_like(z)
     overlap = p * ramp_moment(1, 1, z, one, s).mean(axis=1)

@@ -1,4 +1,4 @@
-"""What the arguments of this wing may be: features of unequal frequency, their shares, and what fits together."""
+"""Ranges of the arguments of this wing: features of unequal frequency, their shares, and relations between them."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ def power_law(ns: int, exponent: float, *, total: float = 1.0) -> NDArray[np.flo
     Parameters
     ----------
     total : float
-        Features on at once on average, the sum of the p_i, above 0; so small that no p_i is above 1.
+        Mean number of features on at once, the sum of the p_i, above 0; small enough that no p_i is above 1.
 
     Returns
     -------

@@ -1,6 +1,6 @@
 """Losses and gradients of an autoencoder on batches of few active features. Needs torch.
 
-Vectors without any active feature are common here. All of them have the same output: it is computed once, and counted
+Vectors without any active feature are common here. All of them have the same output, which is computed once and counted
 as often as it occurs.
 """
 
@@ -47,7 +47,7 @@ class _Batch(NamedTuple):
 
 
 def _drawn(p, batch, rng, on, largest):
-    """One batch after the other, many drawn at once."""
+    """Batches one after another, many of them drawn at once."""
     while True:
         flat, values = features.nonzeros_each(p, batch * AT_ONCE, seed=rng)
         vectors, columns = np.divmod(flat, len(p))

@@ -93,7 +93,7 @@ def train_unequal(
     Notes
     -----
     Source: ours. Liu, Liu and Gore (arXiv 2505.10465) train the tied model with bias_spread = 1, largest = 2 and a
-    pull: their negative weight decay, its sign turned.
+    pull: their negative weight decay, with the opposite sign.
 
     Examples
     --------

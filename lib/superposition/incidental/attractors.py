@@ -1,7 +1,7 @@
 """Where training under noise ends: near-simplices, frozen rows, and the last weight under l1.
 
-Source: Incidental Polysemanticity, section 4 and Figures 5 and 6. The text sees a row that is
-stuck and a drop at strong regularisation; here are the configurations behind both.
+Source: Incidental Polysemanticity, section 4 and Figures 5 and 6. The text observes a stuck row, and a drop at strong
+regularisation; this module has the configurations behind both.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def simplex(n: int, m: int) -> Float[np.ndarray, "n m"]:
 
 @checked(n=own.several, l1=ranges.real(ranges.SMALLEST, ranges.LARGEST))
 def freezing_sigma(n: int, l1: ArrayLike) -> np.ndarray:
-    """Bipolar noise below which a simplex, with rows of l1 norm `l1`, is out of reach and the expected loss flat.
+    """Bipolar noise below which a simplex, with rows of l1 norm `l1`, is unreachable and the expected loss flat.
 
     The norm of a dense random direction is about sqrt(2 m / pi). Source: ours, for section 4.
 

@@ -1,10 +1,9 @@
 """The constant in front of n^2 / m: measured stage by stage, and the part of it that is exact.
 
-A network starts with n (n - 1) / 4m pairs of opposite largest weights at one neuron, on average.
-First the lengths and overlaps settle, within a time of order 1 (the stage *fast*); then the l1
-term thins the encodings out, within 1 / lambda. The fast stage knows nothing of the neurons, only
-of overlaps, so its part of the constant follows from the law of the overlaps alone.
-Source: Incidental Polysemanticity, section 2.1; everything here is ours.
+A network starts with n (n - 1) / 4m pairs of opposite largest weights at one neuron, on average. First the lengths and
+overlaps settle, within a time of order 1 (the stage *fast*); then the l1 term thins the encodings out, within 1 /
+lambda. The fast stage depends on overlaps and not on neurons, so its part of the constant follows from the distribution
+of the overlaps alone. Source: Incidental Polysemanticity, section 2.1; everything here is ours.
 """
 
 from __future__ import annotations
@@ -123,7 +122,7 @@ def two_feature_constant_drawn(m: int, draws: int, *, seed: int) -> Estimate:
 
 
 def mean_field_exists(n: int, m: int) -> None:
-    """Refuse more features than the mean field is solved for."""
+    """Refuse more features than those for which the mean field is solved."""
     most = int(late_rate.DENSEST * np.sqrt(m))
     if n > most:
         raise ValueError(f"n = {n} is out of range; allowed: up to {most} at m = {m}")

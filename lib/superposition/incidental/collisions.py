@@ -26,11 +26,11 @@ _positive = ranges.number(ranges.SMALLEST, ranges.LARGEST)
 
 @dataclass(frozen=True)
 class ExpectedCollisions:
-    """How many to expect before anything has moved.
+    """Numbers of collisions to expect at the start.
 
     ``collisions`` of largest weights, n (n - 1) / 2m; ``pairs`` of opposite sign, half of that;
     polysemantic neurons if every feature drew a neuron and a sign ``independent`` of the others;
-    and if all drew ``distinct`` ones, because of two with the same sign one moves to a free place.
+    and if all drew ``distinct`` ones, because if two share a neuron and a sign, one moves to a free place.
     """
 
     collisions: float

@@ -1,8 +1,8 @@
 """Incidental polysemanticity with company: some inputs hold two features, and a shared neuron then costs something.
 
-A single feature comes with probability 1 - q, any two together with q. Losses and the flow are those of the text
-otherwise, W' = -(dL/dW)/4 - lambda sign(W); a given pair meets at the rate B = 2 q / (n - 1).
-Source: Incidental Polysemanticity, section 2, where the inputs are basis vectors; company is ours.
+A single feature comes with probability 1 - q, any two together with q. Otherwise the losses and the flow are those of
+the text, W' = -(dL/dW)/4 - lambda sign(W); a given pair meets at the rate B = 2 q / (n - 1). Source: Incidental
+Polysemanticity, section 2, where the inputs are basis vectors; company is ours.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ def company_settles(W: np.ndarray, alone: float, both: float) -> None:
 
 
 def company_ends(lambda_: float, t: float | None) -> None:
-    """Refuse a flow without end."""
+    """Refuse a flow that has no end."""
     least = 80 / own.LONGEST
     if t is None and lambda_ < least:
         raise ValueError(

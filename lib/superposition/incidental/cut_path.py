@@ -5,10 +5,10 @@ dividing u' = Q(d) / u - u by d' = -lambda u leaves one equation without time,
 
     lambda du/d(-d) = Q(d) / u^2 - 1,
 
-in which every death is known beforehand: it lies where d meets a gap. The right side is concave in u,
-so Newton's iterates rise to the solution from any function below it, such as min(u(0), sqrt Q), and
-each is one linear equation on all panels at once. Time is then a quadrature, dt = d(-d) / (lambda u).
-Source: the equations of Incidental Polysemanticity, Appendix B; this form is ours.
+in which every death is known beforehand: it lies where d meets a gap. The right side is concave in u, so that Newton's
+iterates rise to the solution from any function below it, such as min(u(0), sqrt Q); each iterate is one linear equation
+on all panels at once. Time is then a quadrature, dt = d(-d) / (lambda u). Source: the equations of Incidental
+Polysemanticity, Appendix B; this form is ours.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class Path(NamedTuple):
     t: NDArray[np.float64]
 
     def at(self, t: float) -> tuple[float, float]:
-        """The pair (d, u) at one time; beyond the last node that of the last node."""
+        """The pair (d, u) at one time; after the last node, the pair at that node."""
         if t >= self.t[-1, -1]:
             return float(self.d[-1, -1]), float(self.u[-1, -1])
         panel = max(0, int(np.searchsorted(self.t[:, 0], t, side="right")) - 1)

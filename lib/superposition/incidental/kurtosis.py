@@ -1,6 +1,6 @@
 """Appendix C of Incidental Polysemanticity, corrected: moments of one noisy step, and the drift they cause.
 
-One row w of unit length, its own output on, all others off (the text's two assumptions). With
+One row w of unit length, with its own output on and all others off (the text's two assumptions). With
 p = w . xi a step of gradient descent is w' = w - 2 eta p (2 w + xi). k is the excess kurtosis,
 kappa4 = k sigma^4 the fourth cumulant, f = ||w||_4^4 and s6 = ||w||_6^6.
 """

@@ -91,7 +91,7 @@ def conventions(lambda_: float, t: float, *, source: str) -> dict[str, tuple[flo
 
 @checked(norm_squared=ranges.real(0), lambda_=own.strength)
 def threshold(norm_squared: ArrayLike, lambda_: float) -> np.ndarray:
-    """Size above which a weight grows: lambda / (1 - |W|^2), infinite where |W|^2 >= 1: there every weight shrinks.
+    """Size above which a weight grows: lambda / (1 - |W|^2), infinite where |W|^2 >= 1, as every weight shrinks there.
 
     Source: section 2, with sign(W_ik) for the printed sign(W_i).
 
@@ -106,7 +106,7 @@ def threshold(norm_squared: ArrayLike, lambda_: float) -> np.ndarray:
 
 @checked(lambda_=own.strengths)
 def resting_weight(lambda_: ArrayLike) -> np.ndarray:
-    """Where a single weight comes to rest: the largest root of (1 - w^2) w = lambda, 0 if there is none.
+    """The value at which a single weight comes to rest: the largest root of (1 - w^2) w = lambda, 0 if there is none.
 
     The strength is that of the simplified convention; use `last_weight` in the loss convention. Source: ours, for
     section 2.

@@ -1,6 +1,6 @@
-"""How fast positive overlaps die out without an l1 term: exactly, from the negative ones that are left.
+"""The exact rate at which positive overlaps decay without an l1 term, from the negative ones that remain.
 
-Without an l1 term the overlaps G = W W^T, shape (n, n), follow a flow of their own, whatever the neurons:
+Without an l1 term the overlaps G = W W^T, shape (n, n), follow a flow that does not depend on the neurons:
 
     dG/dt = 2 G - G_+ G - G G_+.
 
@@ -29,7 +29,7 @@ STEP = 0.2  # of the flow of overlaps, whose rates are of order 1
 
 
 def overlaps_settle(W: np.ndarray) -> None:
-    """Refuse encodings whose overlaps would not settle at steps of STEP, or that are more than the neurons."""
+    """Refuse encodings whose overlaps would not settle at steps of STEP, or that outnumber the neurons."""
     if W.shape[1] > W.shape[2]:
         raise ValueError(f"W has shape {W.shape}; allowed: (b, n, m) with n <= m")
     largest = float(np.maximum(W @ W.swapaxes(1, 2), 0).sum(axis=2).max())
@@ -83,7 +83,7 @@ def positive_overlaps(gram: ArrayLike) -> np.ndarray:
 
 @checked(gram=own.overlaps)
 def late_decay_rate(gram: ArrayLike) -> float:
-    """Rate at which the positive overlaps of settled encodings (n, n) die out: 2 less a Perron eigenvalue.
+    """Rate at which the positive overlaps of settled encodings (n, n) decay: 2 minus a Perron eigenvalue.
 
     Source: ours, for section 2.1. Use `mean_field_overlaps` for many features at random.
 

@@ -203,8 +203,8 @@ def descend_encodings(
     """Train encodings (n, m) in float32 as the text's public code does, by "adamw" or full-batch "sgd".
 
     Source: section 2 and Figure 3, in the loss convention; the public code has lr = 1e-3, lambda = 1e-3 (four times
-    that of `gradient_flow`), 7500 steps, and AdamW's default weight decay 0.01. Use `gradient_flow` for results without
-    step size.
+    that of `gradient_flow`), 7500 steps, and AdamW's default weight decay 0.01. Use `gradient_flow` for results that do
+    not depend on a step size.
 
     Raises
     ------

@@ -1,4 +1,4 @@
-"""Gradient flow of thousands of small networks at once, to count how many neurons they come to share.
+"""Gradient flow of thousands of small networks at once, to count the neurons that features come to share.
 
 W has shape (b, n, m): b networks, n features, m neurons; the flow is that of
 `superposition.incidental.gradient_flow`, by the same proximal steps. Each network has its own step, and its

@@ -1,4 +1,4 @@
-"""Which way the noise pushes the sparsity of a row: exactly, by cumulants, and where it turns round.
+"""The effect of noise on the sparsity of a row: exactly, by cumulants, and where its sign changes.
 
 Row u, of length 1, writes an output that should stay at 0: its input is -b sigma + u . xi, with
 overlap -b sigma and noise xi of standard deviation sigma on each neuron. Its expected loss is
@@ -10,8 +10,8 @@ of u . xi,
                 = 8 sum_(r >= 2) kappa_2r / (2r - 1)! (s_(2r+2) - f s_2r) p^(2r-3)(b sigma):
 
 all even cumulants count, each with a derivative of the density at b. The output that should be 1 is clipped at 0 as
-well, which only noise larger than the squared length of its row notices: `open_push`.
-Source: ours, for Incidental Polysemanticity, section 3.
+well, which matters only for noise larger than the squared length of its row: `open_push`. Source: ours, for Incidental
+Polysemanticity, section 3.
 """
 
 from __future__ import annotations
@@ -206,7 +206,7 @@ def simplex_length(n: int, sigma: float) -> float:
 def turning_depth(m: int, kurtosis: ArrayLike, kappa6: ArrayLike) -> np.ndarray:
     """Depth b at which the first two orders of the mean push over random directions vanish: a guide.
 
-    Nan where the first term wins everywhere. Source: ours, for section 3. Use `mean_row_push` for the exact push.
+    Nan where the first term dominates everywhere. Source: ours, for section 3. Use `mean_row_push` for the exact push.
 
     Examples
     --------

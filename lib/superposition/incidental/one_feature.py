@@ -37,7 +37,7 @@ _strength = ranges.number(0, 1e6, open_low=True)
 
 @dataclass(frozen=True)
 class Trajectory:
-    """One encoding over time: one value of each field a time, and `weights` at any time up to the last.
+    """One encoding over time: each field has one value per time, and `weights` has all weights up to the last time.
 
     ``norm_squared`` is |W|^2, ``survivors`` the number m' of weights that are not zero,
     ``l1_norm`` the sum of |W_k|. ``single`` is the time from which one weight (or several
@@ -74,7 +74,7 @@ def trajectory(w0: ArrayLike, lambda_: float, times: ArrayLike) -> Trajectory:
 
     Notes
     -----
-    Costs O(m log m), and two arrays of length m besides the input. Relative errors are some 1e-9, and 1e-11 in
+    Costs O(m log m), and two arrays of length m besides the input. Relative errors are about 1e-9, and 1e-11 in
     ``single``. Source: Incidental Polysemanticity, Appendix B (the affine map), made into a solver. Use `gradient_flow`
     where features interfere.
 
@@ -163,7 +163,7 @@ def _solve(gaps, lambda_, end):
 
 
 def _single(gaps, lambda_, begin, t, end):
-    """The path once only the largest weights are left, all of one size x = d / u, until x is 0 or at rest or beyond."""
+    """The path once only the largest weights, of equal size x = d / u, are left, until x is 0 or at or beyond rest."""
     from superposition.incidental import cut_path
 
     lowest = min(begin[0] / begin[1], (3 * gaps.tied) ** -0.5)  # at the latter (1 - tied x^2) x is largest

@@ -189,7 +189,7 @@ class VarianceBounds:
 
 @checked(w0=ranges.array("m"))
 def relative_variance_bounds(w0: ArrayLike) -> VarianceBounds:
-    """Between which values the relative variance lies while m' weights are left (Appendix B and Figure 7).
+    """Bounds on the relative variance while m' weights are left (Appendix B and Figure 7).
 
     Nan where all sizes vanish: ``high`` at m' = 1, and both where they are equal.
 

@@ -1,12 +1,13 @@
-"""The effect of the noise of the steps on sparsity: it drifts the rows apart, along the free motions.
+"""The effect of the noise of the steps on sparsity: a drift along motions that the loss leaves free.
 
 A step of size eta moves W along -G, the gradient at the noise of this step. Its mean is the slope of the expected loss.
-Its scatter changes the fourth norm of directions at second order. Lengths and overlaps are held by the loss; free are
-rotations common to all rows, W -> W exp(A) with A antisymmetric. So the scatter counts as far as it is such a rotation,
+Its scatter changes the fourth norm of directions at second order. The loss holds lengths and overlaps, but not
+rotations common to all rows, W -> W exp(A) with A antisymmetric. The scatter therefore counts as far as it is such a
+rotation,
 
     df/d(eta t) = slope - eta drift,
 
-and beyond eta = slope / drift nothing is gained. Source: ours, for Incidental Polysemanticity, section 4.
+and for eta above slope / drift nothing is gained. Source: ours, for Incidental Polysemanticity, section 4.
 """
 
 from __future__ import annotations

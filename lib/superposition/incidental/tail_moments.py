@@ -196,13 +196,13 @@ def _change_of_moments(sine, cosine, difference, t):
 
 
 def _waves(c, t, reach):
-    """Sines and cosines at the thresholds within reach; at the others nothing differs from the Gaussian."""
+    """Sines and cosines at the thresholds within reach; at the others the law does not differ from the Gaussian."""
     angle, near = np.outer(c, t), np.abs(c)[:, None] < reach
     return np.where(near, np.sin(angle), 0), np.where(near, np.cos(angle), 0)
 
 
 def _frequencies(w, law):
-    """Frequencies and their distance, up to where neither the law nor the Gaussian has 1e-18 of anything left."""
+    """Frequencies and their spacing, up to where both characteristic functions are below 1e-18."""
     s = law.sigma * np.linalg.norm(w)
     h = 2 * np.pi / (2.1 * _reach(w, law))  # the images of the sum lie at distance 2 pi / h
 
@@ -214,7 +214,7 @@ def _frequencies(w, law):
 
 
 def _reach(w, law):
-    """Beyond this u neither has the law any mass nor a Gaussian of the same variance, to 1e-17."""
+    """Largest u: beyond, neither the law nor a Gaussian of the same variance has mass above 1e-17."""
     s = law.sigma * np.linalg.norm(w)
     bounded = np.sqrt(3) * law.sigma * np.abs(w).sum()
     return max(9 * s, bounded) if law.name == "uniform" else 12 * s + 30 * law.sigma * np.abs(w).max()

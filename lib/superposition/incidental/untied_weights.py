@@ -1,4 +1,4 @@
-"""Encoder and decoder that are not tied, and whether they become alike.
+"""Encoder and decoder that are not tied, and whether training aligns them.
 
 Feature i is encoded by row i of E and decoded by row i of D, both of shape (n, m); on input e_i
 the output j is ReLU(D_j . E_i). Loss convention.

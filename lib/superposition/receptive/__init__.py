@@ -1,4 +1,4 @@
-"""Receptive fields on a ring of pixels: data, gradient flow, gates, and the gain from which on a field localizes.
+"""Receptive fields on a ring of pixels: data, gradient flow, gates, and the gain above which a field localizes.
 
 All theory is in float64; `train_fields` and its like need torch. Every function refuses arguments outside of their
 ranges with a ValueError that names the argument, its value and the allowed values.

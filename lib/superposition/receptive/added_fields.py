@@ -1,8 +1,9 @@
 """Is the best tiling by one field the best network? Add another field to it, or let two fields tile the ring.
 
-The prediction of a tiling is linear in its distribution of fields, so its loss is convex in that: if no field that is
-added lowers the loss to first order, no network of any width is better. A search finds the most promising field on one
-sample; whether it helps is read on another one, since on its own sample any search finds some noise to fit.
+The prediction of a tiling is linear in its distribution of fields, so its loss is convex in this distribution: if no
+field that is added lowers the loss to first order, no network of any width is better. A search finds the most promising
+field on one sample; another sample decides whether it helps, since on its own sample any search finds some noise to
+fit.
 
 Source: completes the notes on localization, which measure localized fields; the formulas are ours.
 """
@@ -67,7 +68,7 @@ def steepest_field(
     Parameters
     ----------
     waves, starts : int
-        The search starts from so many waves of the lowest frequencies and from so many random fields.
+        The search starts from this number of waves of the lowest frequencies and this number of random fields.
 
     Returns
     -------
@@ -128,14 +129,14 @@ def tiled_network_loss(W: np.ndarray, data: Waves) -> tuple[float, np.ndarray]:
 
 @checked(_tile_fits, tile=ranges.instance(Tile), data=wave_data, starts=ranges.whole(0, 1000), seed=ranges.seed)
 def best_field_pair(tile: Tile, data: Waves, *, starts: int = 1, seed: int = 0) -> tuple[np.ndarray, float]:
-    """Two fields (2, n), free to be anything, whose copies make the best network, and its loss on this sample.
+    """Two unconstrained fields (2, n) whose copies make the best network, and its loss on this sample.
 
     Source: ours. Use `steepest_field` instead to test whether any field helps at all.
 
     Parameters
     ----------
     starts : int
-        The search starts from the tile beside a weak wave of frequency 1 and from so many random pairs.
+        The search starts from the tile with a weak wave of frequency 1, and from this number of random pairs.
 
     Returns
     -------

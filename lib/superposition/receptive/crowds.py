@@ -1,7 +1,7 @@
 """The best crowd of neurons: the best tiling of Gaussian data in closed form, and the best distribution of fields.
 
 A crowd has its neurons in pairs of opposite sign at every place of the ring. Its prediction is linear in the
-distribution of fields and biases, so its loss is convex in this distribution: a crowd is the best one exactly if no
+distribution of fields and biases, so its loss is convex in this distribution: a crowd is the best one if and only if no
 pair that joins it lowers the loss to first order.
 
 Source: ours, for the notes on localization, which measure localized fields.
@@ -175,15 +175,15 @@ def best_crowd(
 ) -> Mixture:
     """The best distribution of fields, and of hidden biases, for a crowd, on this sample, by column generation.
 
-    The best crowd of one field is a start. Then the pair that lowers the loss most steeply joins, all fields descend
-    together, and so on, until no pair is found that lowers the loss by more than a tolerance.
+    The best crowd of one field is a start. Then the pair that lowers the loss most steeply joins and all fields descend
+    together; this is repeated until no pair is found that lowers the loss by more than a tolerance.
 
     Source: ours. Read loss and slope on another sample. Use `best_tile` instead for one field.
 
     Parameters
     ----------
     most : int
-        Fields at most.
+        Largest number of fields.
     tolerance : float
         Slope at which no more fields join; an output of a pair is as large as its pre-activation.
     iterations : int

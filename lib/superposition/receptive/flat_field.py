@@ -1,6 +1,6 @@
 """When a flat receptive field gives way to a localized one: the critical gain of a single neuron.
 
-Source: completes the notes on localization, which say that the gain controls localization. With
+Source: ours; the notes on localization say that the gain controls localization. With
 yhat = ReLU(<w, x>) and data for which x and -x are equally likely, the loss is
 w'(C0 + C1)w / 8 - E_1|<w, x>| / 4 + 1/4. Its flat stationary point grows a wave of frequency k at
 the rate -S_k / 4 + S_0 E_1[delta(s) |x_k|^2] / (4 E_1|s|), with S = C0 + C1, s the flat mode of x
@@ -40,13 +40,13 @@ def critical_gain(n: int, xi1: float, xi2: float, kernel: str = "periodic") -> f
     The growth rate of frequency k is lam1_k (r_0 - r_k + q (1 + r_0) (lam1_0 / 3 + lam1_k) / n) / 4 + O(q^2) with r =
     lam0 / lam1 of the Gaussian process and q = 2 gain^2 / (1 + 2 gain^2); the first frequency to grow decides.
 
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
-    `measured_critical_gain` instead on small rings.
+    Source: ours; the notes on localization say that the gain controls localization. Use `measured_critical_gain`
+    instead on small rings.
 
     Returns
     -------
     float
-        Infinite where xi1 <= xi2: the flat field is then unstable or neutral already at small gain, and the fields that
+        Infinite where xi1 <= xi2: the flat field is then unstable or neutral even at small gain, and the fields that
         replace it oscillate. NaN where q would have to be above 0.3, as on small rings: the first order does not hold
         there.
 
@@ -82,7 +82,7 @@ def flat_growth(
     so the delta function in the rate becomes an average without any smoothing. Gaussian data, where rate and averages
     are known, serve as control variate.
 
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours.
+    Source: ours; the notes on localization say that the gain controls localization.
 
     Parameters
     ----------
@@ -103,7 +103,7 @@ def flat_growth(
     Raises
     ------
     FewVectors
-        If few vectors carry the average, as at large gain; more of them help. It is a ValueError.
+        If few vectors dominate the average, as at large gain; more vectors help. It is a ValueError.
 
     Examples
     --------
@@ -125,8 +125,8 @@ def measured_critical_gain(
 ) -> tuple[float, float]:  # fmt: skip
     """Gain at which `flat_growth` changes sign.
 
-    Source: completes the notes on localization, which say that the gain controls localization; the formula is ours. Use
-    `critical_gain` instead for the formula of first order.
+    Source: ours; the notes on localization say that the gain controls localization. Use `critical_gain` instead for the
+    formula of first order.
 
     Parameters
     ----------

@@ -233,7 +233,7 @@ def _spectrum(A):
 
 
 def _rounding(values):
-    """Eigenvalues up to here are zero but for rounding."""
+    """Eigenvalues up to this size are zero except for rounding."""
     return 8 * len(values) * np.finfo(float).eps * np.abs(values).max()
 
 

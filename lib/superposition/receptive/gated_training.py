@@ -125,7 +125,7 @@ RELU = leaky_slope(0)
 
 @checked(h=as_given("B R K"), x=as_given("B n"))
 def relu_with_linear_pathway(h: np.ndarray, x: np.ndarray) -> Float[np.ndarray, "B R K"]:
-    """Slopes (B, R, K), for `train_gated`, of ReLU neurons of which the last of each network is linear.
+    """Slopes (B, R, K), for `train_gated`, of ReLU neurons, the last of which is linear in each network.
 
     Source: the notes on localization, the headings of section 6.
 
@@ -187,14 +187,14 @@ def train_gated(
     slopes : callable
         Of pre-activations (B, R, K) and inputs (B, n): `leaky_slope`, `half_space_slopes`, `relu_with_linear_pathway`.
     lr : float
-        Learning rate; it falls linearly to zero from half-way on, so that the noise of the batches dies out.
+        Learning rate; it falls linearly to zero during the second half, so that the noise of the batches vanishes.
     batch : int
         Vectors a step, from 1 to N.
     readout : float
         1/K if not given.
     turn : bool
-        Turn each batch round the ring by a random number of pixels: where no label depends on the place, that makes the
-        sample as translation-invariant as the law.
+        Turn each batch round the ring by a random number of pixels; if no label depends on the place, the sample is
+        then as translation-invariant as the law.
     record : callable
         Called with step and weights before each step and after the last.
     progress : callable

@@ -1,6 +1,6 @@
 """Growth of waves on the flat receptive field where pixels are a series of odd Hermite polynomials of a Gaussian.
 
-Source: completes the notes on localization, section 6.1, which has the third coefficient alone.
+Source: completes the notes on localization, section 6.1, which has only the third coefficient.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ def hermite_growth(
     Parameters
     ----------
     ratios : dict
-        Coefficients by odd order from 3 to 15, from -0.05 to 0.05: beyond, the series need not rise where the data are.
+        Coefficients by odd order from 3 to 15, from -0.05 to 0.05; for larger ones the series may fall within the range
+        of the data.
 
     Returns
     -------
@@ -101,7 +102,7 @@ def hermite_rates(n: int, xi1: float, xi2: float, ratios: dict[int, float]) -> F
 
 
 def _hermite(ratios):
-    """Odd orders from 1 up, and the coefficients of the series."""
+    """Odd orders, beginning with 1, and the coefficients of the series."""
     weights = np.zeros(max(ratios, default=1) + 1)
     weights[1] = 1
     weights[list(ratios)] = list(ratios.values())

@@ -50,7 +50,7 @@ class Task(NamedTuple):
 
 
 def data_task(name: str, value: Any) -> Task:
-    """Moments of the data, from `nlgp_task` or `torus_task`, or a `Task` of others."""
+    """Moments of the data, from `nlgp_task` or `torus_task`, or a `Task` of other moments."""
     task = ranges.instance(Task)(name, value)
     first = checks.array(f"{name}.C1", task.C1, "n n")
     for part in Task._fields[1:4]:
@@ -79,7 +79,7 @@ def refuse_no_variance(name: str, W: np.ndarray, C: np.ndarray) -> None:
 def nlgp_task(n: int, xi1: float, xi2: float, gain: float, kernel: str = "periodic") -> Task:
     """The NLGP on a ring of n pixels, in the moments that the first order needs.
 
-    Source: ours. Use `torus_task` instead in two directions.
+    Source: ours. Use `torus_task` instead in two dimensions.
 
     Examples
     --------
@@ -132,7 +132,7 @@ def one_neuron_score(w: ArrayLike, xi1: float, xi2: float, gain: float) -> tuple
 
 @checked(_score_fits, w=field, task=data_task)
 def field_score(w: ArrayLike, task: Task) -> tuple[float, np.ndarray]:
-    """Score of one field (n,), as `one_neuron_score` has it, on any `Task`, and its gradient.
+    """Score of one field (n,), as `one_neuron_score` defines it, on any `Task`, and its gradient.
 
     Source: ours.
 

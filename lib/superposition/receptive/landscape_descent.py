@@ -1,6 +1,7 @@
 """Fields that the first-order landscape predicts: descend the loss, or climb the score of one neuron.
 
-Source: completes the notes on localization, section 3.2; the landscape is that of `superposition.receptive.landscape`.
+Source: ours, as a complement to the notes on localization, section 3.2; the landscape is that of
+`superposition.receptive.landscape`.
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ def _starts_fit(starts, task):
 def best_field(starts: ArrayLike, task: Task) -> np.ndarray:
     """The field (n,), of norm 1, with the largest `field_score` that L-BFGS finds from several starts (m, n).
 
-    Source: completes the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
+    Source: ours, as a complement to the notes on localization, section 3.2. Use `best_tile` instead at gains above 0.3.
 
     Examples
     --------
@@ -62,18 +63,18 @@ def predicted_fields(
 ) -> np.ndarray:
     """Receptive fields of K ReLU neurons, predicted: a minimum of `first_order_loss`.
 
-    Source: completes the notes on localization, section 3.2; the formulas are ours. Use `best_tile` instead for many
-    neurons at gains from 1 on.
+    Source: ours, as a complement to the notes on localization, section 3.2. Use `best_tile` instead for many neurons at
+    gains of 1 and more.
 
     Parameters
     ----------
     gain : float
-        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; from 1 on, many neurons localize
-        in training where it lets them spread.
+        Gain, from 1e-6 to 1e6. The first order is good for a single field up to 0.3; at gains of 1 and more, many
+        neurons localize in training where the first order predicts that they spread.
     start : {"random", "tiled"}
         Descend from Xavier normal weights, or from K bumps evenly spread over the ring with random signs.
     steps : int
-        At most so many steps of L-BFGS.
+        Largest number of steps of L-BFGS.
 
     Examples
     --------
@@ -109,7 +110,7 @@ def starting_fields(n: int, K: int, start: str, seed: int) -> np.ndarray:
 
 
 def _descend(W: ArrayLike, task: Task, *, steps: int = 2000) -> np.ndarray:
-    """Follow `first_order_loss` downhill to a minimum (K, n), by at most so many steps of L-BFGS."""
+    """Follow `first_order_loss` downhill to a minimum (K, n), with at most this number of steps of L-BFGS."""
     from scipy.optimize import minimize
 
     W = np.asarray(W, dtype=np.float64)

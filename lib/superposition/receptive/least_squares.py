@@ -215,7 +215,7 @@ def gate_race(
     rounds: int = 200,
     progress: Callable[[int, int], object] | None = None,
 ) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "rounds K"]]:
-    """Improve half-space gates (K, n): a gate's own field becomes the next gate.
+    """Improve half-space gates (K, n) by taking the field of each gate as the next gate.
 
     The loss cannot rise: w.T(a) <= E|w.x| with equality at a = w. A gate that repeats itself is a stationary point of
     the ReLU neuron, so this climbs the landscape of that neuron.

@@ -5,9 +5,9 @@ third Hermite coefficient decides: erf has c3/c1 = -q/6, and everything that the
 the critical gain states about q holds for -6 c3/c1. Elliptical laws (a Gaussian vector times a random
 length) never localise, whatever their kurtosis.
 
-The published theory of one neuron needs no more of the data than covariances and the marginal: given a pixel, the
-pre-activation is taken for Gaussian. Under this assumption `_amplifier` is E_1[sign(<w, x>) x_i], and
-`amplified_field` is the steady field.
+The published theory of one neuron needs only covariances and the marginal of the data: given a pixel, it takes the
+pre-activation to be Gaussian. Under this assumption `_amplifier` is E_1[sign(<w, x>) x_i], and `amplified_field` is the
+steady field.
 
 Source: the localization notes, the empty section 6.1, with a prediction of ours; Lufkin, Saxe and Grant (2024).
 """
@@ -123,13 +123,13 @@ def _amplifier(a: ArrayLike, gain: float) -> np.ndarray:
 def amplified_field(n: int, xi1: float, xi2: float, gain: float, *, rounds: int = 4000) -> Float[np.ndarray, " n"]:
     """Steady field (n,) of one neuron under the published theory, from a bump of the width of label 1.
 
-    Source: Lufkin, Saxe and Grant (2024), who take the pre-activation for Gaussian, given a pixel; the fixed point is
+    Source: Lufkin, Saxe and Grant (2024), who take the pre-activation to be Gaussian, given a pixel; the fixed point is
     ours. Use `best_field` or `best_tile` instead for theories that agree with training.
 
     Parameters
     ----------
     rounds : int
-        At most so many; fewer where a round changes the field by less than 1e-8 of its norm.
+        Largest number of rounds; fewer if a round changes the field by less than 1e-8 of its norm.
 
     Examples
     --------

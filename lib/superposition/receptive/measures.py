@@ -72,7 +72,7 @@ def peak(w: ArrayLike) -> np.ndarray:
 
 @checked(ranges.together("i", "j"), i=whole_numbers, j=whole_numbers, n=ranges.whole(1))
 def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
-    """The shorter way between pixels i and j of a ring of n, from 0 to n // 2.
+    """The shorter distance between pixels i and j on a ring of n, from 0 to n // 2.
 
     Source: ours.
 
@@ -87,7 +87,7 @@ def ring_distance(i: ArrayLike, j: ArrayLike, n: int) -> np.ndarray:
 
 @checked(one_ring("w", "v"), ranges.together("w", "v"), w=fields, v=fields, within=ranges.whole(0))
 def same_place(w: ArrayLike, v: ArrayLike, within: int = 1) -> np.ndarray:
-    """Whether two fields peak at the same place, to ``within`` pixels, of shape (...).
+    """Whether two fields peak at the same place to within ``within`` pixels, shape (...).
 
     Source: ours. By chance it is true with probability (2 within + 1) / n.
 

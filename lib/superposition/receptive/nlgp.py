@@ -41,7 +41,7 @@ def normalization(gain: ArrayLike) -> np.ndarray:
 
 @checked(gain=gains)
 def saturation(gain: ArrayLike) -> np.ndarray:
-    """How far the gain pushes a pixel into the flat part of erf: q = 2 gain^2 / (1 + 2 gain^2).
+    """The extent to which the gain pushes a pixel into the flat part of erf: q = 2 gain^2 / (1 + 2 gain^2).
 
     Source: the notes on localization, section 1; the formula is ours.
 

@@ -183,7 +183,7 @@ def two_vectors(name: str, value: Any) -> np.ndarray:
 
 
 def as_given(axes: str) -> Callable[[str, Any], np.ndarray]:
-    """Make the range of arrays with these axes of which floats of any precision stay as they are."""
+    """Make the range of arrays with these axes; floats of any precision stay as they are."""
 
     def taken(name, value):
         is_given = type(value) is np.ndarray and value.dtype.kind == "f" and value.ndim == len(axes.split())
@@ -311,7 +311,7 @@ def frequency_fits(n: int, frequency: int) -> None:
 
 
 def one_ring(*names: str) -> Callable[..., None]:
-    """Make the relation that refuses arrays with another number of pixels, the last axis, than the first has."""
+    """Make the relation that refuses arrays with different numbers of pixels, the length of the last axis."""
 
     def relation(**arrays):
         n = np.shape(arrays[names[0]])[-1]

@@ -7,9 +7,9 @@ Both are maxima of a ratio over one field w, with u_s = <w moved by s, x>:
 
 where M is the mean of |u_s| over all n places: the output of neurons at every place with either sign. Second moments
 are exact. The other averages are over a sample and all its turns; the part c z of x, with z its Gaussian and c =
-E[x_i z_i], is known exactly and serves as control variate. Nothing is expanded.
+E[x_i z_i], is known exactly and serves as control variate. There is no expansion.
 
-Source: completes the notes on localization, which measure localized fields; the formulas are ours.
+Source: ours; the notes on localization measure localized fields.
 """
 
 from __future__ import annotations
@@ -117,13 +117,13 @@ def _label_fits(w, label, n):
 def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, seed: int = 0) -> Waves:
     """Draw NLGP data of both labels, in the form that `best_tile` and the functions of `Waves` take.
 
-    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
-    `nlgp_sample` instead for the vectors themselves.
+    Source: ours; the notes on localization measure localized fields. Use `nlgp_sample` instead for the vectors
+    themselves.
 
     Parameters
     ----------
     samples : int
-        Vectors of each label, at least 100; every one counts with all its turns round the ring.
+        Vectors of each label, at least 100; each of them counts in all its rotations round the ring.
 
     Examples
     --------
@@ -141,15 +141,15 @@ def sample_waves(n: int, xi1: float, xi2: float, gain: float, samples: int, *, s
 def best_tile(data: Waves, *, tiled: bool, widths: tuple = (1.0, 3.0, 12.0)) -> Tile:
     """The best field of a single neuron, or the best one whose copies of either sign tile the ring.
 
-    Source: completes the notes on localization, which measure localized fields; the formulas are ours. Use
-    `best_biased_tile` instead for neurons with a bias, `best_field` for the first order in the gain.
+    Source: ours; the notes on localization measure localized fields. Use `best_biased_tile` instead for neurons with a
+    bias, `best_field` for the first order in the gain.
 
     Parameters
     ----------
     tiled : bool
         Many neurons (True) or one (False).
     widths : tuple of float
-        The search starts from Gaussian bumps of these widths, in pixels, and the best end counts.
+        The search starts from Gaussian bumps of these widths, in pixels, and the best result counts.
 
     Examples
     --------

@@ -214,9 +214,9 @@ def train_fields(
     activation : {"relu", "erf", "sigmoid", "tanh"}
         "erf" is erf(h / sqrt(2)).
     bias : float
-        Where hidden biases start; without it there are none, and no output bias.
+        Initial hidden bias; if not given, there are no hidden biases and no output bias.
     keep_every : int
-        Keep the weights at step 0 and after every so many steps; none if not given.
+        Keep the weights at step 0 and then each time after this number of steps; none if not given.
     progress : callable
         Called with steps done and all steps, after each step.
 
@@ -275,7 +275,7 @@ def train_gaussian_fields(
     Parameters
     ----------
     keep_every : int
-        Keep the fields at step 0 and after every so many steps.
+        Keep the fields at step 0 and then each time after this number of steps.
 
     Raises
     ------

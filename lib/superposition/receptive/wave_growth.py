@@ -19,7 +19,7 @@ FEWEST = 0.05  # effective share of the vectors below which an average is refuse
 
 
 class FewVectors(ValueError):  # noqa: N818 - a name that reads as a sentence
-    """An average with so heavy a tail that a few vectors make it up.
+    """An average with a tail so heavy that it is dominated by a few vectors.
 
     Examples
     --------
@@ -61,7 +61,7 @@ def growth(C1: np.ndarray, S: np.ndarray, law: Law, frequency: int, samples: int
 
 
 def _refuse_few(crossing):
-    """Refuse an average over so heavy a tail that few vectors make it up."""
+    """Refuse an average with a tail so heavy that it is dominated by a few vectors."""
     effective = crossing.sum() ** 2 / np.sum(crossing**2)
     if not effective >= FEWEST * len(crossing):
         raise FewVectors(

@@ -39,7 +39,7 @@ _OTHERWISE = {  # ranges of a training that the device draws for, where they are
 
 @dataclass(frozen=True)
 class DeviceSettings(Settings):
-    """How a model was trained by `train_on_device`: the `Settings`, who drew its vectors, and how its steps ran."""
+    """How a model was trained by `train_on_device`: the `Settings`, what drew its vectors, and how its steps ran."""
 
     draws: str = "device"
     captured: bool = False
@@ -81,7 +81,7 @@ def train_on_device(
         Rate, steps, batch, schedule and start where none are given; "text" stops by the rule of the text, with exact
         gradients.
     products : {"float32", "tf32"}
-        Precision of the products: "tf32" keeps 10 bits of the factors, and is for CUDA.
+        Precision of the products: "tf32", for CUDA only, keeps 10 bits of the factors.
     captured : bool, optional
         Whether a step is launched as one captured graph; the default does so under CUDA.
     progress : callable, optional
@@ -90,7 +90,7 @@ def train_on_device(
     Returns
     -------
     TrainedModel
-        Its ``settings`` say who drew the vectors (``draws``) and whether steps were captured (``captured``).
+        Its ``settings`` say what drew the vectors (``draws``) and whether steps were captured (``captured``).
 
     Raises
     ------
@@ -154,12 +154,12 @@ def stream(seed: int, on: torch.device) -> torch.Generator:
 
 
 def draw_there(x: torch.Tensor, p: float, generator: torch.Generator) -> torch.Tensor:
-    """Fill x in place with feature vectors: what is above 0 of a uniform number on [1 - 1 / p, 1] is uniform too."""
+    """Fill x in place with feature vectors: the positive part of a uniform number on [1 - 1 / p, 1] is uniform too."""
     return x.uniform_(1 - 1 / p, 1, generator=generator).relu_()
 
 
 def _prepared(weights, settings, history, generator, on):
-    """One step as a function that needs nothing of the host, and the buffer of the outputs of its last part."""
+    """One step as a function that needs nothing from the host, and the buffer of the outputs of its last part."""
     from superposition.devices import torch
 
     encoder, decoder, bias = weights
@@ -215,7 +215,7 @@ def _windows(step, settings, generator, on) -> Iterator[int]:
 
 
 def _graph(step, generator, on):
-    """A step as one graph, which a single call launches; the step itself, with a warning, where it cannot be had."""
+    """A step as one graph, which a single call launches; the step itself, with a warning, where that is impossible."""
     from superposition.devices import torch
 
     graph = torch.cuda.CUDAGraph()
@@ -257,7 +257,7 @@ def _fresh_loss(weights, settings, generator, samples):
 
 @contextmanager
 def _rounded(products):
-    """Products of float32 in a given precision, for as long as the training takes."""
+    """Set the precision of float32 products for the duration of the training."""
     from superposition.devices import torch
 
     before = torch.get_float32_matmul_precision()

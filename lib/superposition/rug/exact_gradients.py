@@ -77,7 +77,7 @@ def _subtract(error, on, x):
 
 
 def _gathered(settings):
-    """Encoder by the features that are on, a row for each vector; its gradient the same by columns."""
+    """Encoder times features, gathered from the rows of active features; its gradient likewise, by columns."""
     from scipy.sparse import csr_array
 
     ends, shape = np.arange(settings.batch + 1) * settings.ns, (settings.batch, settings.ns)
@@ -93,12 +93,12 @@ def _gathered(settings):
 
 
 def _bags(rows, index, starts, shares):
-    """Sums of rows with given shares, one for each start."""
+    """Sums of rows with given factors, one for each start."""
     return embedding_bag(index, rows, starts.to(index.dtype), mode="sum", per_sample_weights=shares)
 
 
 def _dense(shape, kind, device):
-    """Encoder by a dense product, for features that are often on."""
+    """Encoder times features as a dense product, for features that are often on."""
     buffer = torch.zeros(shape, dtype=kind, device=device)
 
     def encoder(flat, on, x):

@@ -1,4 +1,4 @@
-"""The loss of rows of weights with Gaussian interference by decree, in closed form."""
+"""The loss of rows of weights if the interference is replaced by a Gaussian, in closed form."""
 
 from __future__ import annotations
 

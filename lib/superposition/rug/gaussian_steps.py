@@ -1,4 +1,4 @@
-"""Gradients, starts and results of training with Gaussian interference by decree, in torch."""
+"""Gradients, starts and results of training with interference replaced by a Gaussian, in torch."""
 
 from __future__ import annotations
 
@@ -153,7 +153,7 @@ def trained_model(settings, weights, history):
 
 @transparent
 def _looks_seldom(descend):
-    """Decorate `descend_with_adam`, which asks for each loss, as it is in the code of a stored table.
+    """Decorate `descend_with_adam`, which reads each loss and belongs to the code of a stored table.
 
     Off the CPU the losses stay where they are, and the host looks once for each window of steps.
     """

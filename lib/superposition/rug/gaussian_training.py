@@ -1,4 +1,4 @@
-"""Training with Gaussian interference by decree, and ordinary training from given weights.
+"""Training with interference replaced by a Gaussian, and ordinary training from given weights.
 
 The text's theory replaces the interference of every output by a Gaussian of the same variance.
 Here weights are trained as if that were so, on the closed-form loss (`train_meanfield`) or on samples

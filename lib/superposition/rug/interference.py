@@ -74,7 +74,7 @@ def feature_cumulants(p: ArrayLike) -> Float[np.ndarray, "3 ..."]:
 
 @checked(p=ranges.probability)
 def absolute_third_moment(p: ArrayLike) -> Floats:
-    """E|x - p/2|^3 / Var[x]^(3/2), the factor that the Lyapunov ratio leaves out; shape of p.
+    """E|x - p/2|^3 / Var[x]^(3/2), the factor that the Lyapunov ratio omits; shape of p.
 
     Notes
     -----
@@ -193,7 +193,7 @@ def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float
 
     Notes
     -----
-    Source: The Persian Rug, eq. 4 and eq. 5. `row_loss` has the first part and its limits.
+    Source: The Persian Rug, eq. 4 and eq. 5. `row_loss` computes the first of these two losses and states its limits.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""JumpReLU outputs: a threshold beside gain and bias.
+"""JumpReLU outputs: a threshold in addition to gain and bias.
 
 Source: our answer to The Persian Rug, abstract and section 5.2.1.
 """
@@ -54,8 +54,8 @@ def jumprelu_optimum(p: ArrayLike, r: ArrayLike) -> JumpOptimum:
     Returns
     -------
     JumpOptimum
-        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump
-        helps, it is the ReLU of `optimum`, with ``theta`` 0.
+        Fields ``a``, ``b``, ``theta``, ``sigma``, ``loss``, each of the broadcast shape. Where no jump helps, the
+        optimum is the ReLU of `optimum`, with ``theta`` 0.
 
     Notes
     -----

@@ -183,7 +183,7 @@ def mmse_slope() -> float:
 
 @checked(ranges.together("p", "r"), p=rare, r=ranges.ratio)
 def loss_lower_bound(p: ArrayLike, r: ArrayLike) -> Floats:
-    """Loss below which no function of the pre-activation gets, p mmse(sigma); the broadcast shape.
+    """Lower bound p mmse(sigma) on the loss of any function of the pre-activation; the broadcast shape.
 
     Notes
     -----
@@ -287,7 +287,7 @@ def window_constant(sigma: ArrayLike) -> Floats:
 
 
 def _integral(function, low, high, t, sigma) -> np.ndarray:
-    """Over u from low to high, cut where the integrand turns: within 12 sigma of t sigma."""
+    """Integral over u from low to high, split where the integrand changes fast, within 12 sigma of t sigma."""
     nodes, weights = moments.gauss_legendre(80)
     marks = [low, *(np.clip((t + step) * sigma, low, high) for step in (-12, -4, 0, 4, 12)), high]
     total = 0.0

@@ -1,8 +1,8 @@
 """The mean-field loss of a sparse autoencoder with Gaussian interference.
 
-Source: The Persian Rug (Cowsik, Dolev and Infanger), sections 4 and 5, Appendices A, B and D.
-One output sees ``ReLU(a (x + nu) + b)`` with interference ``nu ~ N(0, sigma^2)``, and is to
-reproduce the feature ``x = c u``, ``c ~ Bernoulli(p)``, ``u ~ U[0, 1]``.
+Source: The Persian Rug (Cowsik, Dolev and Infanger), sections 4 and 5, Appendices A, B and D. One output sees ``ReLU(a
+(x + nu) + b)`` with interference ``nu ~ N(0, sigma^2)``, and should reproduce the feature ``x = c u``, ``c ~
+Bernoulli(p)``, ``u ~ U[0, 1]``.
 
 Everything is built from the moments M_k(m, s) = E[ReLU(m + s Z)^k], Z standard normal, and
 from their averages over ``u``, the ramp integrals of ``_ramp``.
@@ -239,7 +239,7 @@ def _loss(a, b, s, p):
 
 
 def _sides(a, b):
-    """Where to start from E(u - y)^2 and not from E u^2, and the sign of the part that is then small."""
+    """Mask of where to start from E(u - y)^2 instead of E u^2, and the sign of the part that is then small."""
     # With y = a (u + nu) + b, the error (u - ReLU y)^2 is u^2 - 2 u y+ + y+^2, and also
     # (u - y)^2 - 2 u y- - y-^2. The one whose parts are small does not cancel.
     below = b > -a / 2
@@ -256,7 +256,7 @@ def _by_bias(a, b, s, p):
 
 
 def _gain(shift, sigma, p):
-    """The best gain at b = shift a (The Persian Rug, eq. 16), 1 where nothing gets through; and where it does."""
+    """The best gain at b = shift a (The Persian Rug, eq. 16), 1 where nothing passes; and a mask of what passes."""
     one = np.ones_like(shift)
     overlap = p * ramp_moment.unchecked(1, 1, shift, one, sigma)
     power = (1 - p) * moment.unchecked(2, shift, sigma) + p * ramp_moment.unchecked(0, 2, shift, one, sigma)
@@ -271,7 +271,7 @@ def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray,
     Returns
     -------
     a : numpy.ndarray
-        The gain, 1 where nothing gets through; shape of the broadcast arguments.
+        The gain, 1 where nothing passes; shape of the broadcast arguments.
     loss : numpy.ndarray
         The loss per feature, equal to the loss of a silent output where nothing passes the ReLU.
 
@@ -293,6 +293,6 @@ def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray,
 
 
 def _slope(z, sigma, p):
-    """Of the sign of dL/dz on the line of best gains, where dL/dz is a sigma dL/db."""
+    """A number with the sign of dL/dz on the line of best gains, where dL/dz is a sigma dL/db."""
     a, _ = _gain(z * sigma, sigma, p)
     return _by_bias(a, a * z * sigma, a * sigma, p)

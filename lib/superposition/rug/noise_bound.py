@@ -1,4 +1,4 @@
-"""How small the interference of a low-rank matrix can be: the bound on sigma, link by link.
+"""The least interference of a low-rank matrix: the bound on sigma, link by link.
 
 Source: The Persian Rug, section 4.2.1 and Appendix C. The matrix W (ns, ns) of rank nd is
 divided row by row by its diagonal; the noise of row i is then V sum_{j != i} W_ij^2, with V the
@@ -102,7 +102,7 @@ def row_noise(W: ArrayLike) -> Float[np.ndarray, " ns"]:
 
 @checked(lambda W, nd: rank(len(W), nd), W=with_diagonal, nd=ranges.whole(1))
 def noise_chain(W: ArrayLike, nd: int) -> Chain:
-    """Links of the proof that `smallest_noise` is a bound, for one matrix W (ns, ns) of rank nd at most.
+    """Links of the proof that `smallest_noise` is a bound, for one matrix W (ns, ns) of rank at most nd.
 
     Returns
     -------

@@ -67,10 +67,10 @@ def training_protocol(name: str, ns: int, nd: int, p: float) -> Protocol:
 
     "recipe": the rate is 1e-2, beyond 256 features less by sqrt(256 / ns), at most 1e-2 * 48 / (ns p), and at most
     `rate_at_shift` of `RECIPE_SHIFT`, since a larger one drives all outputs to zero within a few steps; 2000 steps of a
-    cosine. Below p = 0.1 the decoder starts as the encoder's transpose, so that every W_ii is positive: an output
-    that starts with a negative one sees its feature as noise, and dies where the feature is rare. Frequent
-    features learn the sign in time, and those that are better dropped are dropped more easily from an independent
-    start. "earlier": the protocol of older tables. "text": the rate of the public code.
+    cosine. Below p = 0.1 the decoder starts as the encoder's transpose, so that every W_ii is positive: for an output
+    that starts with a negative W_ii, its own feature acts as noise, and the output dies if the feature is rare.
+    Frequent features learn the sign in time, and those that are better dropped are dropped more easily from an
+    independent start. "earlier": the protocol of older tables. "text": the rate of the public code.
 
     Notes
     -----

@@ -1,9 +1,9 @@
-"""Training as the public code of The Persian Rug does it, whose stopping rule is not the one that the text prints.
+"""Training as in the public code of The Persian Rug, whose stopping rule differs from the one in the text.
 
 Source: the text's rule is that of The Persian Rug, section 2 ("the past 100 batches"); the other is read from the
 repository that the text names. There an epoch is 30,000 fresh feature vectors in batches of 1024, the last one of 304.
 Before each epoch, once there are more than 400 batches, the mean loss of the last 200 is compared with that of the 200
-before; where it is not lower, that epoch is the last one. There are 1500 epochs at most. Adam has eps = 1e-7 and the
+before; if it is not lower, that epoch is the last one. There are 1500 epochs at most. Adam has eps = 1e-7 and the
 constant rate 3e-3 / sqrt(ns); weights and bias start uniform within 1 / sqrt(fan-in), as PyTorch starts them.
 """
 
@@ -29,7 +29,7 @@ LOOK = 10  # epochs whose losses and weights stay on a device until the host ask
 
 @dataclass(frozen=True)
 class BothRules:
-    """One training as the public code does it: the model where the text's rule stops, and where the code's does.
+    """One training as in the public code: the model where the text's rule stops, and where the code's rule stops.
 
     Where a rule never fired, its model is the last one, with ``stopped`` False.
     """

@@ -1,4 +1,4 @@
-"""Ranges of the arguments of this wing, beside those in `superposition.ranges`, and how its arguments fit together."""
+"""Ranges of the arguments of this wing, in addition to `superposition.ranges`, and relations between them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def rare(name: str, value: Any) -> np.ndarray:
 
 
 def loud_enough(p: Any, r: Any) -> None:
-    """Refuse noise so small, where p is below 1e-30, that float64 no longer resolves the best bias."""
+    """Refuse noise that is so small, with p below 1e-30, that float64 no longer resolves the best bias."""
     p, r = np.broadcast_arrays(p, r)
     quiet = (p < ranges.SMALLEST) & (r < 1) & (features.variance.unchecked(p) * (1 - r) / r < 1e-16)
     if np.any(quiet):
@@ -234,7 +234,7 @@ def vectors(name: str, value: Any) -> Any:
 
 
 def features_fit(weights: Any, x: Any) -> None:
-    """Refuse feature vectors of another length than the autoencoder has features."""
+    """Refuse feature vectors whose length is not the number of features of the autoencoder."""
     if x.shape[1] != len(weights[2]):
         raise ValueError(f"x has shape {tuple(x.shape)}; allowed: (batch, {len(weights[2])})")
 
@@ -256,7 +256,7 @@ def _is_tensor(value):
 
 
 def or_none(taken: Callable[[str, Any], Any]) -> Callable[[str, Any], Any]:
-    """Make the range that has None as well."""
+    """Make the range that also allows None."""
 
     def given(name: str, value: Any) -> Any:
         return None if value is None else taken(name, value)

@@ -32,7 +32,7 @@ NARROW = 0.002  # of the largest feature: largest width of smoothing. Width 0.00
 
 
 def _limited(self) -> None:
-    """Refuse sizes of which not even one vector is to be stored."""
+    """Refuse sizes at which not even one vector can be stored."""
     checks.whole("ns", self.ns, 2, MOST)
 
 
@@ -60,7 +60,8 @@ class Rug:
     nd : int
         Rank, from 1 to ns; from 1 to ns // 2 for an antipodal rug.
     seed : int
-        Chooses the index set (Hadamard rows, or Fourier frequencies), without the constant row if nd's parity allows.
+        Determines the index set (Hadamard rows, or Fourier frequencies), without the constant row if nd's parity
+        allows.
     antipodal : bool
         Whether every feature i has a partner i + ns / 2 (modulo ns) with R = -1: the index set is then taken from an
         odd coset (Hadamard rows from ns / 2 on), or from the odd frequencies.
@@ -76,7 +77,7 @@ class Rug:
     Raises
     ------
     ValueError
-        If `ns` or `nd` is out of range, or `indices` is no such set. If an antipodal
+        If `ns` or `nd` is out of range, or `indices` is not such a set. If an antipodal
         rug does not exist: `ns` is odd, or `ns` is divisible by 4 but no power of two and `nd`
         is odd.
 
@@ -129,7 +130,7 @@ class Rug:
         Raises
         ------
         ValueError
-            If `x` holds no finite numbers or has another length.
+            If `x` does not consist of finite numbers or has the wrong length.
         """
         x = _vectors(x, dtype)
         if x.shape[-1] != self.ns:
@@ -185,7 +186,7 @@ def _vectors(x, dtype):
 
 
 def _walsh_multiplied(x, factors):
-    """There and back with factors in between, block by block of vectors, so that a block stays in the cache."""
+    """The transform, factors, and the transform back, in blocks of vectors, so that a block stays in the cache."""
     rows, size = x.reshape(-1, len(factors)), max(1, CACHED // factors.nbytes)
     out, spare = np.empty(rows.shape, x.dtype), np.empty(rows[:size].shape, x.dtype)
     for start in range(0, len(rows), size):
@@ -276,7 +277,7 @@ def simulated_loss(
 def row_loss(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float:
     """Loss of one output for its actual row of weights, with no Gaussian assumption.
 
-    Good to 1e-9 of itself where no weight is above 1 in size, and to 1e-5 for larger ones; to 1e-3 where the ReLU
+    The relative error is 1e-9 if no weight is above 1 in size, and 1e-5 for larger weights; it is 1e-3 where the ReLU
     closes exactly at an atom of the distribution of the interference.
 
     Raises

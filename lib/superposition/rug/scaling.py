@@ -119,7 +119,7 @@ def drop_ratio(p: ArrayLike, kappa: ArrayLike) -> Floats:
 
 @checked(kappa=ranges.real(1e-30, LARGEST))
 def drop_threshold(kappa: ArrayLike) -> Floats:
-    """Place mu below which strengths are lost in the drop: min(1, sqrt(2 / (3 kappa))), shape of kappa.
+    """Strength mu below which features are lost in the drop: min(1, sqrt(2 / (3 kappa))), shape of kappa.
 
     Notes
     -----

@@ -101,8 +101,8 @@ def train_autoencoder(
     products : {"float32", "bfloat16"}
         Precision of the large products of a step; the text's protocol takes float32.
     gradients : {"exact", "automatic"}
-        Written down, which is faster, or by automatic differentiation, as stored
-        tables have it; other last bits. The text's protocol is always automatic.
+        Explicit, which is faster, or by automatic differentiation, as in stored tables; the last bits differ. The
+        text's protocol is always automatic.
     progress : callable, optional
         Called as ``progress(done, total)`` after each step.
 
@@ -172,7 +172,7 @@ def affordable_steps(
     batch: int = 1024,
     device: str = "auto",
 ) -> tuple[int, float]:
-    """Training steps that a budget of seconds allows, the same for models of several ranks.
+    """Number of training steps that a budget of seconds allows, the same for models of several ranks.
 
     Returns
     -------
@@ -274,7 +274,7 @@ def _prepared(weights, settings, rng, on, is_exact):
 
 @transparent
 def _asks_once(refuse):
-    """Decorate `refuse_collapse`: off the CPU one fetch answers it and the stopping rule, which comes next.
+    """Decorate `refuse_collapse`: off the CPU, one fetch serves it and the stopping rule, which comes next.
 
     Both are in the code of stored tables, and ask for one value at a time; each waits for all work before it.
     """
@@ -308,7 +308,7 @@ def _as_asked(rule):
 
 @_asks_once
 def refuse_collapse(history: torch.Tensor, output: torch.Tensor, settings: Settings) -> None:
-    """Refuse to go on where the loss is no longer finite, or the mean of some outputs is next to nothing."""
+    """Raise an error if the loss is no longer finite, or if the mean of some outputs is nearly zero."""
     from superposition.devices import torch
 
     what = None
@@ -331,7 +331,7 @@ def _no_longer_falls(history):
 
 
 def _step_seconds(ns, nd, p, batch, device, steps=4):
-    """Seconds of a step; the clock is read when the device has done what it was given."""
+    """Seconds of a step; the clock is read when the device has finished its work."""
     from superposition.devices import accelerator, torch
 
     ticks, on = [], accelerator(device)

@@ -202,7 +202,7 @@ def _largest(eigenvalues, count):
 
 
 def _gain_and_overlap(x, y, shift):
-    """Best gain for ReLU(y + shift), and E[x ReLU]: the product is what the loss falls by (The Persian Rug, eq. 9)."""
+    """Best gain for ReLU(y + shift), and E[x ReLU]; the loss falls by their product (The Persian Rug, eq. 9)."""
     out = y + shift
     np.maximum(out, 0, out=out)
     overlap, power = (np.vdot(other, out) / out.size for other in (x, out))
@@ -210,7 +210,7 @@ def _gain_and_overlap(x, y, shift):
 
 
 def _lowest(grid, values):
-    """Where a parabola through the three lowest neighbours of a grid has its minimum."""
+    """Minimum of a parabola through the lowest point of a grid and its two neighbours."""
     i = int(np.clip(values.argmin(), 1, len(grid) - 2))
     low, middle, high = values[i - 1 : i + 2]
     bend = low - 2 * middle + high

@@ -1,4 +1,4 @@
-"""The engine of the named runs behind the figures: what is computed, on which grid, and what is there already.
+"""The engine of the named runs behind the figures: what is computed, on which grid, and what is finished.
 
 `registry` finds the runs that the modules of `superposition.experiments` declare. `sweep` computes their points on
 `executors`, `store` keeps them on disk, and `tables` makes the tables in ``book/data``. The package `defprint` gives
@@ -15,7 +15,7 @@ __all__ = ["GRIDS", "RUNS", "Meaning", "Point", "Run", "Status", "find", "key", 
 
 
 def __getattr__(name: str) -> dict[str, Run]:
-    """Hand out ``RUNS``, by name, when it is first asked for."""
+    """Return ``RUNS`` when it is first used."""
     if name != "RUNS":
         raise AttributeError(f"module 'superposition.runs' has no attribute {name!r}")
     return registry.RUNS

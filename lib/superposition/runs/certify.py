@@ -2,7 +2,7 @@
 
 A fingerprint shows that code changed, not that it computes the same. Points that cover the grid of a table, pairs of
 values included (`superposition.runs.cover`), are therefore computed again by today's code, on one thread; unfinished
-replays resume next time. A point agrees
+replays are resumed the next time. A point agrees
 
 - if its values have the bits of the table, or
 - if they are as near to the table as rounding allows (`superposition.runs.agreement`), and the code of a commit at
@@ -208,7 +208,7 @@ def _agreement(report: Report, work: _Work, row: int, point: Point, ask: Callabl
 
 
 def _difference(old: dict, now: dict, predicted: dict) -> str:
-    """The differences of the old code's answer from today's values, and from today's predictions for them."""
+    """Differences between the old code's results and today's values, and today's predictions for these."""
     if "error" in old:
         return f"old code: {old['error']}"
     before = old["values"]
@@ -221,7 +221,7 @@ def _difference(old: dict, now: dict, predicted: dict) -> str:
 
 
 def _joined(run: Run, fields: dict, values: dict) -> dict:
-    """The predictions that a reader of the table gets with these values."""
+    """The predictions that a reader of the table would get with these values."""
     row = {name: np.array([value]) for name, value in {**fields, **values}.items()}
     with np.errstate(all="ignore"):  # of values that are wrong
         beside = tables.with_predictions(run, row)
@@ -283,7 +283,7 @@ def _largest(found: Iterable[dict[str, float]]) -> dict[str, float]:
 
 @contextmanager
 def _codes() -> Iterator[Callable[..., dict]]:
-    """A function that asks the code of a commit, or today's (None): each is a process with its own library."""
+    """A function that runs the code of a commit, or today's (None), each in a process with its own library."""
     with ExitStack() as opened:
 
         @cache

@@ -1,6 +1,6 @@
 """The columns of the tables: units or ranges, and meanings, as their runs declare them.
 
-Whoever reads the tables without the library finds the same in ``columns.toml`` beside them.
+Readers of the tables without the library find the same in ``columns.toml`` beside them.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ def meanings(name: str) -> dict[str, Meaning]:
 
 
 def dictionary() -> str:
-    """The text of ``columns.toml``: tables whose columns mean the same stand together."""
+    """The text of ``columns.toml``: tables whose columns have the same meanings are grouped."""
     sections: dict[tuple, list[str]] = {}
     for name, run in registry.RUNS.items():
         sections.setdefault(tuple(of(run).items()), []).append(name)

@@ -1,7 +1,7 @@
-"""The points of a table to replay: the cheapest that cover each block and each pair of values of its grid, and others.
+"""The points of a table to replay: the cheapest that cover each block and pair of values of its grid, and others.
 
-A fault that is tied to a value of a field, to a range of values, to a text or to two values together is found where a
-replayed point has them. Points are therefore taken until each pair of values that any cheap point has is covered,
+A fault that is tied to a value of a field, to a range of values, to a text or to a combination of two values is found
+if a replayed point has them. Points are therefore taken until each pair of values that any cheap point has is covered,
 always the point that adds most pairs for its time. A table whose cheap points cost less than a minute in all is
 replayed whole. Where all pairs would cost more than an hour, each block and each value is covered first, then the
 cheapest pairs. Some other points are drawn at each signing, so that more and more of the table has been replayed.
@@ -42,7 +42,7 @@ class Choice:
 
 
 def choose(run: Run, table: Table, *, blocks_only: bool = False) -> Choice:
-    """Choose the points of a table to replay; one a block if it will soon be made again, two where that is all."""
+    """Choose the points of a table to replay; if it will soon be remade, one per block, or two of a single block."""
     seconds, present = _seconds_here(table), points(run, table)
     cheap = [row for row in sorted(range(len(present)), key=seconds.__getitem__) if seconds[row] <= LONG]
     more = []
@@ -87,7 +87,7 @@ def _pairs(point: Point) -> Iterable[tuple]:
 
 
 def _one_a_block(cheap: list[int], singles: list[list[str]]) -> list[int]:
-    """The cheapest row of each block; a second one where there is but one block."""
+    """The cheapest row of each block, and a second row if there is only one block."""
     first = {}
     for row in cheap:
         for one in singles[row]:
@@ -109,7 +109,7 @@ def _covering(run: Run, present: list[Point], cheap: list[int], seconds: list[fl
 
 
 def _greedy(rows: list[int], shown: dict[int, set], seconds: list[float], room: float = np.inf) -> list[int]:
-    """Rows that cover all that is shown, as far as the room lasts: always the row that adds most for its time."""
+    """Rows that cover all that is given, within a limit of time: always the row that adds most for its time."""
     rows, left = [*rows], set().union(*shown.values()).difference(*(shown[row] for row in rows))
     while fitting := [row for row in shown if shown[row] & left and seconds[row] <= room]:
         rows.append(min(fitting, key=lambda row: seconds[row] / len(shown[row] & left)))
@@ -134,7 +134,7 @@ def _unreached(run: Run, met: list[Point], rule: str) -> tuple[str, ...]:
 
 
 def _others(run: Run, table: Table, rows: list[int], cost: float) -> list[int]:
-    """Rows drawn by lot for a share of a cost, another lot at each signing; none twice before all were replayed."""
+    """Random rows for a share of a cost, different ones at each signing; no row again before all were replayed."""
     entries = table.provenance.get("certified", [])
     before = table.rows(entries)
     fresh = [row for row in rows if row not in before] or rows

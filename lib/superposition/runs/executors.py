@@ -82,7 +82,7 @@ def dask_pool(address: str) -> Iterator[tuple[Executor, int, Callable[[], bool]]
 
 
 def submit(executor: Executor, run: Run, point: Point, device: str) -> Future:
-    """Hand a point to an executor: a future of what `compute` gives, with the error if the executor is broken."""
+    """Submit a point to an executor: a future of the result of `compute`, with the error if the executor is broken."""
     fields = point.model_dump(mode="json")
     try:
         with _interrupts_kept_back():  # workers may start here
@@ -109,7 +109,7 @@ def compute(function: str, fields: dict, device: str, expected: str) -> dict:
 
 
 def _watch(client: Client, address: str) -> Callable[[], bool]:
-    """A function that returns whether a scheduler is there and has workers, and raises if they stay away."""
+    """A function that returns whether a scheduler exists and has workers, and raises an error if they stay away."""
     heard = time.monotonic()
 
     def works() -> bool:
@@ -147,7 +147,7 @@ async def _knock(address: str) -> None:
 
 @contextmanager
 def _interrupts_kept_back() -> Iterator[None]:
-    """Processes started in here never see the terminal's Ctrl-C: the parent decides when they end."""
+    """Processes started within never receive the terminal's Ctrl-C: the parent decides when they end."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
         yield

@@ -35,7 +35,7 @@ class _Moved(np.random.Generator):
 
 @contextmanager
 def draws(side: int) -> Iterator[None]:
-    """Move all that numpy and torch draw in here; side 1 moves up what -1 moves down, 2 and -2 by other coins."""
+    """Move all draws of numpy and torch within; side 1 moves up what -1 moves down, and 2 and -2 use other coins."""
     kind, made = type("_MovedTo", (_Moved,), {"side": side}), np.random.default_rng
 
     def generator(seed: Any = None) -> np.random.Generator:

@@ -67,7 +67,7 @@ class Run:
 
     @property
     def takes_device(self) -> bool:
-        """Whether the function does anything with its device; the others compute in numpy, on the CPU."""
+        """Whether the function uses its device; functions that do not compute in numpy, on the CPU."""
         used = ast.walk(ast.parse(inspect.getsource(self.computes)))
         return any(isinstance(node, ast.Name) and node.id == "device" for node in used)
 

@@ -38,7 +38,7 @@ def cpu() -> str:
 
 
 def threads() -> int:
-    """Threads that the maths libraries of this process may use; the most of them."""
+    """Largest number of threads that a maths library of this process may use."""
     from threadpoolctl import threadpool_info
 
     found = [library["num_threads"] for library in threadpool_info()]
@@ -48,7 +48,7 @@ def threads() -> int:
 
 
 def limit_threads(number: int) -> None:
-    """Let the maths libraries that this process has loaded use so many threads."""
+    """Let the maths libraries that this process has loaded use this number of threads."""
     from threadpoolctl import threadpool_limits
 
     threadpool_limits(number)

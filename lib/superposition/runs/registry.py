@@ -1,6 +1,6 @@
 """The named runs behind the figures: their functions, their grids, and the points that are finished.
 
-A run names a function, which knows nothing of it, and two grids of points. A point is a frozen
+A run names a function, which does not depend on the run, and two grids of points. A point is a frozen
 and closed configuration; its key is a hash of the run's name and the configuration together with the fingerprint of the
 library code that the function depends on, so a result is never taken for another one, nor for
 that of an older library.
@@ -59,7 +59,7 @@ class _Record(BaseModel):
 
 
 def __getattr__(name: str) -> dict[str, Run]:
-    """Look for the runs when they are first asked for: experiments know this package, so it cannot know them."""
+    """Find the runs when they are first used: experiments import this package, so it cannot import them."""
     if name == "RUNS":
         return _declared()
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
@@ -143,7 +143,7 @@ def key(run: Run, point: Point) -> str:
 
 
 def read(run: Run, point: Point, folder: str | Path) -> dict | None:
-    """Read the result of a point: None if there is none yet, a `ResultError` for what is no whole one."""
+    """Read the result of a point: None if there is none yet, a `ResultError` if it is not whole."""
     name = key(run, point)
     record = store.read(folder, name)
     if record is None:
@@ -200,7 +200,7 @@ def status(run: Run, grid: str, folder: str | Path) -> Status:
 
 
 def _odd(name: str, has: frozenset[tuple[str, str]], usual: frozenset[tuple[str, str]]) -> str:
-    """The differences of a result that has other columns than most."""
+    """The differences of a result whose columns are not those of most results."""
     parts = [
         f"{verb} the {kind} {checks.printable(column)}"
         for verb, some in (("lacks", usual - has), ("has", has - usual))

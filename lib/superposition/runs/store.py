@@ -1,8 +1,7 @@
-"""Results on disk: one JSON file per point, complete or not there at all.
+"""Results on disk: one JSON file per point, complete or absent.
 
-A file is written beside its place and moved there in one step, and holds a checksum of what it
-says. Whoever works on a point holds its lock, which the operating system takes back when the
-process dies.
+A file is written beside its place and moved there in one step, and holds a checksum of its contents. The process that
+works on a point holds its lock, and the operating system takes the lock back when the process dies.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ def default_folder() -> Path:
 
 
 def prepare(folder: str | Path) -> Path:
-    """Make a folder ready for writing results; refuse one of another version, or with something else in it."""
+    """Prepare a folder for writing results; refuse one of another version, or with other files in it."""
     folder = Path(folder)
     if not check(folder):
         with _clear_errors(folder):
@@ -91,7 +90,7 @@ def write(folder: Path, key: str, record: dict) -> None:
 
 
 def read(folder: str | Path, key: str) -> dict | None:
-    """Read what was written of one point; None if there is no result yet, anything but a whole one is refused."""
+    """Read the result of one point; None if there is none yet, and anything but a whole result is refused."""
     path = Path(folder) / f"{key}.json"
     if not os.path.lexists(path):
         return None
@@ -159,13 +158,13 @@ def claim(folder: Path, key: str) -> Iterator[bool]:
 
 
 def checksum(content: object) -> str:
-    """SHA-256 of some content's JSON, whatever the order of names: it stands beside it, so that a change is seen."""
+    """SHA-256 of some content's JSON, whatever the order of names; stored with it, so that a change is noticed."""
     text = json.dumps(content, sort_keys=True, allow_nan=False)
     return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _make_way(path: Path) -> None:
-    """Rename something that has the name of one of our files; somebody may need its content."""
+    """Rename a file or folder that has the name of one of our files, since somebody may need its content."""
     if os.path.lexists(path) and (path.is_symlink() or not path.is_file()):
         with suppress(FileNotFoundError):  # another process was faster
             path.rename(path.with_suffix(f".{uuid.uuid4().hex}.aside"))

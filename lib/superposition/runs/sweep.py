@@ -1,4 +1,4 @@
-"""Computing the points of a run on any executor, so that nothing is lost when something dies.
+"""Computing the points of a run on any executor, so that no result is lost when a process dies.
 
 The process that calls `on_executor` writes the results; workers only compute. A point is locked
 from its submission until its result is on disk, so several processes can share one sweep.
@@ -83,7 +83,7 @@ def locally(
     device: str = "auto",
     progress: Callable[[int, int], object] | None = None,
 ) -> Outcome:
-    """The same in processes of this machine; a worker that is killed takes its points along, new ones do the rest."""
+    """The same in processes of this machine; a worker that is killed loses its points, and new workers do the rest."""
     computed, failed, broken = 0, {}, True
     while broken:
         with executors.local_pool(workers, run.function) as executor:
@@ -94,7 +94,7 @@ def locally(
 
 
 def _mixed(points: Collection[Point]) -> deque[Point]:
-    """In an order that has nothing to do with their cost, the same every time: so the time left can be told."""
+    """The points in an order unrelated to their cost, always the same, so that the time left can be estimated."""
     ordered = sorted(points, key=str)
     random.Random(0).shuffle(ordered)
     return deque(ordered)
@@ -133,7 +133,7 @@ def _landings(
 
 
 def _take(queue: deque[Point], run: Run, folder: Path, columns: Columns) -> tuple[Point, ExitStack] | None:
-    """Take the next point that is neither finished nor in other hands, with its lock; None if there is none now."""
+    """Take the next point that is neither finished nor locked by others, with its lock; None if there is none now."""
     for _ in range(len(queue)):
         point, held = queue.popleft(), ExitStack()
         if not held.enter_context(store.claim(folder, registry.key(run, point))):

@@ -1,7 +1,7 @@
 """The small tables behind the figures: CSV with one row per point, and a JSON with their provenance.
 
-They are ``book/data`` in a source checkout and go with the library when it is installed, so they
-are found whatever the working directory is.
+They are in ``book/data`` in a source checkout, and are installed with the library, so that they are found whatever the
+working directory is.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class _Provenance(BaseModel):
 class Table:
     """A stored table: ``columns`` by name, one entry per point, ``provenance``, and the ``note`` for its figure.
 
-    The note is empty if the table is what its run would give now, and says otherwise what differs. ``stored`` names
+    The note is empty if the run would give the same table now; otherwise it says what differs. ``stored`` names
     the columns that the file has; the others are predictions, joined when it was read.
     """
 
@@ -79,7 +79,7 @@ class Table:
 
     @property
     def replayed(self) -> int:
-        """How many points were computed again, and agreed, since the code has the table's fingerprint or for it."""
+        """Number of points that were computed again, and agreed, for code with the table's fingerprint."""
         return len(self.rows(self._signings))
 
     @property
@@ -194,12 +194,12 @@ def read(run: Run, where: str | Path | None = None) -> Table:
 
 
 def write_provenance(path: Path, said: dict) -> None:
-    """Write the provenance of a table, with a checksum of what it says in place of the one in it."""
+    """Write the provenance of a table, with a new checksum of its contents."""
     store.replace(path, json.dumps({SEAL: _seal(said), **_unsealed(said)}, indent=1) + "\n")
 
 
 def with_predictions(run: Run, columns: Columns) -> Columns:
-    """The columns that a run measured, and those that theory has beside them today."""
+    """The columns that a run measured, and today's predictions for them."""
     for predicted in run.predicted:
         columns = columns | predicted(columns)
     return columns

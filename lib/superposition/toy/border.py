@@ -1,9 +1,9 @@
-"""The border of superposition for two features in one dimension: where it is sharp, where it is continuous.
+"""The border of superposition for two features in one dimension: where it is sharp and where it is continuous.
 
-Feature 1 has importance 1, feature 2 importance I <= 1, both are on with probability p. The loss
-is L = A + I B with the two outputs' errors A and B. Where feature 2 is dropped A = 0 and B = V, so
-superposition wins if and only if I > A / (V - B) for some weights. The border is the smallest such
-ratio. For I >= 1 exchange the features: the upper border is one over the lower.
+Feature 1 has importance 1, feature 2 has importance I <= 1, and both are on with probability p. The loss is L = A + I B
+with the two outputs' errors A and B. Where feature 2 is dropped A = 0 and B = V, so superposition has the lower loss if
+and only if I > A / (V - B) for some weights. The border is the smallest such ratio. For I >= 1 exchange the features:
+the upper border is the inverse of the lower one.
 
 Source: Toy Models of Superposition, "a phase change"; everything here is ours.
 """
@@ -135,7 +135,7 @@ def _linear_error(own, other, b, p):
 
 
 def _corner_error(own, other, b, p):
-    """The error as powers of the ReLU at the corners of the unit square."""
+    """The error as a sum of powers of the ReLU at the corners of the unit square."""
     corners = [np.maximum(b + one * own + two * other, 0) for one in (0, 1) for two in (0, 1)]
     none, second, first, both = corners
     alone = (first**3 - none**3) / (3 * own) - 2 * _moment(own, b) + 1 / 3
@@ -182,7 +182,7 @@ def _least(p, low, high):
 
 
 def _beta(p):
-    """Where the second-order term is least: a root of p (1 - p) beta^2 + (p/2 + 2 (1-p)^2) beta = p^2 / 4."""
+    """Place of the least second-order term: a root of p (1 - p) beta^2 + (p/2 + 2 (1-p)^2) beta = p^2 / 4."""
     square, linear = p * (1 - p), p / 2 + 2 * (1 - p) ** 2
     return p**2 / 2 / (linear + np.sqrt(linear**2 + square * p**2))
 

@@ -136,7 +136,7 @@ def linear_flow(
     W : array_like, shape (m, n)
         Weights at time 0, from -100 to 100.
     times : array_like, shape (t,)
-        Rising times from 0 on; importance times time is 1e5 at most.
+        Increasing times of 0 or more; importance times time is 1e5 at most.
     rtol : float
         Relative tolerance of the integration.
 
@@ -217,7 +217,7 @@ def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
     Returns
     -------
     numpy.ndarray, shape (n,)
-        0 beyond the m most important features; equal importances count in the order of their features.
+        0 beyond the m most important features; features of equal importance are taken in their order.
 
     Notes
     -----

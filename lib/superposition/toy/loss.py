@@ -185,7 +185,7 @@ def shortcut_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike) -> np.ndarr
 
 
 def _members(n, supports):
-    """For each feature in turn, all supports that contain it and its place in them."""
+    """For each feature in turn, all supports that contain the feature, and its place in them."""
     support, place = np.nonzero(supports >= 0)
     j = supports[support, place]
     order = np.argsort(j, kind="stable")

@@ -1,4 +1,4 @@
-"""What the arguments of this wing may be: weights, biases and importances, and what fits together."""
+"""Ranges of the arguments of this wing: weights, biases and importances, and relations between them."""
 
 from __future__ import annotations
 
@@ -69,22 +69,22 @@ def rising_times(name: str, value: Any) -> np.ndarray:
 
 
 def fits(W: np.ndarray, importance: np.ndarray | float) -> None:
-    """Refuse importances that are not those of these models."""
+    """Refuse importances that do not fit these models."""
     _fits(W, importance=importance)
 
 
 def model(W: np.ndarray, b: np.ndarray | float, importance: np.ndarray | float) -> None:
-    """Refuse biases and importances that are not those of these models."""
+    """Refuse biases and importances that do not fit these models."""
     _fits(W, b=b, importance=importance)
 
 
 def of_one(W: np.ndarray, importance: np.ndarray | float) -> None:
-    """Refuse importances that are not those of one model."""
+    """Refuse importances that do not fit one model."""
     _one("importance", importance, W.shape[-1])
 
 
 def of_one_with_bias(W: np.ndarray, b: np.ndarray | float, importance: np.ndarray | float) -> None:
-    """Refuse biases and importances that are not those of one model."""
+    """Refuse biases and importances that do not fit one model."""
     _one("b", b, W.shape[-1])
     _one("importance", importance, W.shape[-1])
 
@@ -106,7 +106,7 @@ def dimensions(n: int, m: int) -> None:
 
 
 def starts_of(n: int, m: int, starts: int, first: list[np.ndarray], importance: np.ndarray | float) -> None:
-    """Refuse starts that have other shapes, or none at all, and importances that do not fit."""
+    """Refuse starts whose shapes do not fit, an empty list of starts, and importances that do not fit."""
     if wrong := [W.shape for W in first if W.shape != (m, n)]:
         raise ValueError(f"first holds weights of shape {wrong[0]}; allowed: (m, n) = ({m}, {n})")
     checks.whole("starts", starts, 0 if first else 1)
@@ -119,7 +119,7 @@ def kept(importance: np.ndarray, m: int) -> None:
 
 
 def on(W: np.ndarray, k: int) -> None:
-    """Refuse more features that are on than there are."""
+    """Refuse a number of active features above the number of features."""
     checks.whole("k", k, 0, W.shape[-1])
 
 

@@ -54,7 +54,7 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
     Parameters
     ----------
     threshold : float
-        Overlap that costs nothing, by a negative bias of that size; from -1 to 1.
+        Overlap that costs nothing because of a negative bias of that size; from -1 to 1.
 
     Notes
     -----
@@ -165,7 +165,7 @@ def direct_sum(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
     Raises
     ------
     ValueError
-        If there is no part, or one is no such array.
+        If there is no part, or one is not such an array.
 
     Examples
     --------
@@ -185,7 +185,7 @@ def direct_sum(*parts: ArrayLike) -> Float[np.ndarray, "_ _"]:
 
 
 def _directions(W):
-    """The columns at length one."""
+    """The columns, scaled to length one."""
     W = np.asarray(W, float)
     return W / np.linalg.norm(W, axis=-2)
 
