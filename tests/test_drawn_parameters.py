@@ -11,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
 from superposition.book import parameters, running
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
@@ -21,6 +22,10 @@ from superposition.book import running
 shell = get_ipython()
 if running._caption in shell.events.callbacks["post_run_cell"]:  # as in a new kernel
     shell.events.unregister("post_run_cell", running._caption)"""
+STOPS = {  # pages that stop with an error at one of the two sets, which is to be mended
+    "ch7": "at B=9, ratio=92.8 the largest answer of a feature that is off is 0.2 % above the bound of rug.best.silent",
+    "ch8-coupled": "where one rug finds all features, its loss of 0 is the scale of a check of rug.decoders.coupled",
+}
 PAGES = [path.stem for path in sorted(BOOK.glob("ch*.md")) if "parameters.check(" in path.read_text(encoding="utf-8")]
 
 
@@ -73,8 +78,14 @@ def lines(cell):
     return {output.metadata[running.KIND]: output.data["text/plain"] for output in own}
 
 
+def known(page):
+    """Return a page, marked where it is known to stop."""
+    stops = pytest.mark.xfail(reason=STOPS.get(page), raises=CellExecutionError, strict=True)
+    return pytest.param(page, marks=[stops] if page in STOPS else [])
+
+
 @pytest.mark.thorough
-@pytest.mark.parametrize("opened", PAGES)  # the name by which conftest.py gives each page a worker of its own
+@pytest.mark.parametrize("opened", [known(page) for page in PAGES])  # by this name a page has a worker of its own
 def test_a_page_says_of_its_outputs_what_they_are(opened):
     stored, parts = run(opened)
     marks = set()

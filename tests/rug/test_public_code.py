@@ -44,6 +44,7 @@ def test_the_rule_of_the_code_is_asked_before_each_epoch_and_ends_after_the_next
     from superposition.rug import public_protocol
 
     monkeypatch.setattr(public_protocol, "CODE_WINDOW", 40)
+    monkeypatch.setattr(public_protocol, "TEXT_WINDOW", 35)
     both = rug.train_as_published(16, 8, 0.3, epochs=150, seed=0, device="cpu")
     losses = both.code.loss_history
     batches, window = len(public_protocol.EPOCH), 40
@@ -55,7 +56,7 @@ def test_the_rule_of_the_code_is_asked_before_each_epoch_and_ends_after_the_next
     later, late = torch.from_numpy(np.concatenate([losses, losses])), {}
     ends = [done for done in range(1, len(later) + 1) if done % batches == 0 or done % public_protocol.TEXT_WINDOW == 0]
     public_protocol._look(late, [(done, None) for done in ends], later)
-    assert late == {"text": (len(both.text.loss_history), None), "code": (len(losses), None)}
+    assert late == {"text": (len(both.text.loss_history), None), "code": (len(losses), None)} and both.text.stopped
 
 
 def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():

@@ -27,10 +27,11 @@ def changed(change):
 
 
 def flipped(share, bit):
-    """One bit of one byte, at a share of the file, is another."""
+    """One bit of one byte, at a share of the file, is another; of the next byte at an e, as 1E-8 is the same number."""
 
     def change(text):
         place = int(share * (len(text) - 1))
+        place += text[place : place + 1] == b"e"
         return text[:place] + bytes([text[place] ^ 1 << bit]) + text[place + 1 :]
 
     return changed(change)

@@ -21,6 +21,7 @@ from superposition.diagnosis import (
     dimensions,
     measures,
     names,
+    objects,
     record_verifier,
     yardsticks,
 )
@@ -229,14 +230,14 @@ def diagnose(
 def _model(W, b, W_out, encode, decode, ns, reading, instance):
     """The model of an object or of two functions; None for arrays and files."""
     functions = encode is not None or decode is not None
-    if not functions and not behaviour.is_model(W):
+    if not functions and not objects.is_model(W):
         if ns is not None:
             raise ValueError(f"ns = {checks.shown(ns)} of weights, which have their own; allowed: with a model alone")
         return None
     for name, value in (("b", b), ("W_out", W_out)):
         if value is not None:
             raise ValueError(f"{name} = {checks.shown(value)} beside a model; allowed: the model alone")
-    return behaviour.of(W, encode, decode, None if ns is None else checks.whole("ns", ns, 2), reading, instance)
+    return objects.of(W, encode, decode, None if ns is None else checks.whole("ns", ns, 2), reading, instance)
 
 
 def _features(model, weights) -> int:

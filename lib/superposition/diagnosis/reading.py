@@ -80,7 +80,8 @@ class Weights:
 
     def encode(self, h: NDArray[np.floating]) -> NDArray[np.floating]:
         """Latents (batch, ns) of activations (batch, nd)."""
-        return self.outputs((h - self.offset) @ self.W_out.T + self.b)  # pyrefly: ignore[missing-attribute]: there
+        assert self.offset is not None and self.W_out is not None  # of every sparse autoencoder
+        return self.outputs((h - self.offset) @ self.W_out.T + self.b)
 
     def outputs(self, drive: NDArray[np.floating]) -> NDArray[np.floating]:
         """The outputs after the gate, in the shape of the drive."""

@@ -61,7 +61,7 @@ def ended(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, steps: Steps, lr: Rate,
     batch: Batch, samples: CrowdSamples, most: Most, seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Train for ever twice as many steps until two doublings change nothing, and find the best crowd beside it."""
+    """Train a network, each time for twice as many steps, until two doublings change nothing; find the best crowd."""
     from superposition import receptive
 
     task = (n, xi1, xi2, gain)

@@ -175,8 +175,8 @@ _BORDER_COLUMNS = {
 _HALF_COLUMNS = {
     "border": Meaning("learning rate", "border of these networks, as in noise-border"),
     "half": Meaning("borders", "learning rate at which half of the sparsity is lost; 0 if none of those tried"),
-    **{f"lost_{r:g}": Meaning("0 to 1", f"share of f / S^2 from a simplex to random directions that is lost at "
-                              f"{r:g} borders") for r in RATIOS},
+    **{f"lost_{r:g}": Meaning("no unit", f"part of f / S^2 between a simplex and random directions that is lost at "
+                              f"{r:g} borders; by chance above 1") for r in RATIOS},
     "diverged": Meaning("networks", "networks that diverged, of those at all rates; left out of the shares"),
 }  # fmt: skip
 _BORDER = {"law_name": ("bipolar",), "n": (8,), "m": (16,), "eta": (0.1,), "level": (0.25,), "draws": (1000,)}

@@ -70,7 +70,8 @@ def _columns(rule, words):
 RUNS = (
     Run(
         name="rug-public",
-        feeds="The Persian Rug, Figure 3 at the place that its public code plots, and Figures 2 and 4 to 7 as maps; both stopping rules",
+        feeds="The Persian Rug, Figure 3 at the place that its public code plots, and Figures 2 and 4 to 7 as maps; "
+        "both stopping rules",
         computes=by_both_rules,
         columns={
             **_columns("text", RULES["text"]),

@@ -264,7 +264,12 @@ def _gain(shift, sigma, p):
     return np.where(alive, overlap / np.where(alive, power, 1), 1.0), alive
 
 
-@checked(ranges.together("z", "sigma", "p"), z=ranges.real(-ranges.LARGEST, 1e8), sigma=positive_spreads, p=rare)
+@checked(
+    ranges.together("z", "sigma", "p"),
+    z=ranges.real(-ranges.LARGEST, 1e8),
+    sigma=positive_spreads,
+    p=ranges.real(1e-100, 1),
+)
 def best_gain(z: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Best gain a at the bias b = z a sigma, and the loss there.
 

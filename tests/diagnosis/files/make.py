@@ -5,6 +5,7 @@ files of other bytes where a package has changed.
 """
 
 import json
+import os
 import sys
 import types
 from importlib.metadata import version
@@ -166,9 +167,7 @@ def sae_lens_models():
 
 
 def other_saes():
-    for absent in ("nnsight", "wandb"):  # for language models: what writes a dictionary needs neither
-        sys.modules.setdefault(absent, types.ModuleType(absent))
-    sys.modules["nnsight"].LanguageModel = object
+    _without_language_models()
     from dictionary_learning.dictionary import AutoEncoder
 
     ae = AutoEncoder(16, 64)
@@ -274,9 +273,7 @@ def _dense(found):
 
 
 def dictionary_learning_layouts():
-    for absent in ("nnsight", "wandb"):
-        sys.modules.setdefault(absent, types.ModuleType(absent))
-    sys.modules["nnsight"].LanguageModel = object
+    _without_language_models()
     from dictionary_learning import dictionary
     from dictionary_learning.trainers import batch_top_k, matryoshka_batch_top_k, top_k
 
@@ -320,7 +317,96 @@ def sparsify_layouts():
     ORIGIN["sparsify-transcoder"] = {"by": by}
 
 
-PARTS = (toy_models, sae_lens_models, other_saes, sae_lens_layouts, dictionary_learning_layouts, sparsify_layouts)
+DIAGNOSED = {"p": 0.06, "samples": 2000}
+NUMBERS = ("ns", "nd", "rank", "loss", "gaussian", "sigma", "capacity", "mutual", "clustering", "spread", "effective")
+
+
+def report(found):
+    """Numbers of a diagnosis that a file and its object have to share."""
+    return {"name": found.name, **{name: float(getattr(found, name)) for name in NUMBERS}}
+
+
+class OneInstance(torch.nn.Module):
+    """One of several toy models."""
+
+    def __init__(self, state, instance):
+        super().__init__()
+        self.W, self.b = (torch.nn.Parameter(state[name][instance]) for name in ("W", "b_final"))
+
+    def forward(self, x):
+        return torch.relu(x @ self.W @ self.W.T + self.b)
+
+
+def loaded(name):
+    """The object of a file here, as its package loads it; an ImportError where the package is not installed."""
+    kind = name.partition("-")[2]
+    if name.startswith("sae_lens"):
+        import sae_lens
+
+        return (sae_lens.TrainingSAE if kind.endswith("training") else sae_lens.SAE).load_from_disk(HERE / name)
+    if name.startswith("sparsify"):
+        os.environ.setdefault("SPARSIFY_DISABLE_TRITON", "1")  # which needs a GPU
+        from sparsify import SparseCoder
+
+        return SparseCoder.load_from_disk(HERE / name)
+    if name.startswith("dictionary_learning"):
+        _without_language_models()
+        from dictionary_learning import dictionary
+        from dictionary_learning.trainers import batch_top_k, matryoshka_batch_top_k, top_k
+
+        places = (dictionary, batch_top_k, matryoshka_batch_top_k, top_k)
+        kind = next(getattr(place, kind or "AutoEncoder") for place in places if hasattr(place, kind or "AutoEncoder"))
+        return kind.from_pretrained(HERE / name / "ae.pt")
+    state = torch.load(HERE / name, weights_only=True)
+    if "W" in state:
+        return OneInstance(state, json.loads((HERE / "origin.json").read_text())[name]["instance"])
+    model = Autoencoder(32, 8)
+    model.load_state_dict(state["model_state_dict"])
+    return model
+
+
+def _without_language_models():
+    """Modules that dictionary_learning imports for language models, where they are absent."""
+    for absent in ("nnsight", "wandb"):
+        try:
+            __import__(absent)
+        except ImportError:
+            sys.modules[absent] = types.ModuleType(absent)
+            sys.modules[absent].LanguageModel = object
+
+
+def objects(package, *names):
+    """The report of each object, as its package loads it from a file here."""
+    import superposition
+
+    for name in names:
+        found = superposition.diagnose(loaded(name), **DIAGNOSED)
+        ORIGIN[name]["object"] = {"by": f"{package} {version(package)}", **report(found)}
+
+
+def _opened(start):
+    return [name for name, origin in ORIGIN.items() if name.startswith(start) and {"loss", "own"} & origin.keys()]
+
+
+def objects_of_torch():
+    objects("torch", "instances.pt", "checkpoint.pt")
+
+
+def objects_of_sae_lens():
+    batch = "sae_lens-batchtopk-training"  # its latents depend on their batch, which is refused
+    objects("sae-lens", *(name for name in _opened("sae_lens") if name != batch))
+
+
+def objects_of_dictionary_learning():
+    objects("dictionary-learning", *_opened("dictionary_learning"))
+
+
+def objects_of_sparsify():
+    objects("eai-sparsify", *_opened("sparsify"))
+
+
+PARTS = (toy_models, sae_lens_models, other_saes, sae_lens_layouts, dictionary_learning_layouts, sparsify_layouts,
+         objects_of_torch, objects_of_sae_lens, objects_of_dictionary_learning, objects_of_sparsify)  # fmt: skip
 
 if __name__ == "__main__":  # python make.py sae_lens_layouts, where that package is
     if (HERE / "origin.json").exists():
