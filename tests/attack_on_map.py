@@ -2,7 +2,7 @@
 
 `python tests/attack_on_map.py P M B [STARTS]` starts by turns at the map's own code at finite steps of loudness, at
 random directions in levels of one to three features, and at random weights; `python tests/attack_on_map.py SEED` does
-so at three places that a seed draws (20261127, written here before these places were tried).
+so at three places that a seed draws (20261127 and 20261128, written here before these places were tried).
 """
 
 import sys
