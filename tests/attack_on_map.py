@@ -104,7 +104,7 @@ def attack(m, B, p, starts, count, seed=0):
     with np.errstate(all="ignore"):
         ends = [descended(start(k % 3, m, B, p, rng), *drawn, p) for k in range(starts)]
         found = np.array([loss(end, *fresh, p) for end in ends]) / known
-    return [float(found[kind::3].min()) for kind in range(3)]
+    return [float(found[kind::3].min()) for kind in range(min(3, starts))]
 
 
 def places(seed):
