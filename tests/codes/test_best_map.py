@@ -61,7 +61,7 @@ def test_the_hull_is_below_every_code(p):
     assert np.all(losses[:3] <= codes.antipodal_optimum(p, r[:3]).loss * (1 + 1e-12))
     slopes = np.diff(losses) / np.diff(r)
     assert np.all(slopes < 0) and np.all(np.diff(slopes) > 0)
-    assert codes.best_known(0.05, 0.1).loss == pytest.approx(codes.swept_loss(0.05, 20))
+    assert codes.best_known(0.05, 0.1).loss == pytest.approx(codes.chain_loss(0.05, 20))
 
 
 def test_larger_fans_and_other_codes():
