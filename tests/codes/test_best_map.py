@@ -61,7 +61,7 @@ def test_the_hull_is_below_every_code(p):
     assert np.all(losses[:3] <= codes.antipodal_optimum(p, r[:3]).loss * (1 + 1e-12))
     slopes = np.diff(losses) / np.diff(r)
     assert np.all(slopes < 0) and np.all(np.diff(slopes) > 0)
-    assert codes.best_known(0.05, 0.1).loss == pytest.approx(codes.swept_loss(0.05, 20))
+    assert codes.best_known(0.05, 0.1).loss == pytest.approx(codes.chain_loss(0.05, 20))
 
 
 def test_larger_fans_and_other_codes():
@@ -106,10 +106,9 @@ def test_refusals():
         codes.best_known(0.05, 0.2, also=3)
 
 
-def test_descent_on_all_weights_passes_only_a_little_below_the_map():
+def test_descent_on_all_weights_from_the_maps_own_code_passes_less_than_a_third_of_a_per_cent_below_it():
     """The smallest case of the attack on the map, six features in a plane at p = 1/4, in exact integrals."""
     rng, drawn, known = np.random.default_rng(0), attack_on_map.vectors(6, 0.25, 4800, 1), codes.best_known(0.25, 1 / 3)
-    code = codes.swept_fan(6, 20.0, 2.8)
-    jolted = codes.Code(*(part * (1 + 0.03 * rng.standard_normal(part.shape)) for part in code[:2]), code.b - 0.01)
-    found = attack_on_map.descended(jolted, *drawn, 0.25)
-    assert 0.996 < codes.code_loss(found.W, found.b, 0.25) / known.loss < 1.002
+    found = attack_on_map.descended(attack_on_map.start(0, 2, 6, 0.25, rng), *drawn, 0.25)
+    # 0.3 per cent is what the map promises; the upper end, set after looking, says that the descent has arrived.
+    assert 0.997 < codes.code_loss(found.W, found.b, 0.25) / known.loss < 1.002

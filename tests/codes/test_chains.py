@@ -1,4 +1,4 @@
-"""A chain of three: its loss against exact integrals, and the swept fan that it beats."""
+"""A chain of three and tuned pairs: their loss against exact integrals, and the swept fan that they beat."""
 
 import numpy as np
 import pytest
@@ -10,6 +10,15 @@ def test_the_weights_have_the_loss(p):
     code = codes.chain_code(p, 1e6)
     assert codes.code_loss(code.W, code.b, p, rtol=0) == pytest.approx(codes.chain_loss(p), rel=1e-5)
     assert np.abs([code.W[3, 1], code.W[4, 2], code.W[4, 3], code.W[1, 0], code.W[2, 0]]).max() < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("p", "B", "ratio", "growth"), [(0.05, 6, 1e6, None), (0.2, 6, 1e4, None), (0.05, 7, 1e4, 1e2), (0.02, 9, 1e4, 1e2)]
+)
+def test_larger_fans_with_tuned_pairs_have_their_loss(p, B, ratio, growth):
+    code, loss = codes.chain_code(p, ratio, B, growth), codes.chain_loss(p, B)
+    assert codes.code_loss(code.W, code.b, p) == pytest.approx(loss, rel=1e-3)
+    assert loss < float(codes.swept_loss(p, B))
 
 
 def test_it_is_below_the_swept_fan_as_was_derived():

@@ -2,6 +2,9 @@
 
 import itertools
 import json
+import re
+from importlib.util import find_spec
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +13,9 @@ from superposition import decoders, features, frequencies
 from superposition.decoders import dictionaries, yardsticks
 from superposition.features import Estimate
 from superposition.rug import meanfield
+
+RECIPES = Path(__file__).resolve().parents[2] / "book" / "recipes.md"
+CODE = r"^```python\n(.*?)^```$"
 
 
 def rows(truth, **options):
@@ -173,6 +179,26 @@ def test_a_truth_goes_to_sae_lens(tmp_path):
     np.testing.assert_allclose(kept["firing_probabilities"], truth.p, rtol=1e-6)
     settings = json.loads((tmp_path / "synthetic_model_config.json").read_text())
     assert settings["num_features"] == 32 and settings["hidden_dim"] == 12 and settings["bias"] is False
+
+
+@pytest.mark.filterwarnings("ignore::DeprecationWarning", "ignore::UserWarning")  # of SAELens and what it imports
+def test_the_recipe_trains_an_autoencoder_of_sae_lens():
+    """With SAELens the recipe itself; without it the weights that it gave there (`sae_lens/make.py`)."""
+    if find_spec("sae_lens"):
+        [block] = (
+            code for code in re.findall(CODE, RECIPES.read_text(encoding="utf-8"), re.M | re.S) if "SAETrainer" in code
+        )
+        exec(block, names := {})
+        found, ceiling = names["found"], names["ceiling"]
+    else:
+        kept = load_file(Path(__file__).parent / "sae_lens" / "trained.safetensors")
+        sae = decoders.SparseAutoencoder(kept["W_enc"].T, kept["b_enc"], kept["W_dec"].T, kept["b_dec"])
+        truth = decoders.dictionary(64, 24, p=0.05)
+        x, h = truth.split("test", 4000)
+        found = decoders.scores(truth, x, sae=sae, hidden=h)
+        ceiling = decoders.ceilings(truth, looks=1, samples=2)[1]
+    assert found.recovered >= 0.9 and ceiling.reader == "one ReLU"  # it gave .984, and 1.14 times the ceiling
+    assert ceiling.loss < found.loss < 1.5 * ceiling.loss
 
 
 def test_difficulty_is_the_distance_to_the_threshold():

@@ -15,6 +15,7 @@ import numpy as np
 import pytest
 from superposition import runs
 from superposition.runs import agreement, moved, tables
+from superposition.runs.point import computed
 
 pytest.importorskip("torch")
 STORED = Path(__file__).with_name("small_points.json")
@@ -55,6 +56,7 @@ POINTS = {
     ],
     "dictionary-baselines": each("kind", "relu", "topk", "jumprelu"),
     "dictionary-overlaps": each("directions", "antipodal", "random", "cone", nd=6, exponent=1.0),
+    "ands-converged": [{"layer": "linear", "start": "random"}, {"layer": "relu", "start": "groups"}],
     "rug-escape": [{"steps": 40, "batch": 64}],
     "dictionary-families": each("truth", "families", "unrelated"),
     "rug-ablations": [{"steps": 40}],
@@ -133,7 +135,7 @@ def values(name, fields, side=0):
     run = runs.find(name)
     module, function = run.function.split(":")
     with moved.draws(side) if side else nullcontext():
-        found = getattr(import_module(module), function)(**fields, device="cpu")
+        found = computed(getattr(import_module(module), function), fields, "cpu")
     columns = tables.with_predictions(run, {key: np.array([value]) for key, value in {**fields, **found}.items()})
     return {key: column[0].item() for key, column in columns.items() if key not in fields}
 

@@ -125,7 +125,9 @@ def best_known(
     -----
     Source: ours. Fans count with their loss at an infinite ratio of loudness. `Best.blocks` gives weights for any
     number of features in whole dimensions, and `Best.loss_of` their loss: up to 60 features in a plane the two agree
-    to 1e-3, beyond to a percent; a rug has its mean-field loss. Use `best_along` instead for many ratios.
+    to 1e-3, beyond to a percent; a rug has its mean-field loss. With all weights of a block free, descent from these
+    codes ends up to 0.2 percent lower, at five features in a plane and p = 1/4. Use `best_along` instead for many
+    ratios.
 
     Examples
     --------

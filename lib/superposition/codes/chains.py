@@ -1,8 +1,8 @@
-"""A chain of three in a plane of five features: two pairs that follow each other share a feature.
+"""Swept fans whose pairs are tuned to the probability, with a chain of three at the end of an odd number of features.
 
-In a swept fan of five the feature opposite to the right one of the pair may be nearly as loud as it. Then the three
-weaken each other along a chain, and the first responds a little to the last, which a bias suppresses. Source: ours,
-against The Persian Rug, section 4.2.
+A pair has the loudness, the gains and the biases of the best digon. In a swept fan of odd size the feature opposite to
+the right one of the last pair may be nearly as loud as it. Then the three weaken each other along a chain, and the
+first responds a little to the last, which a bias suppresses. Source: ours, against The Persian Rug, section 4.2.
 """
 
 from __future__ import annotations
@@ -11,42 +11,78 @@ from functools import lru_cache
 
 import numpy as np
 
-from superposition import ranges, relu_integrals
+from superposition import features, ranges, relu_integrals
 from superposition.checked import checked
-from superposition.codes.fans import Code
+from superposition.codes import partners, swept
+from superposition.codes.fans import Code, rounded
 
-CHAIN = 5  # features
+CHAIN = 5  # features of the least fan with a chain of three
 HIDDEN = -1e9  # weight of what is infinitely louder
 SYMMETRIC = 0.007  # p from which both steps of loudness are alike
 COMMON = 0.3  # p from which the first start may end in a poorer minimum
+_WRITTEN, _SCALE, _OPPOSITE = 12, 17, 12  # bits of an encoder, of a reader's factor, of an arrow opposite to another
 
 
-@checked(p=ranges.sparse_probability)
-def chain_loss(p: float) -> float:
-    """Loss of five features in a plane with a chain of three, exact at an infinite ratio between levels.
+@checked(p=ranges.sparse_probability, B=ranges.whole(CHAIN))
+def chain_loss(p: float, B: int = CHAIN) -> float:
+    """Loss of a swept fan with tuned pairs and, if B is odd, a chain of three; exact at an infinite ratio of loudness.
+
+    Parameters
+    ----------
+    B : int
+        Number of features, at least 5. For even B there is no chain.
 
     Returns
     -------
     float
-        Per feature, at the best loudness within the chain and the best gain and bias of its first feature.
+        Per feature. From seven features on it is approached as `growth` of `chain_code` rises, and not reached.
 
     Notes
     -----
-    Source: ours. As p goes to 0 it is `swept_loss` times 1 - 0.365 p; from p = 0.02 to 0.5 it lies 0.5 to 0.9 percent
-    below.
+    Source: ours. A pair or a chain is only read while the features that hide it are off: with k of them it saves
+    (1 - p)^k times the saving of a digon, or of five features. For five features, as p goes to 0, the loss is
+    `swept_loss` times 1 - 0.365 p; from p = 0.02 to 0.5 it lies 0.5 to 0.9 percent below.
 
     Examples
     --------
     >>> from superposition.codes import swept_loss
-    >>> round(float(chain_loss(0.05) / swept_loss(0.05, 5)), 4)
-    0.9925
+    >>> [round(float(chain_loss(0.05, B) / swept_loss(0.05, B)), 4) for B in (5, 6, 7)]
+    [0.9925, 0.9997, 0.9974]
     """
-    return _tuned(p)[0]
+    odd, hidden = B % 2, (1 - p) ** (2 * np.arange((B - 2) // 2))
+    pair = 2 * (25 / 162 * p**2 - cached_digon(p)[1])
+    saved = pair * float(hidden[: len(hidden) - odd].sum())
+    if odd:
+        saved += CHAIN * (float(swept.swept_loss.unchecked(p, CHAIN)) - _tuned(p)[0]) * float(hidden[-1])
+    return float(swept.swept_loss.unchecked(p, B)) - saved / B
 
 
-@checked(p=ranges.sparse_probability, ratio=ranges.number(1, 1e7))
-def chain_code(p: float, ratio: float = 1e5) -> Code:
-    """Weights with nearly `chain_loss`: five features in a plane, levels a finite ratio of loudness apart.
+def _in_reach(B: int, ratio: float, growth: float | None) -> None:
+    """Refuse loudness that spans more than double precision carries."""
+    swept.spans(B, ratio, 3.0, growth)
+
+
+@checked(
+    _in_reach,
+    p=ranges.sparse_probability,
+    ratio=ranges.number(1, 1e8),
+    B=ranges.whole(CHAIN, swept.LARGEST_SWEPT),
+    growth=ranges.number(1, 1e6, open_low=True),
+)
+def chain_code(p: float, ratio: float = 1e5, B: int = CHAIN, growth: float | None = None) -> Code:
+    """Weights with nearly `chain_loss`: features in a plane, levels a finite ratio of loudness apart.
+
+    Parameters
+    ----------
+    B : int
+        Number of features, from 5 to 40.
+    growth : float, optional
+        As in `swept_fan`.
+
+    Returns
+    -------
+    Code
+        With the best gain and bias of each feature of a pair, and of the first of the chain.
 
     Examples
     --------
@@ -58,15 +94,34 @@ def chain_code(p: float, ratio: float = 1e5) -> Code:
            [-1,  0, -1,  1,  0],
            [-1, -1,  0,  0,  1]])
     """
-    _, x, y, shift, gain = _tuned(p)
-    c, s = 0.5, 1.0  # powers of two, so that zeros of W are exact
-    w = np.array(
-        [[ratio, 0], [c, s], [c * x, -s * x], [-c * x * y, s * x * y], [-s * x * y / ratio, -c * x * y / ratio]]
-    )
-    v = np.array([[1.0, 0], [0, 1], [0, -1], [-s, c], [-s, -c]])
-    v /= np.sum(v * w, axis=1)[:, None]
-    v[1] *= gain
-    return Code(w.T.copy(), v, np.array([0, gain * shift, 0, 0, 0]))
+    angle, neighbour, side = swept._layout(B, growth)
+    pairs, (c, _) = np.arange(1, B - 1 - B % 2 * 3, 2), cached_digon(p)
+    quieter, gain, b = np.full(B - 1, ratio), np.ones(B), np.zeros(B)
+    quieter[pairs] = c
+    noise = float(np.sqrt(features.variance(p)))
+    for late, weight in enumerate((1 / c, c)):
+        part = partners.partner_optimum.unchecked(weight * noise, weight, p)
+        gain[pairs + late], b[pairs + late] = float(part.a), float(part.b)
+    if B % 2:
+        _, x, y, shift, gain[-4] = _tuned(p)
+        quieter[-3:-1], b[-4] = (1 / x, 1 / y), gain[-4] * shift
+    level = -np.r_[0, np.cumsum(np.log(quieter))]
+    level = np.exp(level - level[-1] / 2)
+    w = rounded(level[:, None] * np.c_[np.cos(angle), np.sin(angle)], _WRITTEN)
+    w[np.abs(angle) == np.pi / 2, 0] = w[np.abs(angle) == np.pi, 1] = 0
+    if B % 2:
+        w[-2] = -w[-3] * rounded(level[-2] / level[-3], _OPPOSITE)
+    v = side[:, None] * np.c_[-w[neighbour, 1], w[neighbour, 0]]
+    v[0] = w[0]
+    v *= rounded(gain / np.sum(v * w, axis=1), _SCALE)[:, None]
+    return Code(w.T.copy(), v, b)
+
+
+@lru_cache(maxsize=64)
+def cached_digon(p: float) -> tuple[float, float]:
+    """The ratio c and the loss of the best digon."""
+    c, loss = partners.best_digon(p)
+    return float(c), float(loss)
 
 
 @lru_cache(maxsize=1024)

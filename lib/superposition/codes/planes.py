@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from superposition import features
 from superposition.codes import partners, swept
 from superposition.codes.as_networks import network_loss
-from superposition.codes.chains import CHAIN, chain_code, chain_loss
+from superposition.codes.chains import CHAIN, cached_digon, chain_code, chain_loss
 from superposition.codes.fans import Code, fan_loss, priority_fan
 
 LARGEST_FAN = 126  # features of a fan of ratio 100 that double precision carries
@@ -24,7 +24,6 @@ REACH = {"float64": 1e240, "float32": 1e30, "bfloat16": 1e30, "float16": 1e7}
 # Ratio between pairs of a swept fan and growth of its angles, for even and odd numbers of features. The last of an odd
 # one has to see as 0 what is two steps louder, in a hidden vector that is rounded.
 STEPS = {"float64": ((1e8, 1e4), (1e5, 1e2)), "float32": ((1e4, 30.0), (300.0, 10.0))}
-CHAIN_RATIO = {"float64": 1e7, "float32": 1e3}
 LADDER, TRIED = (3.0, 6.0, 10.0, 20.0, 50.0), 20_000  # ratios in 16 bits, and the feature vectors that choose
 
 
@@ -55,13 +54,6 @@ def plan(p: float, ns: int, nd: int, largest: int = LARGEST_FAN) -> Plan:
 
 
 @lru_cache(maxsize=64)
-def cached_digon(p: float) -> tuple[float, float]:
-    """The ratio c and the loss of the best digon."""
-    c, loss = partners.best_digon(p)
-    return float(c), float(loss)
-
-
-@lru_cache(maxsize=64)
 def _plane_losses(p: float, largest: int) -> NDArray[np.float64]:
     """The sum of the losses of 0, 1, ..., `largest` features in a plane."""
     two = 2 * cached_digon(p)[1]
@@ -70,9 +62,7 @@ def _plane_losses(p: float, largest: int) -> NDArray[np.float64]:
 
 def plane_loss(p: float, size: int) -> float:
     """Least loss per feature that is known of five or more features in a plane, at an infinite ratio."""
-    if size == CHAIN:
-        return chain_loss.unchecked(p)
-    return float(swept.swept_loss(p, size) if size <= swept.LARGEST_SWEPT else fan_loss(p, size))
+    return chain_loss.unchecked(p, size) if size <= swept.LARGEST_SWEPT else float(fan_loss(p, size))
 
 
 def built(found: Plan, p: float, dtype: str = "float64") -> list[Code]:
@@ -97,13 +87,12 @@ def _fan_block(size: int, p: float, dtype: str) -> Code:
     if dtype not in STEPS:
         tried = [made(ratio) for ratio in LADDER for made in _makers(size, p, reach)]
         return min(tried, key=lambda code: _loss_in(code, p, dtype))
-    if size == CHAIN:
-        return chain_code.unchecked(p, CHAIN_RATIO[dtype])
     if size > swept.LARGEST_SWEPT:
         return priority_fan(size, reach ** (1 / (size - 1)))
     ratio, steep = STEPS[dtype][size % 2]
     growth = steep if size > 6 and steep ** (size / 2) < reach**0.35 else None
-    return swept.swept_fan(size, min(ratio, swept.largest_ratio(size, 3.0, growth or 1.0, reach)), 3.0, growth)
+    ratio = min(ratio, swept.largest_ratio(size, 3.0, growth or 1.0, reach))
+    return chain_code.unchecked(p, ratio, size, growth)
 
 
 def _makers(size, p, reach):

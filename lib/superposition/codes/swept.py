@@ -21,7 +21,7 @@ LARGEST_SWEPT = (
 _WRITTEN, _SCALE, _OPPOSITE = 12, 25, 4  # bits of an encoder, of a reader's factor, of the arrow opposite to another
 
 
-def _spans(B: int, ratio: float, inner: float, growth: float | None) -> None:
+def spans(B: int, ratio: float, inner: float, growth: float | None) -> None:
     """Refuse a swept fan whose loudness spans more than double precision carries."""
     levels = np.log(1e250) - _pairs(B) * np.log(inner * (growth or 1.0))
     if levels < 0:
@@ -30,7 +30,7 @@ def _spans(B: int, ratio: float, inner: float, growth: float | None) -> None:
 
 
 @checked(
-    _spans,
+    spans,
     B=within.fan_size,
     ratio=within.loudness_ratio,
     inner=ranges.number(1, 1e6),

@@ -55,7 +55,8 @@ def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts
     Returns
     -------
     Code
-        Source: ours. Use `under_budget` instead to choose among given codes.
+        Source: ours. Use `under_budget` instead to choose among given codes, also where features are rare: in three
+        dimensions, at probabilities from 0.01 to 0.04, two starts ended above equally loud codes in most cases.
 
     Examples
     --------

@@ -210,10 +210,14 @@ RUNS = (
         small=_SMALL_RELU,
         full=tuple(
             {
-                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), **_RATE, **_STEPS, "seed": _DRAWN,
-                "price": (0.1, 0.07, 0.05, 0.035, 0.025, 0.018), "first": (3.0,), "share": (0.6,),
+                "ns": (128,), "nd": (nd,), "p": (p,), "kind": ("relu",), **_RATE, "steps": (steps,), "seed": seeds,
+                "price": prices, "first": (3.0,), "share": (0.6,),
             }
-            for p, nd in ((0.03, 38), (0.08, 58))
+            for p, nd, steps, seeds, prices in (
+                (0.03, 38, 1500, _DRAWN, (0.1, 0.07, 0.05, 0.035, 0.025, 0.018)),
+                (0.08, 58, 1500, _DRAWN, (0.1, 0.07, 0.05, 0.035, 0.025, 0.018)),
+                (0.03, 38, 3000, _DRAWN[:1], (0.025,)),  # the truth that is refused, on a longer path
+            )
         ),
         hours={"small": 0.001, "full": 0.05},
     ),

@@ -71,6 +71,18 @@ def _in_format(code, p, samples, seed, dtype):
 _SMALL = {"m": (2,), "B": (8,), "p": (0.05,), "budget": ("range",), "strength": (10.0,), "starts": (1,)}
 _FULL = {"p": (0.05,), "starts": (12,), "samples": (200_000,), "seed": (0,)}
 _STRENGTHS = {"range": (10.0, 30.0), "bound": (5.0, 10.0, 30.0), "noise": (1e-3,)}
+_PLACES, _DRAWN = 3, {"bound": 10.0, "range": 10.0, "decay": 1e-5, "noise": 1e-3}
+
+
+def _drawn():
+    """Tiles at places that a seed draws, written before they were computed."""
+    rng = np.random.default_rng(20261130)
+    for _ in range(_PLACES):
+        m = int(rng.integers(2, 4))
+        B = int(rng.integers(-(-5 * m // 2), 4 * m + 1))
+        p = round(float(np.exp(rng.uniform(*np.log((0.01, 0.2))))), 4)
+        yield {"m": (m,), "B": (B,), "p": (p,), "starts": (2,), "samples": (50_000,), "seed": (1,)}
+
 
 RUNS = (
     Run(
@@ -97,6 +109,11 @@ RUNS = (
             *(
                 {**_FULL, "m": (2,), "B": (8,), "budget": (budget,), "strength": strengths}
                 for budget, strengths in _STRENGTHS.items()
+            ),
+            *(
+                {**place, "budget": (budget,), "strength": (most,)}
+                for budget, most in _DRAWN.items()
+                for place in _drawn()
             ),
         ),
         hours={"small": 0.001, "full": 0.1},

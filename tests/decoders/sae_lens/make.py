@@ -1,6 +1,7 @@
-"""Scores of the cases by SAELens' own evaluation, to scores.json; in an environment that has sae-lens."""
+"""In an environment that has sae-lens: scores by its own evaluation, and what the recipe of the book trains with it."""
 
 import json
+import re
 from importlib.metadata import version
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from cases import CASES, SAMPLES, case
 from sae_lens import StandardSAE, StandardSAEConfig
 from sae_lens.synthetic import FeatureDictionary
 from sae_lens.synthetic.evals import eval_sae_on_synthetic_data
+from safetensors.torch import save_file
 
 
 class Given:
@@ -34,3 +36,8 @@ def scored(name):
 if __name__ == "__main__":
     found = {"by": f"sae-lens {version('sae-lens')}", "scores": {name: scored(name) for name in CASES}}
     Path(__file__).with_name("scores.json").write_text(json.dumps(found, indent=1) + "\n")
+    recipes = (Path(__file__).parents[3] / "book" / "recipes.md").read_text(encoding="utf-8")
+    [block] = (code for code in re.findall(r"^```python\n(.*?)^```$", recipes, re.M | re.S) if "SAETrainer" in code)
+    exec(block, names := {})
+    weights = {name: value.detach().contiguous() for name, value in names["sae"].state_dict().items()}
+    save_file(weights, Path(__file__).with_name("trained.safetensors"), metadata={"by": found["by"]})
