@@ -199,7 +199,7 @@ _DRAWN = tuple(
 )  # fmt: skip
 # the two settings of crowd-best whose certificate is below -.001
 _LARGER = tuple(
-    {name: block[name] for name in block if name not in ("samples", "most")} | {"K": (160, 320), "steps": (2000,)}
+    {name: block[name] for name in block if name not in ("samples", "most")} | {"K": (160,), "steps": (2000,)}
     for block in (_DRAWN[6], _DRAWN[4])
 )
 
