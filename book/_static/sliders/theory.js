@@ -235,9 +235,12 @@ Object.assign(window.superposition ??= {}, (() => {
   /** codes.chain_loss over the swept fan of five, from p = 0.001 to 0.32 in equal factors. */
   const CHAIN = [0.99965, 0.99955, 0.99942, 0.99926, 0.99905, 0.99879, 0.99845, 0.99802, 0.99748, 0.99682, 0.99608, 0.99533,
     0.99461, 0.99394, 0.99332, 0.99277, 0.99229, 0.99191, 0.99162, 0.99143, 0.99136, 0.99140, 0.99155, 0.99177];
-  function chainLoss(p) {
-    const at = min(max(23 * Math.log(p / 0.001) / Math.log(320), 0), 23), i = min(Math.floor(at), 22);
-    return sweptLoss(p, 5) * (CHAIN[i] + (at - i) * (CHAIN[i + 1] - CHAIN[i]));
+  /** codes.chain_loss: tuned pairs, and a chain of three if B is odd; digon is the loss of the best digon at p. */
+  function chainLoss(p, B, digon) {
+    const at = min(max(23 * Math.log(p / 0.001) / Math.log(320), 0), 23), i = min(Math.floor(at), 22), odd = B % 2;
+    const five = sweptLoss(p, 5) * (1 - CHAIN[i] - (at - i) * (CHAIN[i + 1] - CHAIN[i])), count = Math.floor((B - 2) / 2);
+    const pairs = 2 * (25 / 162 * p * p - digon) * sum(range(count - odd), j => (1 - p) ** (2 * j));
+    return sweptLoss(p, B) - (pairs + odd * 5 * five * (1 - p) ** (2 * count - 2)) / B;
   }
 
   /** Everything that holds at one p: curves, fans, and the lower hull of all codes, as superposition.codes.best_known. */
@@ -246,10 +249,10 @@ Object.assign(window.superposition ??= {}, (() => {
     const curve = (name, best, at) => at.map(r => ({name, r, loss: best(p, r).loss}));
     const antipodal = curve("antipodal rug", antipodalOptimum, ratios);
     const rug = curve("rug", optimum, [...ratios, ...linspace(0.54, 0.94, 11), ...geomspace(0.05, 0.002, 7).map(x => 1 - x)]);
-    const fans = range(123).map(i => i + 4).map(B => B > 4 && B <= 40 ?
-      {name: "swept", r: 2 / B, loss: B === 5 ? chainLoss(p) : sweptLoss(p, B)} : {name: "fan", r: 2 / B, loss: fanLoss(p, B)});
+    const digon = bestDigon(p), fans = range(123).map(i => i + 4).map(B => B > 4 && B <= 40 ?
+      {name: "swept", r: 2 / B, loss: chainLoss(p, B, digon)} : {name: "fan", r: 2 / B, loss: fanLoss(p, B)});
     const ends = [{name: "dropped", r: 0, loss: variance(p)}, {name: "own dimension", r: 1, loss: 0},
-      {name: "digon", r: 0.5, loss: bestDigon(p)}];
+      {name: "digon", r: 0.5, loss: digon}];
     return {rug, antipodal, fans, points: [...ends, ...rug, ...antipodal, ...fans]};
   });
   function remembered(of) {
