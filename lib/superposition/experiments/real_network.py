@@ -6,6 +6,13 @@ predicted by kinds of windows and rivals is within 12 % of the measured one for 
 networks' own, and nearer than the Gaussian one by a factor of 3 for the latter. On latents of layer 5 the mean field
 with company is within 25 % of the measured loss, and independence above it by half at least.
 
+Written before windows of 16 tokens, dealt vectors, and the patient reader were computed with this code (SQLAlchemy had
+been opened in trials and tests nothing): random vectors keep the limits of above at 16 tokens; for dealt vectors the
+noise on text is within 1 % of the predicted one, and the loss of kinds and rivals within 12 %; at 16 tokens that loss
+is within 25 % of the measured one for the networks' own vectors. One ReLU loses more with own vectors than with dealt
+ones, and more with these than with random ones, in all cases. The patient reader loses less than a tenth of what one
+ReLU loses, in all cases, and company costs it less than it costs one ReLU.
+
 The runs read arrays that `make real` makes, in the folder real/ of the place where the run is started. Nothing is
 fetched here, and of the texts only counts are kept.
 """
@@ -58,6 +65,8 @@ BAND = 50  # tokens of like frequency, among which vectors are dealt
 WINDOWS = 6000  # windows at most, half of them to describe company and half to measure
 TOPICS, SIZES, RIVALS = 8, 8, 4  # kinds of windows, and rivals kept apart
 SMALLEST_CELL = 20  # windows
+CODED, STEPS = 60, 150  # windows that the patient reader reads, and its steps
+PRICES = (0.003, 0.01, 0.03)  # of a token, times the logarithm of 1 / p; the best of these counts
 PULL = 4  # windows' worth by which a topic's frequencies are pulled towards those of the text
 
 
@@ -87,7 +96,7 @@ def windows_read(
 
     rng = np.random.default_rng(seed)
     table, ids = _read(network, text, rng)
-    X, kept = _windows(ids, window, min(tokens, len(table)), rng)
+    X, kept = windows_of(ids, window, min(tokens, len(table)), rng)
     p = X.mean(axis=0, dtype=float)
     fit, test = X[: len(X) // 2], X[len(X) // 2 :]
     W = _dealt(table[kept].astype(float), vectors, rng)
@@ -115,6 +124,7 @@ def windows_read(
         **{name: float(loss.sum() / V.sum()) for name, loss in predicted.items()},
         **_measured(test, p, W, best, ""),
         **_measured(alone, p, W, best, "alone_"),
+        **{f"{name}patient": _patient(x[:CODED], p, W) for name, x in (("", test), ("alone_", alone))},
         "vectors_hash": digest(table),
         "text_hash": digest(ids),
         "device": "cpu",
@@ -129,7 +139,7 @@ def _read(network, text, rng):
     return material(f"vectors-{text}-{network}"), material(f"{text}-{network}")
 
 
-def _windows(ids, length, most, rng):
+def windows_of(ids, length, most, rng, at_most=WINDOWS):
     """Which of the most frequent tokens each window holds (windows, tokens), in random order, and their ranks."""
     counts = np.bincount(ids)
     kept = np.argsort(-counts, kind="stable")[:most]
@@ -137,7 +147,7 @@ def _windows(ids, length, most, rng):
     column = np.full(len(counts), len(kept))
     column[kept] = np.arange(len(kept))
     rows = column[ids[: len(ids) // length * length]].reshape(-1, length)
-    rows = rows[rng.permutation(len(rows))[:WINDOWS]]
+    rows = rows[rng.permutation(len(rows))[:at_most]]
     X = np.zeros((len(rows), len(kept) + 1), np.float32)
     np.put_along_axis(X, rows, 1, axis=1)
     X = X[:, :-1]
@@ -197,13 +207,15 @@ def _measured(X, p, W, best, prefix):
     """Losses of the linear reader and of the ReLU divided by the variance, and noise divided by its prediction."""
     V, share = p * (1 - p), 1 - best.linear / (p * (1 - p))
     relu, linear, noise = [], [], np.zeros(len(p))
-    W, reader, mean = W.astype(np.float32), best.reader.T.astype(np.float32), p.astype(np.float32)
+    W, reader, mean, gain, threshold, share = (
+        one.astype(np.float32) for one in (W, best.reader.T, p, best.gain, best.threshold, share)
+    )
     for start in range(0, len(X), 500):
         x = X[start : start + 500]
         y = ((x - mean) @ W) @ reader + mean
-        errors = (x - best.gain * np.maximum(y - best.threshold, 0)) ** 2
-        relu.append(errors.sum(axis=1) / V.sum())
-        linear.append(((x - p - share * (y - p)) ** 2).sum(axis=1) / V.sum())
+        errors = (x - gain * np.maximum(y - threshold, 0)) ** 2
+        relu.append(errors.sum(axis=1, dtype=float) / V.sum())
+        linear.append(((x - mean - share * (y - mean)) ** 2).sum(axis=1, dtype=float) / V.sum())
         noise += ((y - x) ** 2).sum(axis=0, dtype=float)
     relu, linear, ratio = np.concatenate(relu), np.concatenate(linear), noise / len(X) / best.noise**2
     return {
@@ -213,6 +225,24 @@ def _measured(X, p, W, best, prefix):
         f"{prefix}linear_se": float(linear.std() / len(linear) ** 0.5),
         f"{prefix}noise": float(np.sqrt(ratio.mean())),
     }
+
+
+def _patient(X, p, W):
+    """Loss over the variance of a sparse code in [0, 1] of each window's sum, whose noise is made white first."""
+    values, axes = np.linalg.eigh((W * (p * (1 - p))[:, None]).T @ W)
+    D = (W @ (axes / np.sqrt(values))).astype(np.float32)
+    D /= np.sqrt((D**2).sum(axis=1).mean())
+    h, step, found = X @ D, 1 / np.linalg.norm(D, 2) ** 2, []
+    for price in PRICES:
+        code, ahead, t = np.zeros_like(X), np.zeros_like(X), 1.0
+        for _ in range(STEPS):  # FISTA
+            last, before, t = code, t, (1 + np.sqrt(1 + 4 * t**2)) / 2
+            code = np.clip(
+                ahead - step * ((ahead @ D - h) @ D.T + np.float32(price) * -np.log(p).astype(np.float32)), 0, 1
+            )
+            ahead = code + np.float32((before - 1) / t) * (code - last)
+        found.append(((X - code) ** 2).sum(axis=1).mean() / (p * (1 - p)).sum())
+    return float(min(found))
 
 
 Data = Annotated[
@@ -328,6 +358,7 @@ MEASURED = {
     "linear_se": "standard error of linear over windows",
     "noise": "root mean square over tokens of the interference over what is predicted",
 }
+PATIENT = "a sparse code of each sum in place of a reader: the best of three prices, on 60 of these windows"
 LOSSES = {
     "independent": "mean field, features as if independent",
     "means": "mean field with one mean of the interference in each state of the own latent",
@@ -336,18 +367,9 @@ LOSSES = {
     "measured": "latents of other tokens, decoded and encoded again",
     "apart_measured": "the same with each latent shuffled over tokens, without company",
 }
-# Which draws and seeds were computed: one core had no time for five of each.
-DRAWS = (
-    ("minilm", "django", "own", (0, 1)),
-    ("minilm", "django", "random", (1, 2, 3)),
-    ("minilm", "kjv", "own", (1, 2)),
-    ("minilm", "kjv", "random", (0, 2)),
-    ("smollm2", "django", "own", (0, 2)),
-    ("smollm2", "django", "random", (3,)),
-    ("smollm2", "kjv", "own", (1,)),
-    ("smollm2", "kjv", "random", (1, 2)),
-)
-TRAINED = (("layer", 3, (1,)), ("layer", 5, (0, 2)), ("gaussian", 3, (1,)), ("shuffled", 3, (0,)))
+DRAWS = tuple(range(5))
+READ = (("django", 64), ("kjv", 64), ("django", 16), ("kjv", 16))
+TRAINED = (("layer", 3), ("layer", 5), ("gaussian", 3), ("shuffled", 3))
 
 RUNS = (
     Run(
@@ -366,6 +388,8 @@ RUNS = (
                 f"alone_{name}": Meaning("no unit", f"without company, each token in windows drawn anew: {words}")
                 for name, words in MEASURED.items()
             },
+            "patient": Meaning("no unit", PATIENT),
+            "alone_patient": Meaning("no unit", f"without company: {PATIENT}"),
             "vectors_hash": Meaning("digits", "first digits of the SHA-256 of the frequent tokens' vectors"),
             "text_hash": Meaning("digits", "first digits of the SHA-256 of the text's tokens"),
             **DEVICE,
@@ -379,10 +403,10 @@ RUNS = (
         full=(
             *(
                 {
-                    "network": (network,), "text": (text,), "window": (64,), "vectors": (vectors,), "tokens": (2000,),
-                    "seed": draws,
+                    "network": ("minilm", "smollm2"), "text": (text,), "window": (window,),
+                    "vectors": ("own", "dealt", "random"), "tokens": (2000,), "seed": DRAWS,
                 }
-                for network, text, vectors, draws in DRAWS
+                for text, window in READ
             ),
         ),
         hours={"small": 0.001, "full": 0.15},
@@ -408,9 +432,9 @@ RUNS = (
             *(
                 {
                     "data": (data,), "layer": (layer,), "width": (768,), "price": (0.066,), "steps": (1000,),
-                    "seed": seeds,
+                    "seed": DRAWS,
                 }
-                for data, layer, seeds in TRAINED
+                for data, layer in TRAINED
             ),
         ),
         hours={"small": 0.001, "full": 0.2},
