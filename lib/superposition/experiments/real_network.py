@@ -95,7 +95,7 @@ def windows_read(
     from superposition.correlated import company_losses, presence_losses, presence_reader
 
     rng = np.random.default_rng(seed)
-    table, ids = _read(network, text, rng)
+    table, ids = read(network, text, rng)
     X, kept = windows_of(ids, window, min(tokens, len(table)), rng)
     p = X.mean(axis=0, dtype=float)
     fit, test = X[: len(X) // 2], X[len(X) // 2 :]
@@ -131,7 +131,7 @@ def windows_read(
     }
 
 
-def _read(network, text, rng):
+def read(network, text, rng):
     """Vectors of a text's most frequent tokens, in order, and the text; or what is drawn in place of either."""
     if network == "drawn" or text == "drawn":
         ranks = np.arange(1, 401)
