@@ -65,6 +65,7 @@ BAND = 50  # tokens of like frequency, among which vectors are dealt
 WINDOWS = 6000  # windows at most, half of them to describe company and half to measure
 TOPICS, SIZES, RIVALS = 8, 8, 4  # kinds of windows, and rivals kept apart
 SMALLEST_CELL = 20  # windows
+FIRST = 10  # tokens, the most frequent ones
 CODED, STEPS = 60, 150  # windows that the patient reader reads, and its steps
 PRICES = (0.003, 0.01, 0.03)  # of a token, times the logarithm of 1 / p; the best of these counts
 PULL = 4  # windows' worth by which a topic's frequencies are pulled towards those of the text
@@ -125,6 +126,7 @@ def windows_read(
         **_measured(test, p, W, best, ""),
         **_measured(alone, p, W, best, "alone_"),
         **{f"{name}patient": _patient(x[:CODED], p, W) for name, x in (("", test), ("alone_", alone))},
+        **_described(W, p, best),
         "vectors_hash": digest(table),
         "text_hash": digest(ids),
         "device": "cpu",
@@ -224,6 +226,26 @@ def _measured(X, p, W, best, prefix):
         f"{prefix}linear": float(linear.mean()),
         f"{prefix}linear_se": float(linear.std() / len(linear) ** 0.5),
         f"{prefix}noise": float(np.sqrt(ratio.mean())),
+    }
+
+
+def _described(W, p, best):
+    """What other theories speak of: overlaps of the vectors, lengths, and the noise of the most frequent tokens."""
+    from scipy.optimize import brentq
+
+    n, d = W.shape
+    V, first = p * (1 - p), np.argsort(-p)[:FIRST]
+    length = np.linalg.norm(W, axis=1)
+    frame = W / length[:, None]
+    unit = W - W.mean(axis=0)
+    unit /= np.linalg.norm(unit, axis=1)[:, None]
+    overlaps = (unit @ unit.T)[np.triu_indices(n, 1)]
+    even = brentq(lambda noise: (V / (V + noise)).sum() - d, 1e-12, 1e6)
+    return {
+        "over_least": float(((frame.T @ frame) ** 2).sum() * d / n**2),
+        "skew": float(((overlaps - overlaps.mean()) ** 3).mean() / overlaps.std() ** 3),
+        "loud": float(length[first].mean() / np.median(length)),
+        "first_noise": float(np.sqrt((best.noise[first] ** 2).mean() / even)),
     }
 
 
@@ -390,6 +412,10 @@ RUNS = (
             },
             "patient": Meaning("no unit", PATIENT),
             "alone_patient": Meaning("no unit", f"without company: {PATIENT}"),
+            "over_least": Meaning("no unit", "sum of squared overlaps of all vectors over its least value, Welch's"),
+            "skew": Meaning("no unit", "skewness of the overlaps of two vectors, without the mean vector"),
+            "loud": Meaning("no unit", "mean length of the ten most frequent tokens' vectors over the median length"),
+            "first_noise": Meaning("no unit", "interference of these ten, root mean square, over the even rule's"),
             "vectors_hash": Meaning("digits", "first digits of the SHA-256 of the frequent tokens' vectors"),
             "text_hash": Meaning("digits", "first digits of the SHA-256 of the text's tokens"),
             **DEVICE,
