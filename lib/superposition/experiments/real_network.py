@@ -283,18 +283,19 @@ OFTEN = 5  # times that a latent is on, at least, among the tested vectors
 
 
 def latents_decoded(
-    *, data: Data, layer: Layer, width: Width, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
+    *, data: Data, layer: Layer, width: Width, price: Price, steps: Steps, seed: Seed, device: str = "auto"
 ) -> dict[str, float | int | str]:
     """Train a ReLU autoencoder; predict and measure the loss of its latents, decoded and encoded again."""
     from superposition.correlated import company_losses
+    from superposition.devices import resolve_device
 
-    rng = np.random.default_rng(seed)
+    rng, on = np.random.default_rng(seed), resolve_device(device)
     a, named = _activations(data, layer)
     kept = len(a) * 7 // 8
     mean = a[:kept].mean(axis=0)
     scale = np.sqrt(((a[:kept] - mean) ** 2).sum(axis=1).mean())
     h = ((a - mean) / scale).astype(np.float32)
-    D, E, b, c = _autoencoder(h[:kept], width, price, steps, seed)
+    D, E, b, c = _autoencoder(h[:kept], width, price, steps, seed, on)
     h = h[kept:][rng.permutation(len(h) - kept)[:TESTED]]
     f = np.maximum((h - c) @ E + b, 0)
     explained = 1 - ((h - f @ D - c) ** 2).sum() / ((h - h.mean(axis=0)) ** 2).sum()
@@ -313,7 +314,7 @@ def latents_decoded(
         **_again(test, code, ""),
         **_again(apart, code, "apart_"),
         "activations_hash": named,
-        "device": "cpu",
+        "device": str(on),
     }
 
 
@@ -332,21 +333,21 @@ def _activations(data, layer):
     return a, named
 
 
-def _autoencoder(h, width, price, steps, seed):
+def _autoencoder(h, width, price, steps, seed, on):
     """Decoder, encoder and biases at the end of training; rows of the decoder have length 1."""
     from superposition.devices import torch
 
     draw = torch.Generator().manual_seed(seed)
-    h = torch.from_numpy(h)
-    D = torch.randn(width, h.shape[1], generator=draw)
-    D = (D / D.norm(dim=1, keepdim=True)).requires_grad_()
-    E, b = D.detach().T.clone().requires_grad_(), torch.zeros(width, requires_grad=True)
-    c = torch.zeros(h.shape[1], requires_grad=True)
+    h = torch.from_numpy(h).to(on)
+    start = torch.randn(width, h.shape[1], generator=draw)
+    D = (start / start.norm(dim=1, keepdim=True)).to(on).requires_grad_()
+    E, b = D.detach().T.clone().requires_grad_(), torch.zeros(width, device=on, requires_grad=True)
+    c = torch.zeros(h.shape[1], device=on, requires_grad=True)
     optimiser = torch.optim.Adam([D, E, b, c], lr=RATE)
     for step in range(steps):
         for group in optimiser.param_groups:
             group["lr"] = RATE * min(1, (steps - step) / (0.3 * steps))
-        batch = h[torch.randint(len(h), (BATCH,), generator=draw)]
+        batch = h[torch.randint(len(h), (BATCH,), generator=draw).to(on)]
         f = torch.relu((batch - c) @ E + b)
         loss = ((batch - f @ D - c) ** 2).sum(dim=1).mean() + price * f.sum(dim=1).mean()
         optimiser.zero_grad()
@@ -354,7 +355,7 @@ def _autoencoder(h, width, price, steps, seed):
         optimiser.step()
         with torch.no_grad():
             D /= D.norm(dim=1, keepdim=True)
-    return tuple(one.detach().numpy() for one in (D, E, b, c))
+    return tuple(one.detach().cpu().numpy() for one in (D, E, b, c))
 
 
 def _again(x, code, prefix):
