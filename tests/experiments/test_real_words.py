@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import correlated
-from superposition.experiments import real_network, real_words
+from superposition.experiments import real_vectors, real_words
 
 
 def test_the_crossing_is_where_weights_change_their_sign():
@@ -25,4 +25,4 @@ def test_a_patient_reader_finds_what_one_relu_misses():
     X = (rng.random((200, 120)) < 0.02).astype(np.float32)
     p, W = np.full(120, 0.02), rng.standard_normal((120, 40))
     one_relu = correlated.presence_reader(W, p).relu.sum() / (p * (1 - p)).sum()
-    assert real_network._patient(X, p, W) < 0.1 * one_relu
+    assert real_vectors._patient(X, p, W) < 0.1 * one_relu

@@ -115,16 +115,12 @@ def presence_losses(
     W = best.reader @ vectors.T
     np.fill_diagonal(W, 0)
     squares = W**2
-    chosen = np.argpartition(-squares * (p * (1 - p)), min(rivals, len(p) - 1), axis=1)[:, :rivals]
+    chosen = np.argsort(-squares * (p * (1 - p)), axis=1)[:, :rivals]
     strong, total = np.take_along_axis(W, chosen, 1), np.zeros(len(p))
-    cells = np.asarray(cells, float)
-    spreads, means = squares @ (cells * (1 - cells)).T, W @ (cells - p).T
-    for q, weight, factor, spread, mean in zip(
-        cells, np.asarray(weights), np.asarray(swell), spreads.T, means.T, strict=True
-    ):
-        of_rivals = q[chosen]
-        left = np.maximum(spread - (strong**2 * of_rivals * (1 - of_rivals)).sum(axis=1), 0)
-        rest = mean - (strong * of_rivals).sum(axis=1) - best.threshold
+    for q, weight, factor in zip(np.asarray(cells, float), np.asarray(weights), np.asarray(swell), strict=True):
+        V, of_rivals = q * (1 - q), q[chosen]
+        left = np.maximum(squares @ V - (strong**2 * of_rivals * (1 - of_rivals)).sum(axis=1), 0)
+        rest = W @ (q - p) - (strong * of_rivals).sum(axis=1) - best.threshold
         total += weight * _apart(q, rest, np.sqrt(factor * left), best.gain, strong, of_rivals)
     return total
 
