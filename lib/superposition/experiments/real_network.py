@@ -344,15 +344,17 @@ LOSSES = {
     "apart_measured": "the same with each latent shuffled over tokens, without company",
 }
 # Which draws were computed of each network, text, window and kind of vectors: two cores had no time for more.
-DRAWS = (
-    ("minilm", "django", 64, "own", (0, 1)),
-    ("minilm", "django", 64, "random", (1, 2, 3)),
-    ("minilm", "kjv", 64, "own", (1, 2)),
-    ("minilm", "kjv", 64, "random", (0, 2)),
-    ("smollm2", "django", 64, "own", (0, 2)),
-    ("smollm2", "django", 64, "random", (3,)),
-    ("smollm2", "kjv", 64, "own", (1,)),
-    ("smollm2", "kjv", 64, "random", (1, 2)),
+DRAWS = tuple(
+    (network, text, window, vectors, tuple(range(5)))
+    for text_window, kinds in (
+        ((("django", 64), ("kjv", 64)), ("own",)),
+        ((("django", 64), ("kjv", 64)), ("dealt",)),
+        ((("django", 64), ("kjv", 64)), ("random",)),
+        ((("kjv", 16),), ("own", "dealt", "random")),
+    )
+    for vectors in kinds
+    for text, window in text_window
+    for network in ("minilm", "smollm2")
 )
 TRAINED = (("layer", 3, (1,)), ("layer", 5, (0, 2)), ("gaussian", 3, (1,)), ("shuffled", 3, (0,)))
 
