@@ -1,9 +1,8 @@
-"""Words of a text: where weights change their sign, and what a patient reader of sums finds."""
+"""The book's own model on words of a text: where its weights change their sign."""
 
 import numpy as np
 import pytest
-from superposition import correlated
-from superposition.experiments import real_vectors, real_words
+from superposition.experiments import real_words
 
 
 def test_the_crossing_is_where_weights_change_their_sign():
@@ -18,11 +17,3 @@ def test_the_crossing_is_where_weights_change_their_sign():
         found = real_words._weights(X, (W, np.eye(40), np.zeros(40)), p)
         assert found["crossing"] == pytest.approx(zero, rel=0.02)
         assert found["heard"] == 40 and found["pairs"] == 780
-
-
-def test_a_patient_reader_finds_what_one_relu_misses():
-    rng = np.random.default_rng(1)
-    X = (rng.random((200, 120)) < 0.02).astype(np.float32)
-    p, W = np.full(120, 0.02), rng.standard_normal((120, 40))
-    one_relu = correlated.presence_reader(W, p).relu.sum() / (p * (1 - p)).sum()
-    assert real_vectors._patient(X, p, W) < 0.1 * one_relu
