@@ -148,7 +148,7 @@ RUNS = (
         ),
         full=(
             {
-                "text": ("django",), "dimensions": (50, 25), "decoder": ("free", "tied"), "learned": ("text", "alone"),
+                "text": ("django",), "dimensions": (50,), "decoder": ("free", "tied"), "learned": ("text", "alone"),
                 "tokens": (500,), "steps": (1000,), "seed": tuple(range(5)),
             },
         ),
