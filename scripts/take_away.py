@@ -3,9 +3,9 @@
 ``packages`` builds wheel and sdist, checks both as PyPI would, and runs the recipes with the wheel from an empty folder
 in an environment without torch. ``archive`` packs the built book, which opens offline. ``pdf`` prints it with
 Chromium, proofs unfolded, with contents, page numbers, an outline and links within: the book into one file, the
-reference into another. ``figures`` takes the
-figures out of the executed chapters. ``manifest`` writes ``codecheck.yml``, the list of figures and tables with the
-commands that make them. ``by_hand`` says what of a release no command does.
+reference into another. ``figures`` takes the figures out of the executed chapters. ``manifest`` writes
+``codecheck.yml``, the list of figures and tables with the commands that make them. ``by_hand`` says what of a release
+no command does.
 """
 
 import base64
@@ -30,14 +30,18 @@ NAME = f"superposition-book-{VERSION}"
 TITLE = "Superposition, the book that runs"
 WITHIN = "https://within.invalid/"  # a page of the book, in links of the contents before it is bound
 MARGIN = {"top": "16mm", "bottom": "18mm", "left": "20mm", "right": "20mm"}
+SCALE, WIDTH = 0.82, 783  # pixels that 170 mm of paper have at this scale: above 768, where the rules for a phone end
 FOOTER = '<div style="font: 8px serif; width: 100%; text-align: center"><span class="pageNumber"></span></div>'
-# One page of the site as a part of the book: proofs and solutions opened, code and buttons gone, sliders
-# still, the name of the page before each id, links to pages of the book made links within it, and others taken out.
+# One page of the site as a part of the book: proofs, solutions and other folds open unless their line has the finding,
+# code and buttons gone, sliders still, the name of the page before each id, links to pages of the book made links
+# within it, and others taken out.
 PART = """([key, within]) => {
   const article = document.querySelector("article"), root = new URL(".", location.href).href;
-  article.querySelectorAll("details.sd-dropdown, details.origin").forEach(d => d.open = true);
+  const opens = "details.sd-dropdown, details.origin, details.check:not(:has(> summary .finding))";
+  article.querySelectorAll(opens).forEach(d => d.open = true);
   article.querySelectorAll(".toggle-hidden").forEach(d => d.classList.remove("toggle-hidden"));
-  const screen = ".by-night, .headerlink, .code-mark, .plumbing, button, script, #jb-print-toc";
+  const marks = ".headerlink, .code-mark, .sd-summary-state-marker",
+    screen = `.by-night, .plumbing, ${marks}, button, select, script, #jb-print-toc`;
   article.querySelectorAll(screen).forEach(e => e.remove());
   article.querySelectorAll(".slider").forEach(slider => {
     const still = Object.assign(document.createElement("img"), {alt: slider.ariaLabel ?? ""});
@@ -60,14 +64,19 @@ PART = """([key, within]) => {
     sheets: [...document.querySelectorAll("link[rel=stylesheet]")].map(e => e.href)};
 }"""
 SHEET = """
-  html { font-size: 11pt; } body { margin: 0; padding: 0; }
+  html { font-size: 11.4pt; } body { margin: 0; padding: 0; }
   article { break-before: page; } [id$="--in-one-minute"] > h2 { display: none; }
-  figure, img, tr, mjx-container[display], .sd-card, .slider { break-inside: avoid; }
+  figure, img, tr, mjx-container[display], .sd-card:not(.sd-dropdown), .erratum, .slider { break-inside: avoid; }
+  .sd-row, .sd-col { display: block !important; width: 100% !important; }
+  .sd-card:has(> .sd-card-img-top) { flex-direction: row; } .sd-card-img-top { width: 30%; object-fit: contain; }
   h1, h2, h3, summary { break-after: avoid; } .highlight pre { white-space: pre-wrap; }
   table, .pst-scrollable-table-container { break-inside: auto !important; } a { color: #00529b; text-decoration: none; }
   .front { text-align: center; padding-top: 30%; break-after: page; } .contents { list-style: none; padding: 0; }
   .contents li { display: flex; justify-content: space-between; } .contents .below { padding-left: 1.5em; }
-  img { max-width: 100%; }
+  a.meaning { border: none !important; } img { max-width: 100%; } figure img { max-width: 88%; }
+  main article details > summary { list-style: none; }
+  .exercise > p.admonition-title { padding-left: 0.6rem; }
+  .exercise > p.admonition-title::after { content: none !important; }
 """
 
 
@@ -139,7 +148,9 @@ def pdf():
         "needs the built book (make book) and Chromium (apt install chromium)"
     )
     with sync_playwright() as playwright:
-        page = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]).new_page(color_scheme="light")
+        page = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]).new_page(
+            color_scheme="light", viewport={"width": WIDTH, "height": 1000}
+        )
         page.set_default_timeout(600_000)
         for file in dict.fromkeys(map(document, names)):
             print_book(page, [name for name in names if document(name) == file], file)
@@ -156,13 +167,14 @@ def print_book(page, names, file):
 
     def printed(body, where, **how):
         sheet = folder / "_print.html"
-        head = f'<meta charset="utf-8"><title>{TITLE}</title>{sheets}{styles}<style>{SHEET}</style>'
+        fit = f'<script src="{(SITE / "_static/fit.js").as_uri()}"></script>'  # formulas and tables, to the paper
+        head = f'<meta charset="utf-8"><title>{TITLE}</title>{sheets}{styles}<style>{SHEET}</style>{fit}'
         sheet.write_text(
             f'<html data-theme="light"><head>{head}</head><body><main>{body}</main></body></html>', "utf-8"
         )
         page.goto(sheet.as_uri())
         page.wait_for_function("[...document.images].every(i => i.complete)")
-        page.pdf(path=where, format="A4", scale=0.85, margin=MARGIN, print_background=True, **how)
+        page.pdf(path=where, format="A4", scale=SCALE, margin=MARGIN, print_background=True, **how)
         sheet.unlink()
 
     with tempfile.TemporaryDirectory() as scratch:

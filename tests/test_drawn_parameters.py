@@ -5,27 +5,19 @@ The book's own parameters are those of the stored outputs, which `pytest --nbval
 
 import copy
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 import nbformat
 import numpy as np
 import pytest
 from nbclient import NotebookClient
-from nbclient.exceptions import CellExecutionError
 from superposition.book import parameters, running
 
 BOOK = Path(__file__).resolve().parent.parent / "book"
 NOT_DRAWN = {"seed", "device", "quick", "minutes"}  # other seeds have tests of their own
 SEEDS = (541, 542)
-AGAIN = """%reset -f
-from superposition.book import running
-shell = get_ipython()
-if running._caption in shell.events.callbacks["post_run_cell"]:  # as in a new kernel
-    shell.events.unregister("post_run_cell", running._caption)"""
-STOPS = {  # pages that stop with an error at one of the two sets, which is to be mended
-    "ch7": "at B=9, ratio=92.8 the largest answer of a feature that is off is 0.2 % above the bound of rug.best.silent",
-    "ch8-coupled": "where one rug finds all features, its loss of 0 is the scale of a check of rug.decoders.coupled",
-}
 PAGES = [path.stem for path in sorted(BOOK.glob("ch*.md")) if "parameters.check(" in path.read_text(encoding="utf-8")]
 
 
@@ -66,7 +58,7 @@ def run(page):
     model = getattr(parameters, re.search(r"parameters\.check\(globals\(\), parameters\.(\w+)\)", str(stored))[1])
     sets = [drawn(model, np.random.default_rng([seed, *page.encode()])) | {"quick": True} for seed in SEEDS]
     first, second = (of_cells(stored, given) for given in sets)
-    notebook.cells = [*first, nbformat.v4.new_code_cell(AGAIN), *second]
+    notebook.cells = [*first, nbformat.v4.new_code_cell("%reset -f"), *second]
     NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": BOOK}}).execute()
     parts = notebook.cells[: len(first)], notebook.cells[len(first) + 1 :]
     return stored, [[cell for cell in cells if not cell.source.startswith("# Parameters\n")] for cells in parts]
@@ -78,14 +70,8 @@ def lines(cell):
     return {output.metadata[running.KIND]: output.data["text/plain"] for output in own}
 
 
-def known(page):
-    """Return a page, marked where it is known to stop."""
-    stops = pytest.mark.xfail(reason=STOPS.get(page), raises=CellExecutionError, strict=True)
-    return pytest.param(page, marks=[stops] if page in STOPS else [])
-
-
 @pytest.mark.thorough
-@pytest.mark.parametrize("opened", [known(page) for page in PAGES])  # by this name a page has a worker of its own
+@pytest.mark.parametrize("opened", PAGES)  # by this name a page has a worker of its own
 def test_a_page_says_of_its_outputs_what_they_are(opened):
     stored, parts = run(opened)
     marks = set()
@@ -93,7 +79,8 @@ def test_a_page_says_of_its_outputs_what_they_are(opened):
         book, shows = running.digest(cell.outputs), [running.digest(one.outputs) for one in here]
         said = [lines(one) for one in here]
         for line, show in zip(said, shows, strict=True):
-            if show and "mark" in line:
+            assert ("mark" in line) == (bool(show) and not cell.source.endswith("\npar")), cell.source
+            if "mark" in line:
                 assert (line["mark"] == running.SAME) == (show == book), cell.source
                 marks.add(show == book)
             if show and "caption" in line:
@@ -101,3 +88,14 @@ def test_a_page_says_of_its_outputs_what_they_are(opened):
         if all(running.NOT_USED in line.get("mark", "") for line in said):  # a rounding of this machine, no parameter
             assert shows[0] == shows[1], cell.source
     assert True in marks and False in marks
+
+
+@pytest.mark.thorough
+def test_a_page_kept_elsewhere_runs_again_with_the_same_outputs(tmp_path):
+    page = BOOK / "ch10-company.ipynb"
+    for command in (
+        ("papermill", "--no-progress-bar", page, "out.ipynb", "-p", "n", "10", "-p", "quick", "true"),
+        ("pytest", "-q", "--nbval", "-p", "no:cacheprovider", "out.ipynb"),
+    ):
+        subprocess.run([sys.executable, "-m", *command], cwd=tmp_path, check=True, capture_output=True)
+    assert running.YOURS in (tmp_path / "out.ipynb").read_text(encoding="utf-8")

@@ -193,6 +193,11 @@ def test_parameters_come_first(text):
     assert tagged == [0], "papermill runs at the defaults, silently, without this tag"
 
 
+def test_the_front_page_leads_to_every_page_of_a_chapter():
+    front = (BOOK / "intro.md").read_text(encoding="utf-8")
+    assert [text.stem for text in TEXTS if text.stem.startswith("ch") and f"({text.stem}.ipynb)" not in front] == []
+
+
 PLACES = [BOOK.parent / "README.md", BOOK / "intro.md"]
 
 

@@ -93,7 +93,7 @@ def path_of(node: ast.Import | ast.ImportFrom, alias: ast.alias, here: Module) -
 
 
 def _concerned(statement: ast.stmt, own: dict, here: Module) -> Iterable[str]:
-    """Names at the top of a module that a statement is part of."""
+    """Return the names of a module that a statement at its top defines or changes; all of them if it names none."""
     if _is_text(statement):
         return ()
     if isinstance(statement, (*FUNCTIONS, ast.ClassDef, ast.Import, ast.ImportFrom)) or is_plain(statement):

@@ -242,6 +242,7 @@ TOYS = {
     "PersianRug": {"initial_layer.weight": W_IN, "final_layer.weight": W_OUT.T, "final_layer.bias": B},
     "spd": {"linear1.weight": W_IN, "linear2.weight": W_OUT.T, "linear2.bias": B},
     "Sequential": {"0.weight": W_IN, "1.weight": W_OUT.T, "1.bias": B},
+    "enc and dec": {"enc.weight": W_IN, "dec.weight": W_OUT.T, "dec.bias": B},
     "Lightning": {"model.encoder.weight": W_IN, "model.decoder.weight": W_OUT.T, "model.decoder.bias": B},
     "torch.compile": {"_orig_mod.W_in": W_IN, "_orig_mod.W_out": W_OUT.T, "_orig_mod.b": B},
 }

@@ -25,7 +25,7 @@ TABLE = re.compile(r" ?Table `([\w-]+)`: (\d+) points, .*")  # how a stored tabl
 SLIDER = re.compile(r'^<div class="slider"( data-slider="\w+">\n.*?^</div>)$', re.MULTILINE | re.DOTALL)
 SLIDER_SCRIPT = re.compile(r"sliders/(\w+)\.js")
 SHARED = ("theory", "drawing")  # by all sliders
-MOVED = "*The drawing to this stands [at the top of the page](#in-one-minute).*"
+MOVED = "*The drawing is [at the top of the page](#in-one-minute).*"
 WORDS_A_MINUTE = 220
 AS_TYPED = re.compile(r"(```.*?```|`[^`]*`|\$[^$]*\$|<[^>]*>|\]\([^)]*\))", re.DOTALL)  # programs, formulas, addresses
 FORMULA = re.compile(r"\$[^$]*\$")

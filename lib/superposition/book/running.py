@@ -2,8 +2,9 @@
 
 The book sets captions from the metadata of cells, which a kernel does not see, and at a reader's parameters an output
 may or may not be another one. So captions, the book's numbers and a digest of each output are stored beside this
-module, by the code of their cells; ``scripts/refresh.py`` writes them there. The line above an output follows from the
-output itself: one that equals the book's is marked as such, whatever its code uses.
+module, by the code of their cells; ``scripts/refresh.py`` writes them there. The line below an output follows from the
+output itself: one that equals the book's is marked as such, whatever its code uses. No line changes once it is printed,
+because nbval compares the first version of an output.
 """
 
 import ast
@@ -69,11 +70,11 @@ def show_captions() -> None:
     """Print the caption of each figure below it, wherever a kernel runs the page."""
     shell = _shell()
     if shell is not None:
-        shell.events.register("post_run_cell", _caption)
+        shell.events.register("post_run_cell", _below)
 
 
 def say_whose(par: Any) -> None:
-    """Print above each output whether it is the book's or a reader's, and whether the run is quick."""
+    """Print below each output whether it is the book's or a reader's, and whether the run is quick."""
     shell = _shell()
     if shell is None:
         return
@@ -82,6 +83,7 @@ def say_whose(par: Any) -> None:
     if not par.at_defaults:
         _watching.append(Marks(par, shell))
         _watching[0].start()
+        shell.events.register("post_run_cell", _below)
 
 
 _watching: list["Marks"] = []
@@ -102,20 +104,17 @@ class Marks:
     def start(self) -> None:
         """Watch the cells of a kernel."""
         self.shell.events.register("pre_run_cell", self.before)
-        self.shell.events.register("post_run_cell", self.after)
         getattr(self.shell.display_pub, "register_hook", lambda hook: None)(self.note)
 
     def stop(self) -> None:
         """Watch them no longer."""
         self.shell.events.unregister("pre_run_cell", self.before)
-        self.shell.events.unregister("post_run_cell", self.after)
         getattr(self.shell.display_pub, "unregister_hook", lambda hook: None)(self.note)
+        sys.stdout = self.stdout or sys.stdout
 
     def before(self, info: Any) -> None:
-        """Leave room for the line above a cell's output, and keep this output."""
+        """Keep the output of a cell."""
         self.follows, self.shown = self.follow(info.raw_cell), []
-        self.shows = _shows(info.raw_cell)
-        self.place = _print("", "mark", display_id=True) if self.shows else None
         self.stdout, self.kept = sys.stdout, _Kept(sys.stdout)
         sys.stdout = self.kept
 
@@ -124,12 +123,12 @@ class Marks:
         kind = message["header"]["msg_type"]
         if kind == "display_data":
             self.shown.append(message["content"])
-        if kind == "clear_output":  # and with it the room for the line
-            self.shown, self.place = [], None
+        if kind == "clear_output":
+            self.shown = []
         return message
 
     def after(self, result: Any) -> None:
-        """Print the line, and the book's number below a reader's own."""
+        """Print the line below an output, and the book's number below a reader's own."""
         if self.stdout is None:  # the cell that checks the parameters
             return
         sys.stdout, self.stdout = self.stdout, None
@@ -138,16 +137,14 @@ class Marks:
             outputs.append({"data": self.shell.display_formatter.format(result.result)[0]})
         name = name_of(result.info.raw_cell or "")
         self.last = said = self.said(digest(outputs), _stored(OUTPUTS).get(name, ""))
-        if self.place is not None:
-            self.place.update({"text/markdown": said, "text/plain": said}, raw=True, metadata={KIND: "mark"})
-        elif self.shows:
+        if said and result.result is not self.par:  # the parameters themselves need no line
             _print(said, "mark")
         number = _stored(NUMBERS).get(name)
         if number and YOURS in said and result.success:
             _print(number.replace(NUMBER, IN_THE_BOOK), "number")
 
     def said(self, shows: str, book: str) -> str:
-        """The line above the outputs of a cell, from their digest and the book's."""
+        """The line below the outputs of a cell, from their digest and the book's."""
         if not shows or shows == book:
             return SAME if shows else ""
         whose = [YOURS if self.follows else NOT_USED] if self.changed else []
@@ -205,17 +202,10 @@ def _changed_in_place(node):
         yield node.value.id
 
 
-def _shows(source):
-    """Whether the last statement of a cell may display something; the parameters themselves need no line."""
-    try:
-        statements = ast.parse(source).body
-    except SyntaxError:
-        return False
-    return bool(statements) and isinstance(statements[-1], (ast.Expr, ast.For)) and ast.unparse(statements[-1]) != "par"
-
-
-def _caption(result: Any) -> None:
-    """Print the caption of a figure; below a figure that is not the book's, say that it describes the book's."""
+def _below(result: Any) -> None:
+    """Print whose an output is, and the caption of a figure; if the figure is not the book's, say so there too."""
+    for marks in _watching:
+        marks.after(result)
     caption = _stored(CAPTIONS).get(name_of(result.info.raw_cell or ""))
     if caption and result.success:
         other = any(marks.last not in ("", SAME) for marks in _watching)
@@ -227,10 +217,10 @@ def _stored(file: str) -> Mapping[str, str]:
     return json.loads(resources.files("superposition.book").joinpath(file).read_text(encoding="utf-8"))
 
 
-def _print(text, kind, **how):
+def _print(text, kind):
     from IPython.display import display
 
-    return display({"text/markdown": text, "text/plain": text}, raw=True, metadata={KIND: kind}, **how)
+    display({"text/markdown": text, "text/plain": text}, raw=True, metadata={KIND: kind})
 
 
 def _shell():

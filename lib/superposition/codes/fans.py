@@ -61,7 +61,7 @@ def priority_fan(B: int, ratio: float) -> Code:
     -------
     Code
         With a bias of 0 and gain 1 to 1e-7 B. The zeros of W are exact in any order of summation: the products that
-        cancel are representable. Loudness follows `ratio` to half a percent.
+        cancel are representable. Each loudness is within half a percent of its power of `ratio`.
 
     Notes
     -----

@@ -1,4 +1,4 @@
-"""Any number of features in whole dimensions: fans in the planes, digons and own dimensions, the rest dropped.
+"""Any number of features in whole dimensions: fans in planes, digons, single features, and the rest dropped.
 
 Source: ours, against The Persian Rug, section 4.2.
 """

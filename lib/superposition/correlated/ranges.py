@@ -88,7 +88,7 @@ def whole_groups(n: int, G: int) -> None:
 
 
 def some_dimensions(n: int, r: float) -> None:
-    """Refuse ratios that leave no dimension, or all."""
+    """Refuse ratios that leave no dimension, or as many as there are features."""
     if not 1 <= round(r * n) < n:
         raise ValueError(f"r = {r:g} leaves {round(r * n)} dimensions to {n} features; allowed: 1 to {n - 1}")
 

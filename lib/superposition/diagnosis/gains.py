@@ -44,7 +44,7 @@ def worst(found: Any) -> list[str]:
 
 
 def unfinished(found: Any) -> bool:
-    """Whether its loss is above the final loss of trainings by more than three errors of the latter."""
+    """Whether a model loses more than finished trainings, by a worthwhile share and three of their standard errors."""
     end = found.finished
     return end is not None and found.loss > (1 + WORTH + 3 * end.error) * end.loss
 

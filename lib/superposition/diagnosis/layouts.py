@@ -286,6 +286,8 @@ LAYOUTS = (
            rule=lambda settings, parts: Pass(False, None)),
     Layout("a toy model, linear layers", OWN, "ReLU(W_out W_in x + b)",
            "encoder.weight:W_in decoder.weight:W_out decoder.bias:b", settings=TOY),
+    Layout("a toy model, linear layers", OWN, "ReLU(W_out (W_in x + c) + b)",
+           "enc.weight:W_in enc.bias:hidden? dec.weight:W_out dec.bias:b", settings=TOY),
     Layout("a toy model, factors", OWN, "ReLU(W_out W_in x + b)", "W_in:W_in W_out:W_out b:b losses:- loss_history:-",
            settings=TOY),
     Layout("a toy model, factors", OWN, "ReLU(W_out W_in x + b)", "W_in:W_in W_out:W_out bias:b loss_history:-",

@@ -55,7 +55,7 @@ class BiasedTile(NamedTuple):
 
 
 class Label(NamedTuple):
-    """Fourier coefficients of the vectors of a label and of their Gaussian part c z, and eigenvalues of the latter."""
+    """Fourier coefficients of the vectors of a label and of their Gaussian part c z, and the eigenvalues of c z."""
 
     x: np.ndarray
     z: np.ndarray
