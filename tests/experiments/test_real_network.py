@@ -34,11 +34,21 @@ def test_arrays_that_are_missing_or_others_are_refused(tmp_path, monkeypatch):
         real_network.material("django-minilm")
 
 
+def test_shuffled_weights_do_not_depend_on_the_order_in_which_they_come():
+    torch = pytest.importorskip("torch")
+    mixed = runpy.run_path(str(ROOT / "scripts" / "real.py"))["mixed"]
+    weights = {"a": torch.arange(6.0).reshape(2, 3), "b": torch.arange(8.0).reshape(4, 2), "bias": torch.arange(3.0)}
+    one, other = mixed(weights), mixed(dict(reversed(weights.items())))
+    assert one.keys() == weights.keys() and all(torch.equal(one[name], other[name]) for name in weights)
+    assert torch.equal(one["bias"], weights["bias"]) and not torch.equal(one["b"], weights["b"])
+    assert torch.equal(one["b"].ravel().sort()[0], weights["b"].ravel())
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(not (ROOT / "real" / "django-minilm.safetensors").exists(), reason="`make real` was not called")
 def test_a_stored_point_comes_out_again(monkeypatch):
     monkeypatch.chdir(ROOT)
-    point = {"network": "minilm", "text": "django", "window": 16, "vectors": "own", "tokens": 2200, "seed": 0}
+    point = {"network": "minilm", "text": "kjv", "window": 64, "vectors": "dealt", "tokens": 2000, "seed": 0}
     found = real_network.windows_read(**point)
     stored = tables.load("real-windows").where(**point).columns
     for name in ("text_hash", "vectors_hash"):

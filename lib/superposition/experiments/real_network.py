@@ -6,6 +6,11 @@ predicted by kinds of windows and rivals is within 12 % of the measured one for 
 networks' own, and nearer than the Gaussian one by a factor of 3 for the latter. On latents of layer 5 the mean field
 with company is within 25 % of the measured loss, and independence above it by half at least.
 
+Written before dealt vectors were computed: their noise on text is within 1 % of the predicted one, and the loss of
+kinds and rivals within 12 % of the measured one. One ReLU loses more with own vectors than with dealt ones, and more
+with these than with random ones, in all cases. Windows of 16 tokens, which no stored run has yet: random vectors keep
+the limits of above, and the loss of kinds and rivals is within 25 % for own vectors.
+
 The runs read arrays that `make real` makes, in the folder real/ of the place where the run is started. Nothing is
 fetched here, and of the texts only counts are kept.
 """
@@ -24,12 +29,12 @@ from superposition.inputs import Count, Real
 from superposition.runs.point import Meaning, Run
 
 Network = Annotated[
-    Literal["minilm", "smollm2", "drawn"],
-    Meaning("minilm, smollm2, drawn", "whose token vectors; drawn, Gaussian vectors of 24 dimensions"),
+    Literal["minilm", "smollm2", "yours", "drawn"],
+    Meaning("minilm, smollm2, yours, drawn", "whose token vectors; drawn, Gaussian vectors of 24 dimensions"),
 ]
 Text = Annotated[
-    Literal["django", "sqlalchemy", "kjv", "drawn"],
-    Meaning("django, sqlalchemy, kjv, drawn", "which text; drawn, independent tokens of frequencies 1 / rank"),
+    Literal["django", "sqlalchemy", "kjv", "yours", "drawn"],
+    Meaning("django, sqlalchemy, kjv, yours, drawn", "which text; drawn, independent tokens of frequencies 1 / rank"),
 ]
 Window = Annotated[Count, Field(ge=2, le=512), Meaning("tokens", "length of a window")]
 Vectors = Annotated[
@@ -86,11 +91,11 @@ def windows_read(
     from superposition.correlated import company_losses, presence_losses, presence_reader
 
     rng = np.random.default_rng(seed)
-    table, ids = _read(network, text, rng)
-    X, kept = _windows(ids, window, min(tokens, len(table)), rng)
+    table, ids = read(network, text, rng)
+    X, kept = windows_of(ids, window, min(tokens, len(table)), rng)
     p = X.mean(axis=0, dtype=float)
     fit, test = X[: len(X) // 2], X[len(X) // 2 :]
-    W = _dealt(table[kept].astype(float), vectors, rng)
+    W = dealt(table[kept].astype(float), vectors, rng)
     best = presence_reader(W, p)
     V = p * (1 - p)
     cells = _cells(fit, p, W, best, rng)
@@ -121,7 +126,7 @@ def windows_read(
     }
 
 
-def _read(network, text, rng):
+def read(network, text, rng):
     """Vectors of a text's most frequent tokens, in order, and the text; or what is drawn in place of either."""
     if network == "drawn" or text == "drawn":
         ranks = np.arange(1, 401)
@@ -129,7 +134,7 @@ def _read(network, text, rng):
     return material(f"vectors-{text}-{network}"), material(f"{text}-{network}")
 
 
-def _windows(ids, length, most, rng):
+def windows_of(ids, length, most, rng):
     """Which of the most frequent tokens each window holds (windows, tokens), in random order, and their ranks."""
     counts = np.bincount(ids)
     kept = np.argsort(-counts, kind="stable")[:most]
@@ -145,7 +150,8 @@ def _windows(ids, length, most, rng):
     return X[:, ever], np.flatnonzero(ever)
 
 
-def _dealt(table, vectors, rng):
+def dealt(table, vectors, rng):
+    """The vectors of this kind: as they are, dealt to other tokens of like frequency, or Gaussian ones."""
     if vectors == "random":
         return rng.standard_normal(table.shape)
     if vectors == "own":
@@ -336,16 +342,20 @@ LOSSES = {
     "measured": "latents of other tokens, decoded and encoded again",
     "apart_measured": "the same with each latent shuffled over tokens, without company",
 }
-# Which draws and seeds were computed: one core had no time for five of each.
+# Which draws were computed of each network, text and kind of vectors: two cores had no time for five of each.
 DRAWS = (
-    ("minilm", "django", "own", (0, 1)),
-    ("minilm", "django", "random", (1, 2, 3)),
-    ("minilm", "kjv", "own", (1, 2)),
-    ("minilm", "kjv", "random", (0, 2)),
-    ("smollm2", "django", "own", (0, 2)),
-    ("smollm2", "django", "random", (3,)),
-    ("smollm2", "kjv", "own", (1,)),
-    ("smollm2", "kjv", "random", (1, 2)),
+    ("minilm", "django", "own", (0, 1, 3, 4)),
+    ("minilm", "kjv", "own", (0, 1, 2)),
+    ("smollm2", "django", "own", (0, 2, 4)),
+    ("smollm2", "kjv", "own", (0, 1, 2)),
+    ("minilm", "django", "dealt", (0, 1, 2)),
+    ("minilm", "kjv", "dealt", (0, 1, 3)),
+    ("smollm2", "django", "dealt", (0, 2, 4)),
+    ("smollm2", "kjv", "dealt", (0, 1, 2)),
+    ("minilm", "django", "random", (1, 2, 3, 4)),
+    ("minilm", "kjv", "random", (0, 1, 2)),
+    ("smollm2", "django", "random", (1, 2, 3)),
+    ("smollm2", "kjv", "random", (0, 1, 2, 4)),
 )
 TRAINED = (("layer", 3, (1,)), ("layer", 5, (0, 2)), ("gaussian", 3, (1,)), ("shuffled", 3, (0,)))
 
@@ -379,8 +389,8 @@ RUNS = (
         full=(
             *(
                 {
-                    "network": (network,), "text": (text,), "window": (64,), "vectors": (vectors,), "tokens": (2000,),
-                    "seed": draws,
+                    "network": (network,), "text": (text,), "window": (64,), "vectors": (vectors,),
+                    "tokens": (2000,), "seed": draws,
                 }
                 for network, text, vectors, draws in DRAWS
             ),
