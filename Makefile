@@ -106,7 +106,7 @@ release:
 clean:
 	rm -rf _build dist
 
-.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py scripts/jupyter/*.json scripts/jupyter/*/*.json
+.venv/.ready: pyproject.toml constraints.txt scripts/ipython_kernel_config.py $(wildcard scripts/jupyter/*.* scripts/jupyter/*/*.*)
 	@"$(PYTHON)" -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Python 3.11 or newer is needed")'
 	@echo "Setting up .venv: a minute or two, about 1.5 GB"
 	"$(PYTHON)" -m venv .venv

@@ -19,6 +19,7 @@ START_SECONDS = 60  # a cold start on a slow machine; seen: 3
 
 # The mark of the kernel is "idle" for a moment before there is one.
 CONNECTED = "() => window.jupyterapp.shell.currentWidget?.sessionContext?.session?.kernel"
+BACKGROUNDS = "them => them.map(one => getComputedStyle(one).backgroundColor)"
 # What would mark the document comes with the kernel's answer and is then done at once; its mark is drawn a frame later.
 SETTLED = """async () => {
   const {kernel} = window.jupyterapp.shell.currentWidget.sessionContext.session;
@@ -177,6 +178,8 @@ def test_chapter_opens_quietly(name, untouched, page, work, keep_picture):
     assert page.locator(drawn).count() == figures
     hidden = [cell["metadata"].get("jupyter", {}) for cell in code]
     assert page.locator(".jp-Notebook .jp-Placeholder").count() == sum(map(len, hidden)), "folded as in the book"
+    bars = page.locator(".jp-InputPlaceholder .jp-Placeholder-content").evaluate_all(BACKGROUNDS)
+    assert set(bars) <= {"rgba(0, 0, 0, 0)"}, "a grey bar between an answer and its picture"
     labels = page.get_by_text(re.compile(r"^\((ch\d|best)\S*\)$"))
     assert labels.count() == 0, "a label stands as text below its formula"
     assert digests(work) == untouched
