@@ -49,7 +49,7 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
         Each takes some arguments by their names, where the function has them, and refuses those that do not fit
         together.
     **ranges : callable
-        For each parameter, what takes its name and value.
+        For each parameter, the function that takes its name and value.
 
     Returns
     -------

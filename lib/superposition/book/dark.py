@@ -1,4 +1,4 @@
-"""A Sphinx extension for the form of pages: every figure in a light and a dark variant, and no script nobody uses.
+"""A Sphinx extension for the form of pages: each figure in a light and a dark variant, and no script that goes unused.
 
 Notebooks hold one variant of a figure, the light one. When the book is built, its greys are inverted (white becomes the
 page, black the ink); other colours stay as they are, so that a caption is true in both themes. Marks drawn on a picture

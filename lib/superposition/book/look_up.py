@@ -72,7 +72,7 @@ def words(glossary: Any) -> list[Entry]:
 
 
 def listed(found: list[Entry], chapter: int, names: list[str], means: Mapping[str, str] | None = None) -> list[Entry]:
-    """The entries of a chapter that a page may look up, and what a letter means on that page alone."""
+    """The entries of a chapter that a page may look up, and the meaning of a letter on that page alone."""
     own = [
         Entry(name, frozenset([chapter]), "symbols", f"\\({name}\\): {said}") for name, said in (means or {}).items()
     ]

@@ -55,7 +55,7 @@ class LossScaling(Chapter):
 
     @property
     def nds(self) -> list[int]:
-        """Hidden dimensions, one a ratio."""
+        """Hidden dimensions, one per ratio."""
         return hidden_sizes(self.ns, self.ratios)
 
 
@@ -71,7 +71,7 @@ class Training(Chapter):
 
     @property
     def nds(self) -> list[int]:
-        """Hidden dimensions, one a ratio."""
+        """Hidden dimensions, one per ratio."""
         return hidden_sizes(self.ns, self.ratios)
 
 

@@ -21,7 +21,7 @@ class Phases(Chapter):
 
     @property
     def nds(self) -> list[int]:
-        """Hidden dimensions, one a ratio."""
+        """Hidden dimensions, one per ratio."""
         return hidden_sizes(self.ns, self.ratios)
 
 

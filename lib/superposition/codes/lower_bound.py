@@ -1,4 +1,4 @@
-"""How low the loss can go at small p: the limit problem, its lower bounds, and what fans reach.
+"""How low the loss can go at small p: the limit problem, its lower bounds, and the losses that fans reach.
 
 At a fixed number of features and p -> 0 the best loss is C p^2. Two active features conflict where
 the weight between them is negative; C is the least total cost of conflicts that a rank allows.

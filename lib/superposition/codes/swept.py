@@ -40,8 +40,8 @@ def swept_fan(B: int, ratio: float, inner: float = 3.0, growth: float | None = N
     """The swept fan: B features in the plane, in pairs to the left and to the right.
 
     The angles are 0, x_1, -x_1, x_2, -x_2, ..., for even B up to 90 and -90 and then 180 degrees; odd B ends with the
-    opposite of the last right one and with one at a right angle to both. A left feature is read orthogonally to the
-    left one before it, a right one to the right one.
+    opposite of the last right one and with one at a right angle to both. The reader of a left feature is orthogonal to
+    the left feature before it, and the reader of a right feature to the right one before it.
 
     Parameters
     ----------
@@ -121,7 +121,7 @@ def _pairs(B: int) -> int:
 
 
 def largest_ratio(B: int, inner: float = 3.0, growth: float = 1.0, reach: float = 1e250) -> float:
-    """Ratio between pairs at which loudness, and what steep angles add to it, spans `reach`."""
+    """Ratio between pairs at which loudness, with the span that steep angles add to it, covers `reach`."""
     steps = B - 1 - _pairs(B)
     return float((reach / inner ** _pairs(B) / growth ** _pairs(B)) ** (1 / steps))
 

@@ -81,7 +81,7 @@ def train_grouped(
 
 
 def _errors(weights, x):
-    """Squared errors, one a vector and feature."""
+    """Squared errors, one per vector and feature."""
     from superposition.devices import torch
 
     encoder, decoder, bias = weights

@@ -43,7 +43,7 @@ def weights(model: Model, x: NDArray[np.floating], unit: float) -> tuple[Weights
 
 
 def _refuse_batches(model, x):
-    """Refuse a forward pass in which the vectors of a batch change one another's outputs, or which draws lots."""
+    """Refuse a forward pass in which the vectors of a batch change one another's outputs, or which is random."""
     half = len(x) // 2
     whole = model.forward(x)[:half]
     if np.sqrt(np.mean((model.forward(x[:half]) - whole) ** 2)) > max(OF_BATCH, 4 * model.eps) * _size(whole):

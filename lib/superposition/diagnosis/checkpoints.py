@@ -241,7 +241,7 @@ def _is_module(one):
 
 
 def _called(names):
-    """Names of the pickle that are no data: functions, and what the standard library or builtins do."""
+    """Names in the pickle that are not data: functions, and names from the standard library or builtins."""
     return sorted(name[:LONGEST] for name in names if not _is_data(name))
 
 

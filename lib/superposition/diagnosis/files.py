@@ -51,7 +51,7 @@ STATE = """Three lines make a file that can be read (they run what the file hold
 
 @dataclass(frozen=True)
 class Array:
-    """One array of a file before its numbers are read: its ``shape``, and what reads them."""
+    """One array of a file before its numbers are read: its ``shape``, and the function that reads them."""
 
     shape: tuple[int, ...]
     numbers: Callable[[], NDArray] = field(repr=False)

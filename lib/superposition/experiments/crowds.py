@@ -177,7 +177,7 @@ _TASKS = tuple(
     {"n": (n,), "xi1": (xi1,), "xi2": (xi2,), "gain": (gain,)}
     for n, xi1, xi2, gain in (
         (40, 2, 1, 3), (40, 2, 1, 1), (40, 2, 1, 0.3),
-        # drawn by a seed after the code was written
+        # drawn with a seed after the code was written
         (38, 2.5, 1.3, 2.84), (54, 2.3, 1.1, 0.7), (48, 2.3, 1, 1.74), (36, 1.6, 0.8, 0.62), (44, 2.6, 1.5, 1.38),
         (44, 2.2, 1.1, 0.31),
     )
@@ -188,7 +188,7 @@ _GIVEN = tuple({**_SHORT, "biased": (biased,), "K": (120,), **_TO_THE_END, "seed
 _DRAWN = tuple(
     {"n": (n,), "xi1": (xi1,), "xi2": (xi2,), "gain": (gain,), "biased": (biased,), "K": (K,), "seed": (seed,),
      **_TO_THE_END}
-    for n, xi1, xi2, gain, biased, K, seed in (  # drawn by a seed after the code was written
+    for n, xi1, xi2, gain, biased, K, seed in (  # drawn with a seed after the code was written
         (16, 0.91, 0.56, 0.62, True, 120, 0), (24, 1.39, 0.8, 0.82, False, 80, 1),
         (24, 1.63, 1.29, 1.52, True, 120, 2), (26, 1.87, 1.21, 0.86, False, 120, 3),
         (26, 0.92, 0.58, 0.47, True, 80, 4), (28, 1.8, 0.92, 1.38, False, 120, 5),

@@ -124,7 +124,7 @@ _SIXTH = {
     "steps": (2 * 10**5,),
     "instances": (32,),
 }
-# Drawn by a seed among laws and noises at which the exact push and its first two orders disagree: see chapter 5.
+# Drawn with a seed among laws and noises at which the exact push and its first two orders disagree: see chapter 5.
 _DRAWN = (("four:0.05:14", 0.121), ("four:-0.3:10", 0.109), ("four:-0.35:7.2", 0.104), ("four:-0.09:10.7", 0.115),
           ("four:-0.29:5.4", 0.104), ("four:-1.05:14.3", 0.092))  # fmt: skip
 _BORDERS = {0.182: 0.0739, 0.242: 0.0274, 0.283: 0.0151}  # sigma, and the learning rate that noise-border predicts

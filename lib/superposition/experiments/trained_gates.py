@@ -162,7 +162,7 @@ def basin(
 
 
 def _least_squares(directions, x, y, fresh):
-    """Least-squares fields of half-space gates on one sample, and what they predict on another."""
+    """Least-squares fields of half-space gates on one sample, and their predictions on another."""
     from superposition import receptive
 
     fields = receptive.limiting_weights(*receptive.gated_moments(receptive.opened_gates(directions, x), x, y))

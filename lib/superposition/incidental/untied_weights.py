@@ -52,7 +52,7 @@ def train_untied(
 ) -> tuple[Float[np.ndarray, "... k m"], Float[np.ndarray, "... n m"]]:  # fmt: skip
     """Encoders (..., k, m) and decoders (..., n, m) after gradient descent on both; l1 is on hidden activations.
 
-    `inputs` (n, k), one a row, are the basis vectors by default; then k = n. `decay` is the weight decay of both.
+    `inputs` (n, k), one per row, are the basis vectors by default; then k = n. `decay` is the weight decay of both.
     Source: Appendix A. Use `descend_encodings` for tied weights.
 
     Raises
@@ -66,7 +66,7 @@ def train_untied(
     >>> E.round(3), D.round(3)
     (array([[0.753, 0.651]]), array([[0.851, 0.552]]))
     """
-    # Inputs, one a row (n, k), are the basis vectors where not given; then k = n. `decay` is the weight decay of both.
+    # Inputs, one per row (n, k), are the basis vectors by default; then k = n. `decay` is the weight decay of both.
     E, D = np.array(E, float), np.array(D, float)
     target = np.eye(D.shape[-2])
     inputs = target if inputs is None else np.asarray(inputs, float)

@@ -15,7 +15,7 @@ import threadpoolctl
 
 
 def serve(threads: int) -> None:
-    """Answer requests, one a line: the fingerprint of a run, or the values of the point with a given number.
+    """Answer requests, one per line: the fingerprint of a run, or the values of the point with a given number.
 
     Parameters
     ----------
