@@ -19,6 +19,7 @@ from superposition.experiments import crowds
 from superposition.rug import device_training
 from superposition.rug.model import TrainedModel
 from superposition.runs import agreement
+from superposition.runs.point import computed
 
 WINDOW = 100  # steps
 SIZE, FEW = (32, 8, 0.1), {"eval_samples": 64, "batch": 64}
@@ -149,14 +150,14 @@ def of_run(name):
     run, point = runs.find(name), small.point(name, change)
     module, function = run.function.split(":")
     compute = getattr(__import__(module, fromlist=[function]), function)
-    here = compute(**point, device="cpu")
-    there, seen = counted(lambda: compute(**point, device=pretended_device.NAME))
+    here = computed(compute, point, "cpu")
+    there, seen = counted(lambda: computed(compute, point, pretended_device.NAME))
     columns = {key: np.array([value]) for key, value in here.items() if key != "device"}
     values = {key: value for key, value in there.items() if key != "device"}
 
     def aside(side):
         with small.moved.draws(side):
-            return compute(**point, device="cpu")
+            return computed(compute, point, "cpu")
 
     differs = agreement.of(columns, 0, values, aside).differs
     return {**seen, "differs": differs, "takes_device": run.takes_device}

@@ -259,7 +259,9 @@ def test_a_hidden_relu_is_not_taken_for_a_linear_encoder():
             return torch.relu(super().encode(x))
 
     model = Hidden()
-    found = superposition.diagnose(model, p=P, samples=20_000)
+    with pytest.raises(ValueError, match="reading = None of a model .* whose encode is not linear"):
+        superposition.diagnose(model, p=P)
+    found = superposition.diagnose(model, p=P, reading="toy", samples=20_000)
     assert not found.stands and "misses its forward pass" in str(found) and is_its_own_loss(found, model.forward)
 
 

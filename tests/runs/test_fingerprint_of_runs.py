@@ -4,6 +4,7 @@ something else.
 
 import ast
 import cProfile
+import inspect
 import random
 import sys
 from contextlib import contextmanager
@@ -275,10 +276,11 @@ def test_all_that_a_run_calls_is_reached(run_function):
         point["steps"] = min(point["steps"], 200)
     module, name = run_function.split(":")
     call, profile = getattr(import_module(module), name), cProfile.Profile(builtins=False)
+    where = {"device": "cpu"} if "device" in inspect.signature(call).parameters else {}
     for reached, _ in REACHED[run_function]:  # what a module does when it is imported is no call of the run
         import_module(reached)
     with opened() as files:
-        found = profile.runcall(call, **point, device="cpu")
+        found = profile.runcall(call, **point, **where)
     data = {path for path in fingerprint.sources(run_function) if path.suffix != ".py"}
     assert files <= data and bool(files) == bool(data)
     assert found.keys() <= run.columns.keys(), "a column without a meaning"

@@ -94,7 +94,7 @@ def chain_code(p: float, ratio: float = 1e5, B: int = CHAIN, growth: float | Non
            [-1,  0, -1,  1,  0],
            [-1, -1,  0,  0,  1]])
     """
-    angle, neighbour, side = swept._layout(B, growth)
+    angle, neighbour, side = swept.fan_layout(B, growth)
     pairs, (c, _) = np.arange(1, B - 1 - B % 2 * 3, 2), cached_digon(p)
     quieter, gain, b = np.full(B - 1, ratio), np.ones(B), np.zeros(B)
     quieter[pairs] = c

@@ -80,7 +80,7 @@ def swept_fan(B: int, ratio: float, inner: float = 3.0, growth: float | None = N
     """
     # A reader is at a right angle to its neighbour. Products of 12, 25 and 12 + 4 bits fit into 53: they cancel exactly
     # in any order of summation, and a rounding error may not be left over since it would be multiplied by the loudness.
-    angle, neighbour, side = _layout(B, growth)
+    angle, neighbour, side = fan_layout(B, growth)
     level = _loudness(B, ratio, inner)
     w = rounded(level[:, None] * np.c_[np.cos(angle), np.sin(angle)], _WRITTEN)
     w[np.abs(angle) == np.pi / 2, 0] = w[np.abs(angle) == np.pi, 1] = 0
@@ -134,7 +134,7 @@ def _loudness(B: int, ratio: float, inner: float) -> NDArray[np.float64]:
     return np.exp(level - level[-1] / 2)
 
 
-def _layout(B: int, growth: float | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
+def fan_layout(B: int, growth: float | None = None) -> tuple[NDArray[np.float64], NDArray[np.int64], NDArray[np.int64]]:
     """Angle, louder neighbour to which a reader is at a right angle, and side (1: left), of each feature."""
     # Even B: 0, ±x_1, ..., ±90°, 180°. Odd B: 0, ±x_1, ..., ±x_J, the opposite of -x_J, and one at -90° - x_J.
     J, odd = _pairs(B), B % 2
