@@ -27,7 +27,7 @@ def test_zeros_hold_in_any_order_of_summation():
 @pytest.mark.parametrize(("B", "growth"), [(6, None), (8, None), (9, 4.0), (10, 3.0)])
 def test_pairs_have_the_product_of_their_angles(B, growth):
     W = codes.swept_fan(B, 20, 2.0, growth).W
-    x = np.abs(swept._layout(B, growth)[0][1 : 2 * swept._pairs(B) : 2])
+    x = np.abs(swept.fan_layout(B, growth)[0][1 : 2 * swept._pairs(B) : 2])
     before = np.r_[0, x[:-1]]
     expected = (np.sin(x + before) / np.sin(x - before)) ** 2
     found = [W[t, t + 1] * W[t + 1, t] for t in range(1, 2 * swept._pairs(B), 2)]
