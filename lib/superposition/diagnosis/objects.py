@@ -183,7 +183,7 @@ def _numpy(value):
 
 
 def _precision(arrays):
-    """The precision in which a model computes: that of its coarsest array."""
+    """The precision in which a model computes, which is the precision of its coarsest array."""
     kinds = [str(one.dtype).removeprefix("torch.") for one in arrays if hasattr(one, "dtype")]
     coarse = {"bfloat16": 2.0**-7, "float16": 2.0**-10, "float32": 2.0**-23}
     return max((coarse.get(kind, 2.0**-52) for kind in kinds), default=2.0**-23)

@@ -24,14 +24,14 @@ Start = Annotated[
 ]
 Starts = Annotated[Count, Field(ge=1, le=1000), Meaning("networks", "trained side by side")]
 
-KICKS = (0.03, 0.1, 0.3, 0.5)  # standard deviations of a kick, in units of that of the weights that are kicked
+KICKS = (0.03, 0.1, 0.3, 0.5)  # standard deviations of a kick, in units of the standard deviation of the kicked weights
 CHANGE, PATIENCE = 1e-3, 2  # a round in which the loss falls by a smaller part changes nothing; so many end it
 
 
 def grouped(m: int, groups: int) -> tuple[np.ndarray, ...]:
     """Weights W_in, b, W_out and c of a linear layer of m - groups units, and of ReLU readers of all pairs.
 
-    Bits k of one group have directions w_k whose sum is zero, a simplex; those of different groups are orthogonal.
+    Bits k of one group have directions w_k whose sum is zero, a simplex; directions of different groups are orthogonal.
     The reader of a pair is ReLU(sum_k t_k x_k - 1). The t_k are 1 for the pair, and at most 0 for all others, so that
     nothing is on by mistake where two bits are on. In each group they have to add up to zero: another bit of the pair's
     own group has -2, or the other bits of each of its two groups share -1. Where one of these is on, the reader is too
