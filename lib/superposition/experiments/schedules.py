@@ -158,7 +158,7 @@ _COLUMNS = {
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in the other autoencoder"),
 }
 _EIGHT, _THREE = {"seed": tuple(range(16, 24))}, {"seed": (16, 17, 18)}
-_CONSTANT, _FALLING = (1.0, 1.0), (3.0, 0.6)
+_CONSTANT, _FALLING, _RISING = (1.0, 1.0), (3.0, 0.6), (1 / 3, 0.6)
 _RELU = {"p": (0.05,), "kind": ("relu",)}
 _NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
 _MIDDLE = {"ns": (256,), "nd": (96,), "price": (0.036,), **_RELU}
@@ -220,6 +220,21 @@ RUNS = (
             )
         ),
         hours={"small": 0.001, "full": 0.05},
+    ),
+    Run(
+        name="dictionary-kinds",
+        feeds="whether TopK and JumpReLU find more if their number of latents, or their price, falls or rises",
+        computes=scheduled,
+        columns=_COLUMNS,
+        small=({**_SMALL, "kind": ("jumprelu",), "price": (0.01,), **_RATE},),
+        full=tuple(
+            block
+            for kind, prices in (("topk", (1.0, 1.5, 2.0)), ("jumprelu", (0.003, 0.01, 0.03)))
+            for block in _each(
+                (_CONSTANT, _FALLING, _RISING), **_NARROW | {"kind": (kind,), "price": prices}, **_RATE, **_STEPS, **_EIGHT
+            )
+        ),
+        hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="dictionary-company",
