@@ -7,7 +7,7 @@ from superposition.experiments import dictionary_borders
 
 
 def test_what_latents_save_is_the_least_loss_over_gain_and_threshold():
-    """Between thresholds the spline smooths the kink at 0, where all of these few features are off: 2e-4 of the loss."""
+    """Between thresholds the spline smooths the kink at 0, where all of so few features are off: 2e-4 of the loss."""
     truth = decoders.dictionary(24, 9, "rug", p=0.1, seed=3)
     h = truth.activations(4000, seed=4)[1]
     h -= h.mean(axis=0)

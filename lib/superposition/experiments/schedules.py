@@ -231,7 +231,8 @@ RUNS = (
             block
             for kind, prices in (("topk", (1.0, 1.5, 2.0)), ("jumprelu", (0.003, 0.01, 0.03)))
             for block in _each(
-                (_CONSTANT, _FALLING, _RISING), **_NARROW | {"kind": (kind,), "price": prices}, **_RATE, **_STEPS, **_EIGHT
+                (_CONSTANT, _FALLING, _RISING),
+                **_NARROW | {"kind": (kind,), "price": prices}, **_RATE, **_STEPS, **_EIGHT,
             )
         ),
         hours={"small": 0.001, "full": 0.1},
