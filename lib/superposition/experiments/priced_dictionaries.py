@@ -63,6 +63,7 @@ _STARTS = {
     "random": "random directions",
 }
 _PRICES = (0.027, 0.036, 0.048, 0.064, 0.085)  # a factor of 4/3
+_DRAWN = (0xF1E2, 0x5CAF, 0xB716, 0x5FCE)  # truths of dictionary-recipe
 _SET = {"p": (0.05,), "steps": (1500,), "seed": tuple(range(8, 16))}
 
 RUNS = (
@@ -90,6 +91,7 @@ RUNS = (
         full=(
             {"ns": (64,), "nd": (24,), "price": _PRICES, **_SET},
             {"ns": (256,), "nd": (96,), "price": _PRICES[:2], **_SET},
+            {"ns": (128,), "nd": (38,), "p": (0.03,), "price": (0.025, 0.035), "steps": (1500, 6000), "seed": _DRAWN},
         ),
         hours={"small": 0.001, "full": 0.15},
     ),
