@@ -224,7 +224,7 @@ RUNS = (
                 )
             ),
             {  # near the border, on longer paths
-                **_RECIPE, "nd": (38,), "p": (0.03,), "seed": _DRAWN + _DRAWN_AGAIN, "price": (0.025,),
+                **_RECIPE, "nd": (38,), "p": (0.03,), "seed": _DRAWN + _DRAWN_AGAIN, "price": (0.025, 0.035),
                 "steps": (3000, 6000, 12_000),
             },
         ),
