@@ -99,13 +99,14 @@ RUNS = (
     ),
     Run(
         name="dictionary-path-ends",
-        feeds="whether the truth is the minimum at the prices where the recipe ends",
+        feeds="whether rivals that are trained four times as long cost less than the truth",
         computes=least_loss,
         columns=_COLUMNS,
         predicted=(beyond_truth,),
         small=_SMALL,
         full=(
             {"ns": (128,), "nd": (38,), "p": (0.03,), "price": (0.025, 0.035), "steps": (1500, 6000), "seed": _DRAWN},
+            {"ns": (256,), "nd": (96,), "p": (0.05,), "price": (0.036,), "steps": (6000,), "seed": (8, 9)},
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
