@@ -9,7 +9,17 @@ from typing import Annotated
 
 from pydantic import Field
 
-from superposition.experiments.shared import DEVICE, THEORY, Features, Probability, Seed, over_rug, theory
+from superposition.experiments.shared import (
+    ALL_ROWS,
+    DEVICE,
+    THEORY,
+    Features,
+    Probability,
+    Seed,
+    described,
+    over_rug,
+    theory,
+)
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 
@@ -32,6 +42,21 @@ def by_both_rules(
         **_described("code", both.code),
         "device": both.code.settings.device.partition(":")[0],
     }
+
+
+def rows_by_both_rules(
+    *, ns: Features, nd: Dimensions, p: Probability, epochs: Epochs, seed: Seed, device: str = "auto"
+) -> dict[str, float | int | str]:
+    """Train one autoencoder and describe its rows where either rule stops, with the entries off the diagonal."""
+    from superposition.rug import train_as_published
+
+    both = train_as_published(ns, nd, p, epochs=epochs, seed=seed, device=device)
+    found: dict[str, float | int | str] = {"device": both.code.settings.device.partition(":")[0]}
+    for rule, model in (("text", both.text), ("code", both.code)):
+        ends = {"steps": len(model.loss_history), "stopped": int(model.stopped)}
+        ends |= {"loss": model.loss, "loss_se": model.loss_se, **described(model.rows)}
+        found |= {f"{rule}_{name}": value for name, value in ends.items()}
+    return found
 
 
 def _described(rule, model):
@@ -67,6 +92,11 @@ def _columns(rule, words):
     }
 
 
+def _plane(ns, ranks, ps, seeds=(0,)):
+    """A block of the grid: all ranks with all probabilities."""
+    return {"ns": (ns,), "nd": ranks, "p": ps, "epochs": (1500,), "seed": seeds}
+
+
 RUNS = (
     Run(
         name="rug-public",
@@ -91,5 +121,34 @@ RUNS = (
             {"ns": (128,), "nd": (83, 102), "p": (0.5,), "epochs": (1500,), "seed": (0,)},
         ),
         hours={"small": 0.001, "full": 1.5},
+    ),
+    Run(
+        name="rug-public-maps",
+        feeds="The Persian Rug, Figures 2 and 4 to 7 as maps with 128 and 512 features; both stopping rules",
+        computes=rows_by_both_rules,
+        columns={
+            **{f"{rule}_{name}": meaning for rule in RULES for name, meaning in ALL_ROWS.items()},
+            **_columns("text", RULES["text"]),
+            **_columns("code", RULES["code"]),
+            "theory": THEORY["theory"],
+            **{f"{rule}_ratio": Meaning("no unit", f"{rule}_loss / theory") for rule in RULES},
+            **DEVICE,
+        },
+        predicted=(theory, over_rug(text_ratio="text_loss", code_ratio="code_loss")),
+        small=({"ns": (32,), "nd": (8,), "p": (0.1,), "epochs": (20,), "seed": (0,)},),
+        full=(
+            # nine cells with the corners of the text's plane first, then the other sixteen
+            _plane(128, (13, 64, 102), (0.02, 0.3, 0.8)),
+            _plane(512, (52, 256, 408), (0.02, 0.3, 0.8)),
+            _plane(512, (52, 152, 256, 332, 408), (0.5,)),
+            _plane(512, (152, 332), (0.02, 0.3, 0.8)),
+            _plane(512, (52, 152, 256, 332, 408), (0.1,)),
+            _plane(128, (13, 38, 64, 83, 102), (0.1, 0.5)),
+            _plane(128, (38, 83), (0.02, 0.3, 0.8)),
+            # for the spread between seeds, rare and frequent features at a small ratio and one half
+            _plane(128, (13, 64), (0.02, 0.8), seeds=(1, 2)),
+            _plane(512, (52,), (0.02, 0.8), seeds=(1, 2)),
+        ),
+        hours={"small": 0.001, "full": 1.0},
     ),
 )
