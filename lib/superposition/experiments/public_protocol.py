@@ -149,13 +149,14 @@ RUNS = (
         predicted=(theory, over_rug(text_ratio="text_loss", code_ratio="code_loss")),
         small=({"ns": (32,), "nd": (8,), "p": (0.1,), "epochs": (20,), "seed": (0,)},),
         full=(
-            # cells of the text's plane, corners and centre among them
-            _plane(512, (52, 256), (0.02, 0.3, 0.5, 0.8)),
+            # cells of the text's plane
+            _plane(512, (52,), (0.02, 0.3, 0.8)),
             _plane(512, (152,), (0.8,)),
-            _plane(512, (408,), (0.02, 0.5, 0.8)),
-            _plane(128, (13, 64, 102), (0.02, 0.3, 0.5, 0.8)),
+            _plane(512, (256, 408), (0.02, 0.5)),
+            _plane(128, (13,), (0.02, 0.3, 0.8)),
             _plane(128, (38,), (0.3, 0.8)),
-            _plane(128, (102,), (0.1,)),
+            _plane(128, (64,), (0.02, 0.3, 0.5)),
+            _plane(128, (102,), (0.02, 0.1, 0.5)),
         ),
         hours={"small": 0.001, "full": 1.0},
     ),
