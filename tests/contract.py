@@ -32,6 +32,9 @@ ODD = {
     "array of None": np.array([None] * 1000),
 }
 
+# What is no object of the library, where one is wanted
+STRANGERS = {"number": 3.0, "text": "a text", "list": [None]}
+
 # What is no number anywhere is refused under the parameter's own name; a name may go by what it names.
 NO_NUMBER = ("nan", "None", "complex", "dict", "masked")
 OTHER_WORD = {"name"}
@@ -130,7 +133,12 @@ def breaches(function, call, *, nan_at=()):
     """All breaches of the contract by one function, as sentences; nan only for odd values at which it is promised."""
     expected = numbers(function(**call))
     for name, base in call.items():
-        if callable(base) or isinstance(base, bool) or type(base).__module__.startswith("superposition"):
+        if type(base).__module__.startswith("superposition"):
+            for what, value in STRANGERS.items():
+                if wrong := broken(function, call, name, value, True):
+                    yield f"{name} = {what}: {wrong}"
+            continue
+        if callable(base) or isinstance(base, bool):
             continue
         arrays = {"masked": masked(base)} if isinstance(base, np.ndarray) and base.dtype.kind in "iuf" else {}
         for what, value in {**ODD, **arrays}.items():

@@ -157,7 +157,7 @@ def of_run(name):
 
     def aside(side):
         with small.moved.draws(side):
-            return computed(compute, point, "cpu")
+            return computed(compute, point, pretended_device.NAME)
 
     differs = agreement.of(columns, 0, values, aside).differs
     return {**seen, "differs": differs, "takes_device": run.takes_device}

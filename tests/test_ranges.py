@@ -1,9 +1,11 @@
 """The ranges that are said: of every argument of a face, every field of a named run, every parameter of a chapter.
 
-They are what was stored. Whether they are right, the other tests say; this one says that no limit has moved unasked.
+They are what was stored, and so are all limits that the call of a contract meets, those of several arguments together
+too. Whether they are right, the other tests say; this one says that no limit has moved unasked.
 After a change that was meant: ``python tests/test_ranges.py`` stores anew, and names what is other.
 """
 
+import inspect
 import json
 from collections import Counter
 from pathlib import Path
@@ -13,7 +15,7 @@ import pytest
 from contract import title
 
 pytest.importorskip("pydantic")
-from superposition import runs
+from superposition import checks, runs
 from superposition.book import parameters
 from test_contract import CALLS
 
@@ -34,6 +36,29 @@ def refusals():
                     yield f"{title(function)} {count[title(function)]} {name}", str(refusal)
 
 
+def limits():
+    """Every limit that the arguments of a call meet before it computes, by the name that a refusal would give."""
+    count, met = Counter(), set()
+
+    def noted(check):
+        def noting(name, value, *ends, **how):
+            met.add(" ".join([name, *(f"{end:.6g}" for end in ends if end is not None), *filter(how.get, how)]))
+            return check(name, value, *ends, **how)
+
+        return noting
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(checks, "real", noted(checks.real))
+        patch.setattr(checks, "whole", noted(checks.whole))
+        for function, call in CALLS:
+            count[title(function)] += 1
+            held = inspect.getclosurevars(function).nonlocals if inspect.isfunction(function) else {}
+            if "prepared" in held:  # all that is checked, and nothing is computed
+                met.clear()
+                held["prepared"]((), call)
+                yield f"{title(function)} {count[title(function)]} limits", ", ".join(sorted(met))
+
+
 def fields():
     """What each field of a run's points and each parameter of a chapter takes, with its default."""
     models = {name: run.point for name, run in runs.RUNS.items()}
@@ -44,7 +69,7 @@ def fields():
 
 
 def today():
-    return {**dict(refusals()), **dict(fields())}
+    return {**dict(refusals()), **dict(limits()), **dict(fields())}
 
 
 def test_ranges_are_those_that_are_stored():

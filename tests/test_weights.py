@@ -70,3 +70,14 @@ def test_weights_that_do_not_fit_are_not_packed(fan):
 def test_what_does_not_fit_together_is_refused_by_name(fan):
     with pytest.raises(ValueError, match="mine has shapes W_in"):
         weights.fitting({"W_in": fan.W_in, "W_out": fan.W_in, "b": fan.b}, "mine")
+
+
+@pytest.mark.parametrize("bad", [np.inf, -np.inf, np.nan])
+def test_a_number_that_is_not_finite_is_refused_by_the_name_of_its_weights(fan, bad):
+    parts = {"W_in": fan.W_in, "W_out": fan.W_out, "b": fan.b}
+    for given in (parts, {"W": fan.W, "b": fan.b}):
+        for name in given:
+            spoiled = given[name].copy()
+            spoiled.flat[0] = bad
+            with pytest.raises(ValueError, match=rf"^{name} = .* is out of range"):
+                weights.fitting({**given, name: spoiled}, "mine")

@@ -14,6 +14,9 @@ def test_a_moving_picture_has_its_frames_and_white_paper():
     assert image.n_frames == 3 and image.convert("RGB").getpixel((0, 0)) == (255, 255, 255)
     with pytest.raises(ValueError, match="frames = 0 is out of range"):
         animation.picture(lambda fig, i: None, [])
+    for bad in (0, -0.1):
+        with pytest.raises(ValueError, match=r"^seconds = .* is out of range"):
+            animation.picture(lambda fig, i: None, [0], seconds=bad)
 
 
 def test_frames_stay_for_their_seconds_and_the_last_eight_times_as_long():

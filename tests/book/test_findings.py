@@ -95,7 +95,7 @@ NUMBERS = {
     "60 features at r = 1/4 end at {:.2f} times the rug's loss on the task alone": lambda: led(0.0),
     "and at {:.2f} if exclusive features come first": lambda: led(0.3),
     "with twelve features a disturbance of the hidden vector is magnified {:.1f} times": lambda: magnified(12),
-    "sixty {:.0f} times": lambda: magnified(60),
+    "sixty, {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
     "the code with the least loss known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
     "no weight above 10 have {:.2f} of the rug": tuned,
@@ -178,7 +178,7 @@ def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
         "errata.html?verdict=refuted",
         "± is one standard error, here and on every page",
         "about 2 / (λt)² are left at time t",
-        "Does noise of negative kurtosis make encodings sparse? Not always, and it is not needed.",
+        "Does noise of negative kurtosis make encodings sparse? Not always, and negative kurtosis is not needed.",
     ],
 )
 def test_what_people_ask_first_stands_on_the_front_page(said):

@@ -52,8 +52,20 @@ def test_the_second_reader_read_the_numbers_that_the_seed_draws(text, length):
     assert [reading.number for reading in sentences.second_reading() if reading.text == text] == sorted(drawn)
 
 
-def test_the_second_reading_agrees_with_ours_or_the_difference_is_settled():
-    assert unsettled(sentences.second_reading()) == []
+def test_the_third_reader_read_what_the_seed_draws_of_the_rest():
+    second = {(reading.text, reading.number) for reading in sentences.second_reading()}
+    everything = [(sentence.text, sentence.number) for sentence in sentences.sentences()]
+    rest = [where for where in everything if where not in second]
+    drawn = random.Random("2611 fresh").sample(rest, 60)
+    assert [(reading.text, reading.number) for reading in sentences.third_reading()] == sorted(drawn, key=rest.index)
+
+
+@pytest.mark.parametrize("readings", [sentences.second_reading, sentences.third_reading])
+def test_a_reading_agrees_with_ours_or_the_difference_is_settled(readings):
+    assert unsettled(readings()) == []
+
+
+def test_a_line_that_is_not_settled_is_found():
     first = next(reading for reading in sentences.second_reading() if reading.ours)
     broken = [{"why": ""}, {"settled": ""}, {"ours": "", "settled": "", "why": ""}, {"ours": first.role}]
     broken += [{"settled": role} for role in sentences.ROLES if role != first.settled]
@@ -74,10 +86,17 @@ def fits(reading, now):
     return known and one_of_two and reading.settled == now and bool(reading.why)
 
 
-def test_the_two_readings_are_counted():
-    for row, text in zip(sentences.read_twice().rows, declarations.TEXTS, strict=True):
-        both = [reading for reading in sentences.second_reading() if reading.text == text]
-        assert int(row[1]) == len(both) == min(60, len(both))
+@pytest.mark.parametrize("readings", [sentences.second_reading, sentences.third_reading])
+def test_the_readings_are_counted(readings):
+    rows = {row[0]: row for row in sentences.read_twice(readings()).rows}
+    assert sum(int(row[1]) for row in rows.values()) == len(readings())
+    for text, name in declarations.TEXTS.items():
+        both = [reading for reading in readings() if reading.text == text]
+        if not both:
+            assert name not in rows
+            continue
+        row = rows[name]
+        assert int(row[1]) == len(both) <= 60
         assert int(row[2]) + int(row[4]) == sum(reading.role != reading.ours != "" for reading in both)
         assert int(row[3]) + int(row[5]) == sum(reading.settled == reading.role for reading in both)
 

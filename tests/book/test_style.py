@@ -27,7 +27,9 @@ def test_a_page_shows_vectors_and_stores_the_asked_points_an_inch_beside_them(mo
 def test_a_matrix_has_zero_in_the_middle_of_its_colours():
     image = style.matrix(axes(), [[0.5, -2.0], [1.0, 0.0]])
     assert image.get_clim() == (-2.0, 2.0) and image.get_interpolation() == "none"
-    assert style.matrix(axes(), [[0.5]], limit=3, colours=style.RUG).get_clim() == (-3, 3)
+    assert image.get_cmap().name == "RdBu_r"
+    other = style.matrix(axes(), [[0.5]], limit=3, colours=style.RUG)
+    assert other.get_clim() == (-3, 3) and other.get_cmap() == mpl.colormaps.get_cmap(style.RUG)
 
 
 def test_measured_points_have_bars_and_no_line():

@@ -185,6 +185,12 @@ def test_dead_and_dropped_are_told_by_what_they_do():
     assert autoencoder.diagnose(W, b, P, samples=4000).kind.tolist() == ["heard", "dead", "dropped", "dead"]
 
 
+def test_what_is_dead_by_far_is_so_on_a_few_vectors_too():
+    W, b = np.diag([1.0, 0.5, 0.8]), np.array([0.0, -2.0, -0.1])
+    for samples in (autoencoder.JUDGED // 2, 20 * autoencoder.JUDGED):
+        assert autoencoder.diagnose(W, b, P, samples=samples).kind.tolist() == ["heard", "dead", "heard"]
+
+
 def test_a_product_in_single_precision_has_its_rank():
     code = codes.rug_code(64, 0.25, P)
     double, single = (autoencoder.diagnose(W, code.b, P, samples=100) for W in (code.W, code.W.astype(np.float32)))

@@ -112,6 +112,9 @@ POINTS = {
     "rug-device": each("draws", "device", "host", steps=60),
     "real-windows": each("vectors", "dealt", "random", window=8),
     "real-latents": [{"steps": 40}],
+    "rug-lessons": [{"steps": 4}],
+    "crowd-longer": [{"steps": 2, "K": 2, "batch": 10, "n": 16}],
+    "crowd-clones": [{"steps": 4, "K": 2, "batch": 10, "n": 16}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 
@@ -147,8 +150,22 @@ def test_values_are_those_that_are_stored(case):
     assert stored.get("point") == fields, MEND
     found = values(name, fields)
     assert stored["values"].keys() == found.keys(), MEND
+    assert not farther(stored, found), MEND
+
+
+def farther(stored, found):
+    """How far values are from the stored ones, where that is farther than rounding carries those, and that bound."""
     columns = {key: np.array([value]) for key, value in stored["values"].items()}
-    assert agreement.of(columns, 0, found, lambda side: stored["moved"][side > 0]).differs == "", MEND
+    sides = [agreement.distances(columns, 0, side) for side in stored["moved"]]
+    carried = {key: min(agreement.FACTOR * max(side[key] for side in sides), agreement.FARTHEST) for key in columns}
+    bounds = {key: max(agreement.BOUND, carried[key]) for key in columns}
+    apart = agreement.distances(columns, 0, found)
+    return {key: (apart[key], bounds[key]) for key in apart if apart[key] > bounds[key]}
+
+
+def test_what_a_fault_moves_gives_it_no_wider_bound():
+    stored = {"values": {"loss": 0.2}, "moved": [{"loss": 0.2 + 4e-7}, {"loss": 0.2}]}
+    assert farther(stored, {"loss": 0.2 + 3e-6}) == {} and farther(stored, {"loss": 0.2 + 5e-6})
 
 
 def test_every_stored_point_is_computed():

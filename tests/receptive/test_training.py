@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 import torch
+from scipy import special
 from superposition import receptive
 from superposition.receptive import activations, training
 
@@ -12,6 +13,14 @@ from superposition.receptive import activations, training
 def gaussian(n, batch, seed):
     covariances = [receptive.gaussian_covariance(n, xi) for xi in (1, 0.5)]
     return receptive.gaussian_batches(*covariances, batch, seed=seed)
+
+
+def test_activations_are_the_functions_of_their_names():
+    known = {"relu": lambda h: np.maximum(h, 0), "erf": lambda h: special.erf(h / np.sqrt(2)), "tanh": np.tanh}
+    known |= {"sigmoid": special.expit}
+    h = np.linspace(-3, 3, 13)
+    for name, made in activations.ACTIVATIONS.items():
+        np.testing.assert_allclose(made(torch.tensor(h)).numpy(), known[name](h), rtol=1e-12, atol=1e-15)
 
 
 @pytest.mark.parametrize(("K", "lr"), [(1, 0.05), (3, 0.15)])

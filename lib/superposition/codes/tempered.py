@@ -14,7 +14,7 @@ from superposition.codes import ranges as within
 from superposition.codes.as_networks import drawn
 from superposition.codes.best_map import side_by_side
 from superposition.codes.budgets import balanced
-from superposition.codes.fans import Code, cone
+from superposition.codes.fans import Code, cone, valid_code
 from superposition.codes.swept import largest_ratio, swept_fan
 from superposition.features import Estimate
 
@@ -76,7 +76,7 @@ def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts
     return min((_descended(code, many, p, budget, strength, REFINED) for _, code in best), key=lambda pair: pair[0])[1]
 
 
-@checked(p=within.rare, noise=ranges.number(0, 1e12), samples=within.draws, seed=ranges.seed)
+@checked(code=valid_code, p=within.rare, noise=ranges.number(0, 1e12), samples=within.draws, seed=ranges.seed)
 def noisy_code_loss(code: Code, p: float, noise: float, *, samples: int, seed: int | np.random.Generator) -> Estimate:
     """Loss of a code with Gaussian noise on its hidden vector, integrated and not drawn. Needs torch.
 

@@ -17,6 +17,7 @@ from superposition.runs.point import Meaning, Run
 
 FRESH, APART = 40_000, 10**6  # vectors of each label to read losses on, and how far their seed is from the other one
 POLISH = 4000  # steps of the descent of the best crowd on fresh batches
+TOTAL = 4.0  # size of all pre-activations and biases at the start of many random fields, near that of the best tiling
 TRAININGS, STILL = 5, 0.01  # trainings at most, each twice as long; a change of the loss below which it is at its end
 
 Biased = Annotated[bool, Meaning("True, False", "whether hidden neurons have biases")]
@@ -92,21 +93,56 @@ def ended(
     }
 
 
-def longer(
-    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, steps: Steps, lr: Rate,
-    batch: Batch, seed: Seed, device: str = "cpu",
+def spread(
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, biased: Biased, K: CrowdSize, most: Most, steps: Steps,
+    lr: Rate, batch: Batch, samples: CrowdSamples, seed: Seed, device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
-    """Train one network of a crowd, and read its loss on the fresh vectors that the best crowd is read on."""
+    """Train a network; let many random fields descend as one crowd, and compare the two on the same fresh vectors."""
     from superposition import receptive
 
-    fresh = receptive.sample_waves(n, xi1, xi2, gain, FRESH, seed=seed + APART)
+    task = (n, xi1, xi2, gain)
+    data = receptive.sample_waves(*task, samples, seed=seed)
+    fresh = receptive.sample_waves(*task, FRESH, seed=seed + APART)
+    start = receptive.initial_weights(1, most, n, seed=seed)[0]
+    sizes = np.array([receptive.root_mean_square(w, data)[0] for w in start]) * most / TOTAL
+    crowd = receptive.Mixture(start / sizes[:, None], np.full(most, -0.5 * biased * TOTAL / most), np.nan, np.nan)
+    fields, biases = _polished(crowd, task, biased=biased, seed=seed, device=device)
+    joined, searched = receptive.steepest_pair(fields, biases, data, biased=biased, seed=seed)
+    errors = receptive.crowd_errors(fields, biases, fresh)
     training = {"K": K, "biased": biased, "steps": steps, "lr": lr, "batch": batch, "seed": seed, "device": device}
-    return {"trained_loss": _trained_loss((n, xi1, xi2, gain), fresh, **training)}
+    above = [(one**2 - ours**2) / 4 for one, ours in zip(_network_errors(task, fresh, **training), errors, strict=True)]
+    loss, sizes = (
+        receptive.crowd_loss(fields, biases, fresh)[0],
+        [receptive.root_mean_square(w, data)[0] for w in fields],
+    )
+    return {
+        "loss": loss,
+        "searched": searched,
+        "slope": float(receptive.joining_slope(joined[:n], joined[n], errors, fresh)[0]),
+        "size": float(np.sum(np.hypot(sizes, biases))),
+        "trained_loss": loss + float(sum(part.mean() for part in above)),
+        "above_se": float(np.sqrt(sum(part.var() / len(part) for part in above))),
+    }
 
 
 def _still(ends):
     """Whether the last two doublings changed the loss by less than a share of it."""
     return len(ends) > 2 and bool(np.all(np.abs(np.diff(ends[-3:])) < STILL * ends[-1]))
+
+
+def _network_errors(task, fresh, *, K, biased, steps, lr, batch, seed, device):
+    """Errors yhat - Y of a trained ReLU network on fresh vectors of label 1 and label 0."""
+    from superposition import receptive
+    from superposition.devices import resolve_device, torch
+
+    on = resolve_device(device)
+    W = torch.tensor(receptive.initial_weights(1, K, task[0], seed=seed)[0], dtype=torch.float32, device=on)
+    b = torch.zeros(K, device=on)
+    data = receptive.nlgp_batches(*task, batch, seed=seed, device=device)
+    _descend(W, b, biased, lambda x: torch.relu(torch.addmm(b, x, W.T)).mean(dim=1), data, steps=steps, lr=lr)
+    found, offsets = (part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
+    vectors = (np.fft.irfft(label.x, n=fresh.n, axis=1) for label in (fresh.label1, fresh.label0))
+    return [np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y for x, y in zip(vectors, (1, 0), strict=True)]
 
 
 def _trained_loss(task, fresh, *, K, biased, steps, lr, batch, seed, device):
@@ -172,7 +208,19 @@ _CLONES = {
     "ipr": Meaning("n IPR", "of the fields, median over neurons"),
     **{f"power_{k}": Meaning("0 to 1", f"share of frequency {k} in the summed power spectrum") for k in range(SHOWN)},
 }
+_FROM_MANY = {
+    "loss": Meaning("squared error", "loss E (yhat - Y)^2 / 2 of the crowd of many fields, on fresh vectors"),
+    "searched": _BEST["searched"],
+    "slope": _BEST["slope"],
+    "size": Meaning("pre-activation and bias", "size of all pairs together"),
+    "trained_loss": Meaning("squared error", "loss of the trained network, on the same vectors"),
+    "above_se": Meaning("squared error", "standard error of the network's loss less that of the crowd, by vectors"),
+}
 _SHORT = {"n": (40,), "xi1": (2,), "xi2": (1,), "gain": (3,)}
+_SMALL = {
+    **_SHORT, "n": (12,), "xi1": (1,), "xi2": (0.5,), "biased": (True,), "K": (4,), "steps": (2,), "lr": (0.3,),
+    "batch": (100,), "samples": (100,), "seed": (0,),
+}  # fmt: skip
 _TASKS = tuple(
     {"n": (n,), "xi1": (xi1,), "xi2": (xi2,), "gain": (gain,)}
     for n, xi1, xi2, gain in (
@@ -198,10 +246,7 @@ _DRAWN = tuple(
     )
 )  # fmt: skip
 # the two settings of crowd-best whose certificate is below -.001
-_LARGER = tuple(
-    {name: block[name] for name in block if name not in ("samples", "most")} | {"K": (160,), "steps": (2000,)}
-    for block in (_DRAWN[6], _DRAWN[4])
-)
+_SPREAD = tuple({**block, "K": (320,), "steps": (2000,), "most": (12,)} for block in (_DRAWN[6], _DRAWN[4]))
 
 RUNS = (
     Run(
@@ -209,33 +254,18 @@ RUNS = (
         feeds="the best crowd and networks trained until two doublings change nothing, at given and drawn settings",
         computes=ended,
         columns=_BEST,
-        small=(
-            {
-                **_SHORT,
-                "n": (12,),
-                "xi1": (1,),
-                "xi2": (0.5,),
-                "biased": (True,),
-                "K": (4,),
-                "steps": (2,),
-                "lr": (0.3,),
-                "batch": (100,),
-                "samples": (100,),
-                "most": (1,),
-                "seed": (0,),
-            },
-        ),
+        small=({**_SMALL, "most": (1,)},),
         full=(*_GIVEN, *_DRAWN),
         hours={"small": 0.005, "full": 0.3},
-    ),  # fmt: skip
+    ),
     Run(
-        name="crowd-longer",
-        feeds="larger networks beside the best crowd, where its certificate leaves most",
-        computes=longer,
-        columns={"trained_loss": Meaning("squared error", "loss of the network on the fresh vectors of crowd-best")},
-        small=({**_SHORT, "biased": (True,), "K": (4,), "steps": (2,), "lr": (0.3,), "batch": (100,), "seed": (0,)},),
-        full=_LARGER,
-        hours={"small": 0.001, "full": 0.02},
+        name="crowd-spread",
+        feeds="crowds that start from many random fields, beside larger networks, where the search stopped too early",
+        computes=spread,
+        columns=_FROM_MANY,
+        small=({**_SMALL, "most": (2,)},),
+        full=_SPREAD,
+        hours={"small": 0.005, "full": 0.05},
     ),
     Run(
         name="crowd-clones",

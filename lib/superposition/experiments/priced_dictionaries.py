@@ -63,34 +63,51 @@ _STARTS = {
     "random": "random directions",
 }
 _PRICES = (0.027, 0.036, 0.048, 0.064, 0.085)  # a factor of 4/3
+_DRAWN = (0xF1E2, 0x5CAF, 0xB716, 0x5FCE)  # truths of dictionary-recipe
 _SET = {"p": (0.05,), "steps": (1500,), "seed": tuple(range(8, 16))}
+
+_COLUMNS = {
+    **{
+        f"{name}_loss": Meaning("per activation", f"loss with the price, on fresh activations, from {start}")
+        for name, start in _STARTS.items()
+    },
+    **{
+        f"{name}_recovered": Meaning("0 to 1", f"share of true directions found (cosine 0.9), from {start}")
+        for name, start in _STARTS.items()
+    },
+    **{name: Meaning("per activation", f"{name}_loss less truth_loss") for name in ("pairs", "random")},
+    **{
+        f"{name}_se": Meaning("per activation", f"standard error of {name}_loss less truth_loss")
+        for name in ("pairs", "random")
+    },
+}
+_SMALL = ({"ns": (16,), "nd": (6,), "p": (0.05,), "price": (0.05,), "steps": (30,), "seed": (0,)},)
 
 RUNS = (
     Run(
         name="dictionary-prices",
         feeds="where the truth minimises the loss of a sparse autoencoder, and where training finds it",
         computes=least_loss,
-        columns={
-            **{
-                f"{name}_loss": Meaning("per activation", f"loss with the price, on fresh activations, from {start}")
-                for name, start in _STARTS.items()
-            },
-            **{
-                f"{name}_recovered": Meaning("0 to 1", f"share of true directions found (cosine 0.9), from {start}")
-                for name, start in _STARTS.items()
-            },
-            **{name: Meaning("per activation", f"{name}_loss less truth_loss") for name in ("pairs", "random")},
-            **{
-                f"{name}_se": Meaning("per activation", f"standard error of {name}_loss less truth_loss")
-                for name in ("pairs", "random")
-            },
-        },
+        columns=_COLUMNS,
         predicted=(beyond_truth,),
-        small=({"ns": (16,), "nd": (6,), "p": (0.05,), "price": (0.05,), "steps": (30,), "seed": (0,)},),
+        small=_SMALL,
         full=(
             {"ns": (64,), "nd": (24,), "price": _PRICES, **_SET},
             {"ns": (256,), "nd": (96,), "price": _PRICES[:2], **_SET},
         ),
         hours={"small": 0.001, "full": 0.15},
+    ),
+    Run(
+        name="dictionary-path-ends",
+        feeds="whether rivals that are trained four times as long cost less than the truth",
+        computes=least_loss,
+        columns=_COLUMNS,
+        predicted=(beyond_truth,),
+        small=_SMALL,
+        full=(
+            {"ns": (128,), "nd": (38,), "p": (0.03,), "price": (0.025, 0.035), "steps": (1500, 6000), "seed": _DRAWN},
+            {"ns": (256,), "nd": (96,), "p": (0.05,), "price": (0.036,), "steps": (6000,), "seed": (8, 9)},
+        ),
+        hours={"small": 0.001, "full": 0.1},
     ),
 )
