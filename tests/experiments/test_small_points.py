@@ -113,7 +113,6 @@ POINTS = {
     "real-windows": each("vectors", "dealt", "random", window=8),
     "real-latents": [{"steps": 40}],
     "rug-lessons": [{"steps": 4}],
-    "crowd-longer": [{"steps": 2, "K": 2, "batch": 10, "n": 16}],
     "crowd-clones": [{"steps": 4, "K": 2, "batch": 10, "n": 16}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
