@@ -91,7 +91,7 @@ NUMBERS = {
     "networks with 256 features, trained on the task alone, have {:.3f} ± {:.3f}": trained,
     "networks with 8192 features have {:.3f} ± {:.3f} times its loss": lambda: trained("rug-stopped-large", 8192),
     "with 4096 features they have {:.2f} times its loss after 2000": lambda: trained("rug-sizes-recipe", 4096)[0],
-    "are back at {:.2f} after 8000": lambda: trained("rug-sizes-longer", 4096, steps=8000)[0],
+    "and {:.2f} times after 8000": lambda: trained("rug-sizes-longer", 4096, steps=8000)[0],
     "60 features at r = 1/4 end at {:.2f} times the rug's loss on the task alone": lambda: led(0.0),
     "and at {:.2f} if exclusive features come first": lambda: led(0.3),
     "with twelve features a disturbance of the hidden vector is magnified {:.1f} times": lambda: magnified(12),
