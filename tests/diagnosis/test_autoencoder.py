@@ -154,7 +154,9 @@ def test_progress_is_told():
     ("arguments", "said"),
     [
         ({"W": np.eye(3), "b": None, "p": P}, "b = None; allowed: a bias"),
-        ({"W": np.eye(3), "b": np.zeros(3)}, "p = None, law = None, l0 = None; allowed: one of them"),
+        ({"W": np.eye(3), "b": np.zeros(3)}, "l0 = None; allowed: one of them, .* --p, --l0, --firing, --feat"),
+        ({"W": np.ones((2, 4)), "b": np.ones((4, 2)), "p": P}, r"a bias .* diagnose\(W_in, b, p, W_out=W_out\)"),
+        ({"W": np.ones((1, 4)), "b": np.ones((4, 1)), "p": P}, r"b has shape \(4, 1\) beside W \(1, 4\), as"),
         ({"W": np.eye(3), "b": np.zeros(3), "p": 1}, "p = 1 is out of range"),
         ({"W": np.eye(3), "b": np.zeros(3), "p": P, "nd": 4}, "nd = 4 is out of range"),
         ({"W": -np.eye(3), "b": np.zeros(3), "p": P}, "whose outputs are all silent or unheard"),

@@ -174,6 +174,8 @@ def test_a_transcoder_and_a_forward_pass_of_activations_are_refused():
         superposition.diagnose(SkipTranscoder(), p=P)
     with pytest.raises(ValueError, match="W takes 12 numbers and has arrays of 48"):
         superposition.diagnose(Forward(), p=P)
+    with pytest.raises(ValueError, match="an object of Forward without both encode and decode"):
+        superposition.diagnose(Forward(), p=P, reading="sae")
     assert superposition.diagnose(Forward(), p=P, reading="toy", samples=500).ns == ND
 
 

@@ -211,31 +211,32 @@ WITHOUT_C = (("W_enc", "W_dec", "b_dec"), ("encoder.weight", "decoder.weight", "
              ("enc.weight", "dec.weight", "dec.bias"))  # fmt: skip
 
 
-@pytest.mark.parametrize(
-    ("names", "taken"), [(WITHOUT_C[0], True), (WITHOUT_C[0], False), (WITHOUT_C[1], False), (WITHOUT_C[2], False)]
-)
+@pytest.mark.parametrize("names", WITHOUT_C)
+@pytest.mark.parametrize("taken", [True, False])
 def test_a_narrow_autoencoder_without_a_bias_of_its_latents_is_read_as_its_owner_says(names, taken):
     few, turned = 8, names[0] == "W_enc"
     parts = (E[:few].T, D[:, :few].T) if turned else (E[:few], D[:, :few])
     arrays = dict(zip(names, (*parts, B_DEC), strict=True))
     h = X[:, :few] @ D[:, :few].T + B_DEC
-    said = {"b_dec": "taken" if taken else "kept"} if turned else {}
-    found = reading.read(arrays, reading="sae", activation="relu", **said)
+    found = reading.read(arrays, reading="sae", activation="relu", b_dec="taken" if taken else "kept")
     np.testing.assert_allclose(outputs(found, X[:, :few]), relu((h - B_DEC * taken) @ E[:few].T), atol=1e-12)
-    if turned:
-        with pytest.raises(ValueError, match="--b-dec taken, kept; --activation relu, topk"):
-            reading.read(arrays, reading="sae")
+    with pytest.raises(ValueError, match="--b-dec taken, kept; --activation relu, topk"):
+        reading.read(arrays, reading="sae")
     own = relu(X[:, :WIDTH] @ E[:few].T @ D[:, :few].T + B_DEC)
     np.testing.assert_allclose(outputs(reading.read(arrays, reading="toy"), X[:, :WIDTH]), own, atol=1e-12)
 
 
 @pytest.mark.parametrize(("said", "own"), [("taken", relu(TAKEN)), ("kept", relu(KEPT))])
-def test_a_file_that_cannot_say_is_asked_about(said, own, tmp_path):
-    path = written(tmp_path, named())
+@pytest.mark.parametrize(("arrays", "more"), [(named(), {}), (linear(), {"reading": "sae"})])
+def test_a_file_that_cannot_say_is_asked_about(said, own, arrays, more, tmp_path):
+    path = written(tmp_path, arrays)
     with pytest.raises(ValueError, match=r"--b-dec taken, kept; --activation relu, topk"):
-        reading.read(path)
-    found = reading.read(path, b_dec=said, activation="relu")
+        reading.read(path, **more)
+    with pytest.raises(ValueError, match=r"say whether b_dec is taken off .* encoder; allowed: --b-dec taken, kept$"):
+        reading.read(path, activation="relu", **more)
+    found = reading.read(path, b_dec=said, activation="relu", **more)
     np.testing.assert_allclose(outputs(found), own, atol=1e-12)
+    assert any(one.startswith("latents are f(W_enc (h - b_dec)") for one in found.told)
     words, other = found.otherwise
     assert words == f"b_dec {'kept' if said == 'taken' else 'taken'}"
     np.testing.assert_allclose(outputs(other), relu(KEPT) if said == "taken" else relu(TAKEN), atol=1e-12)
@@ -281,8 +282,10 @@ def test_a_batch_s_k_is_how_many_are_on(tmp_path):
 def test_what_was_said_for_nothing_is_refused(tmp_path):
     path = written(tmp_path, named(), {"architecture": "topk", "k": 3})
     for said in ({"b_dec": "kept"}, {"k": 4}, {"activation": "relu"}, {"instance": 0}, {"reading": "toy"}):
-        with pytest.raises(ValueError, match="allowed: (none|sae)"):
+        with pytest.raises(ValueError, match="allowed: (none|toy models)"):
             reading.read(path, **said)
+    with pytest.raises(ValueError, match=r"b_dec = kept of a file that says it itself \(taken\)"):
+        reading.read(path, b_dec="kept")
 
 
 def test_dictionary_learning_without_its_settings_is_asked_about(tmp_path):

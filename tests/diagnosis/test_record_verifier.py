@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from safetensors.numpy import save_file
 from superposition import codes
 from superposition.diagnosis import record_verifier
 
@@ -53,3 +54,12 @@ def test_rank_of_graded_matrices():
 def test_p_of_zero_is_refused_with_what_is_allowed(fan):
     with pytest.raises(ValueError, match=r"p = 0 is out of range; allowed: \(0, 1\)"):
         record_verifier.check_record(fan.W, fan.b, 0)
+
+
+def test_a_file_of_linear_layers_is_a_toy_model_and_a_sparse_autoencoder_is_refused(fan, tmp_path):
+    save_file({"enc.weight": fan.W_in, "dec.weight": fan.W_out, "dec.bias": fan.b}, tmp_path / "toy")
+    assert record_verifier.of_file(tmp_path / "toy", 0.05) == record_verifier.check_record(fan.W, fan.b, 0.05, nd=2)
+    arrays = {"W_enc": np.ones((2, 5)), "W_dec": np.ones((5, 2)), "b_enc": np.ones(5), "b_dec": np.ones(2)}
+    save_file(arrays, tmp_path / "sae")
+    with pytest.raises(ValueError, match="a sparse autoencoder and no toy model; allowed: toy models"):
+        record_verifier.of_file(tmp_path / "sae", 0.05)

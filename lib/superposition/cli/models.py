@@ -60,7 +60,7 @@ def check_record(file, p, instance):
 def diagnose(file, firing, figure, **options):
     """Measure the autoencoder in FILE: what it is, what it loses, and how far it is from the best.
 
-    FILE is .safetensors, .npz or, with torch, .pt, or the folder of a sparse autoencoder. It holds W_in, W_out and b;
+    FILE is .safetensors, .npz or .pt, or the folder of a sparse autoencoder. It holds W_in, W_out and b;
     or encoder.weight, decoder.weight and their biases; or W_enc, W_dec, b_enc and b_dec; or W, tied or the product,
     with b or b_final.
     """

@@ -73,8 +73,8 @@ def diagnose(
     W : array_like, str, os.PathLike, mapping or model
         The product W_out W_in, shape (ns, ns); or a tied encoder, (nd, ns) or (ns, nd), for ReLU(W^T W x + b); or, with
         `W_out`, the encoder W_in, (nd, ns). Or a file or folder, or arrays by name, such as ``model.state_dict()``,
-        which include the bias. Files are safetensors, npz, or (with torch) files of `torch.save` that hold weights, not
-        whole models; a folder belongs to a sparse autoencoder. Arrays are identified by their names and shapes, and
+        which include the bias. Files are safetensors, npz, or files of `torch.save` that hold weights, not whole
+        models; a folder belongs to a sparse autoencoder. Arrays are identified by their names and shapes, and
         ``weights.told`` says how. Or a model itself, with ``encode`` and ``decode``, or ``forward``: of torch, on its
         device, or of numpy.
     b : array_like, shape (ns,), optional

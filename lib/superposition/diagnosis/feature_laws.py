@@ -197,7 +197,8 @@ class Population:
         """The population of one probability or one per feature, of a distribution, or of a mean number on."""
         if sum(one is not None for one in (p, law, l0)) != 1:
             raise ValueError(
-                f"p = {checks.shown(p)}, law = {checks.shown(law)}, l0 = {checks.shown(l0)}; allowed: one of them"
+                f"p = {checks.shown(p)}, law = {checks.shown(law)}, l0 = {checks.shown(l0)}; allowed: one of them, "
+                "or vectors as features or x (on the command line one of --p, --l0, --firing, --features, --x)"
             )
         if l0 is not None:
             p = checks.number("l0", l0, 0, ns, open_low=True, open_high=True) / ns

@@ -68,13 +68,16 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     plain = tuple(np.asarray(_numpy(one), float) for one in arrays)
     if all(map(callable, ends)):
         return _two_steps(thing, *ends, call, ns, reading, plain, k, eps)
-    if thing is None or not callable(getattr(thing, "forward", None)) or reading == "sae":
+    if reading == "sae" and thing is not None:
+        raise ValueError(f"W = an object of {type(thing).__name__} without both encode and decode; allowed: a sparse "
+                         "autoencoder with these two methods, or the functions encode= and decode=")  # fmt: skip
+    if thing is None or not callable(getattr(thing, "forward", None)):
         raise ValueError(f"encode = {checks.shown(ends[0])}, decode = {checks.shown(ends[1])}; allowed: {ALLOWED}")
     forward = _batched(lambda x: _dense(call(thing, x), ns))
     told, width = ("a model by its forward pass",), _width(plain, forward, ns)
     if reading is None and (inside := max(_sizes(plain), default=0)) > width:
         raise ValueError(f"W takes {width} numbers and has arrays of {inside}, as a sparse autoencoder of activations "
-                         "has; allowed: its encode and decode, or reading='toy'")  # fmt: skip
+                         "has; allowed: methods encode and decode, or reading='toy' of a toy model")  # fmt: skip
     return Model(forward, width, None, None, plain, k, None, False, eps, told)
 
 

@@ -128,6 +128,10 @@ def read(
     if b is None:
         raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name")
     if W_out is None:
+        one, two = _shape("W", W), _shape("b", b)
+        if len(one) == len(two) > 1:
+            raise ValueError(f"b has shape {two} beside W {one}, as a decoder would have; allowed: a bias (ns,), and a "
+                             "decoder by its name, diagnose(W_in, b, p, W_out=W_out)")  # fmt: skip
         return _named(files.Opened({"W": W, "b": b}, {}, "W"), said)
     checks.real("W", files.plain(W), open_low=True, open_high=True)  # under the name that the caller knows
     return _named(files.Opened({"W_in": W, "W_out": W_out, "b": b}, {}, "W"), said)
@@ -296,7 +300,8 @@ def _read_as(row, parts, settings, said, problem, told):
     elif row.rule is None:
         return _toy(roles, settings, said, problem, told)
     if said.reading not in (None, "sae"):
-        raise ValueError(f"reading = {said.reading} of a sparse autoencoder; allowed: sae")
+        raise ValueError(f"{problem}, a sparse autoencoder and no toy model; allowed: toy models ReLU(W x + b), or "
+                         "--reading sae for a diagnosis")  # fmt: skip
     weights = _sae(row, roles, row.rule(settings, parts), said, problem, told)
     _same_sizes(weights, settings)
     return weights
@@ -407,7 +412,7 @@ def _sae(row, roles, found, said, problem, told):
                          "allowed: arrays that fit")  # fmt: skip
     found = _answered(found, said, np.any(d), problem)
     told += [*found.told, f"a sparse autoencoder: its {len(E)} latents are the features, its {len(D)} inputs the "
-             "dimensions", f"latents are {row.formula}"]  # fmt: skip
+             "dimensions", f"latents are {row.formula.rpartition(', or ')[2]}"]  # fmt: skip
     weights = _gated(E, D, c, d, found, told)
     if said.b_dec is None or not np.any(d):
         return weights
@@ -417,17 +422,24 @@ def _sae(row, roles, found, said, problem, told):
 
 def _answered(found, said, matters, problem):
     """The forward pass, with the reader's answers where the file has none."""
-    asked = [] if found.taken is not None or not matters or said.b_dec else ["--b-dec taken, kept"]
+    asked = {}
+    if found.taken is None and matters and not said.b_dec:
+        asked["whether b_dec is taken off before the encoder"] = "--b-dec taken, kept"
     gate = found.gate or said.activation
     ways = ACTIVATIONS if found.threshold is not None else ACTIVATIONS[:2]
-    asked += [] if gate in ACTIVATIONS and (found.gate or gate in ways) else [f"--activation {', '.join(ways)}"]
-    asked += ["--k NUMBER"] if gate == "topk" and found.k is None and said.k is None else []
+    if gate not in ACTIVATIONS or not found.gate and gate not in ways:
+        asked["which latents pass"] = f"--activation {', '.join(ways)}"
+    if gate == "topk" and found.k is None and said.k is None:
+        asked["how many latents pass"] = "--k NUMBER"
     if asked:
-        raise ValueError(f"{problem}, and neither they nor settings beside them say all of the forward pass; allowed: "
-                         f"{'; '.join(asked)}")  # fmt: skip
-    if said.b_dec is not None and found.taken is not None or said.activation is not None and found.gate is not None:
-        raise ValueError(f"b_dec or activation of a file that says it itself ({found.gate or said.activation}); "
-                         "allowed: none")  # fmt: skip
+        raise ValueError(f"{problem}, and neither they nor settings beside them say {' or '.join(asked)}; allowed: "
+                         f"{'; '.join(asked.values())}")  # fmt: skip
+    for name, value, own in (
+        ("b_dec", said.b_dec, found.taken if found.taken is None else B_DEC[not found.taken]),
+        ("activation", said.activation, found.gate),
+    ):
+        if value is not None and own is not None:
+            raise ValueError(f"{name} = {value} of a file that says it itself ({own}); allowed: none")
     if said.k is not None and (found.k is not None or gate != "topk"):
         raise ValueError(f"k = {said.k} of a file that says it itself, or of no TopK; allowed: none")
     taken = said.b_dec == "taken" if found.taken is None else found.taken

@@ -96,9 +96,7 @@ def check_record(
 
 def of_file(path: str | os.PathLike, p: float, instance: int | None = None) -> Record:
     """The record of a toy model in a file, refused before its product is made where that is too large."""
-    found = reading.read(path, instance=instance)
-    if found.is_sae:
-        raise ValueError(f"path = {checks.shown(path)} is a sparse autoencoder; allowed: toy models ReLU(W x + b)")
+    found = reading.read(path, instance=instance, reading="toy")
     if found.ns > MOST:
         raise ValueError(f"path = {checks.shown(path)} has {found.ns} features; allowed: at most {MOST} for a record")
     W = checks.real("W_out W_in", found.rows(0, found.ns), open_low=True, open_high=True)
