@@ -77,6 +77,7 @@ def test_errors_have_the_unit_of_what_they_are_errors_of(name):
         if column.endswith("_se"):
             measured = SAID[name].keys() - runs.find(name).point.model_fields  # text_se: of text_loss, text is a field
             of = column[:-3] if column[:-3] in measured else f"{column[:-3]}_loss"
+            of = {"above_se": "trained_loss"}.get(column, of)  # of a difference of two columns
             assert SAID[name][of].unit == unit, column
             assert "standard error" in meaning, column
 

@@ -228,7 +228,11 @@ def changed(run_function, change):
 def test_change_that_a_run_reaches_makes_its_tables_stale(printed, original, read_once, change):
     printed(parsed(), [])
     for place, run_function in enumerate(FUNCTIONS):
-        module, name, tree = changed(run_function, change)
+        try:
+            module, name, tree = changed(run_function, change)
+        except LookupError:
+            assert change is default  # a run may reach no parameter that has one
+            continue
         assert printed({module: tree}, [run_function]) != [original[place]], (module, name)
         printed({module: ast.parse(TEXTS[module])}, [])
 
