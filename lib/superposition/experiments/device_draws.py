@@ -103,9 +103,9 @@ RUNS = (
         feeds="The Persian Rug, Figure 2: the same with 32,000 steps",
         small=_SMALL,
         full=(
-            {"ns": (2048, 4096), **_CELLS, **_DEVICE, "steps": (32_000,), "seed": _FRESH[:2]},
-            {"ns": (8192,), "p": (0.05,), "r": (0.2,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:2]},
-            {"ns": (8192,), "p": (0.05,), "r": (0.5,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:1]},
+            {"ns": (2048, 4096), **_CELLS, **_DEVICE, "steps": (32_000,), "seed": _FRESH},
+            {"ns": (8192,), "p": (0.05,), "r": (0.2,), **_DEVICE, "steps": (32_000,), "seed": _FRESH},
+            {"ns": (8192,), "p": (0.05,), "r": (0.5,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:3]},
         ),
         hours={"small": 0.005, "full": 0.15},
     ),
