@@ -104,10 +104,11 @@ RUNS = (
         small=_SMALL,
         full=(
             {"ns": (2048, 4096), **_CELLS, **_DEVICE, "steps": (32_000,), "seed": _FRESH},
-            {"ns": (8192,), "p": (0.05,), "r": (0.2,), **_DEVICE, "steps": (32_000,), "seed": _FRESH},
-            {"ns": (8192,), "p": (0.05,), "r": (0.5,), **_DEVICE, "steps": (32_000,), "seed": _FRESH[:3]},
+            # of ten with 8192 features, in random order, these had ended with the time for which the card was lent
+            {"ns": (8192,), "p": (0.05,), "r": (0.2,), **_DEVICE, "steps": (32_000,), "seed": (7, 8, 10, 11)},
+            {"ns": (8192,), "p": (0.05,), "r": (0.5,), **_DEVICE, "steps": (32_000,), "seed": (7,)},
         ),
-        hours={"small": 0.005, "full": 0.15},
+        hours={"small": 0.005, "full": 0.25},
     ),
     _drawn(
         name="rug-draws",

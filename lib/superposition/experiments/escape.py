@@ -89,6 +89,8 @@ _SLOW = {"relative_rate": (0.06,)}
 # seven cells the time from 1.2 to 0.95 of the theory grows by a factor of 1.7 to 3.2 at each doubling of the size; at
 # p = 0.01 it grows faster than at p = 0.2 with the same r; the time to 1.2 grows by less than half at each doubling
 # where p >= 0.05 and r <= 0.2.
+# Three networks of 4096 features at p = 0.2, r = 0.5 were started too: at this rate the outputs of all three collapsed
+# to zero within 100 steps (`rug.rate_at_shift` says why), so this cell ends at 2048.
 _SIZES = (64, 128, 256, 512)
 _THREE = {"seed": (10, 11, 12)}
 
@@ -134,7 +136,6 @@ RUNS = (
             {"ns": (4096,), "p": (0.01,), "r": (0.1, 0.2, 0.5), **_SLOW, **_USUAL, "steps": (4000,), **_THREE},
             {"ns": (4096,), "p": (0.05,), "r": (0.1,), **_SLOW, **_USUAL, "steps": (8000,), **_THREE},
             {"ns": (4096,), "p": (0.2,), "r": (0.1, 0.2), **_SLOW, **_USUAL, "steps": (6000,), **_THREE},
-            {"ns": (4096,), "p": (0.2,), "r": (0.5,), **_SLOW, **_USUAL, "steps": (4000,), **_THREE},
         ),
         hours={"small": 0.001, "full": 0.7},
         hardware="2 CPU cores up to 1024 features, then one GPU of the data-centre kind, 16 CPU cores",
