@@ -270,7 +270,7 @@ RUNS = (
         columns=_FROM_MANY,
         small=({**_SMALL, "most": (2,)},),
         full=_SPREAD,
-        hours={"small": 0.005, "full": 0.05},
+        hours={"small": 0.005, "full": 0.3},
     ),
     Run(
         name="crowd-clones",
