@@ -250,7 +250,7 @@ _DRAWN = tuple(
 _SPREAD = (
     *({**block, "K": (320,), "steps": (2000,), "most": (12,)} for block in (_DRAWN[6], _DRAWN[4])),
     *({**block, "K": (320,), "steps": (2000,), "most": (12,), "seed": _FOUR_MORE} for block in (_DRAWN[6], _DRAWN[4])),
-    {**_GIVEN[0], "steps": (32_000,), "most": (12,)},
+    {**_GIVEN[0], "steps": (16_000,), "most": (12,)},
 )
 
 RUNS = (
