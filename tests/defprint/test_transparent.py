@@ -62,6 +62,13 @@ SAME = {
         ("import math", "import math\nfrom little.guard import checked as c"),
         ("def start(x):", "@c(x=3)\ndef start(x):"),
     ],
+    "of the same module": [
+        (
+            "import math",
+            "import math\nfrom defprint import transparent\n\n@transparent\ndef kept(function):\n    return function",
+        ),
+        ("def start(x):", "@kept\ndef start(x):"),
+    ],
     "before a function that is called": [IMPORT, ("def even(n):", "@checked(n=3)\ndef even(n):")],
 }
 
