@@ -3,7 +3,6 @@
 import numpy as np
 import pytest
 from superposition import correlated, features
-from superposition.correlated import ranges
 
 LAWS = [(0.05, 0.0, 5), (0.05, 0.02, 5), (0.1, 0.1, 2), (0.1, 0.3, 4), (0.05, 1.0, 3), (0.2, 0.0, 5)]
 
@@ -42,34 +41,6 @@ def test_at_the_border_both_lose_the_same(r, G):
 def test_exclusive_groups_must_fit():
     with pytest.raises(ValueError, match=r"s = 0.1 is too small for 6 features with p = 0.2; allowed: p to 1"):
         correlated.linear_loss(0.2, 0.5, 6, 0.1)
-
-
-@pytest.mark.parametrize(
-    ("refuses", "name", "sizes", "each"),
-    [
-        (ranges.drawn, "samples", {"n": 1000}, 1000),
-        (ranges.drawn_groups, "samples", {"groups": 100, "G": 7}, 700),
-        (ranges.batches, "batch", {"groups": 10, "G": 3, "nd": 50}, 50),
-        (ranges.batches, "batch", {"groups": 10, "G": 3, "nd": 5}, 30),
-        (ranges.starting_points, "starts", {"G": 40, "dims": [2, 3]}, 2 * 40 * 40),
-    ],
-)
-def test_what_memory_does_not_hold_is_refused_from_one_on(refuses, name, sizes, each):
-    most = ranges.MOST // each
-    refuses(**sizes, **{name: most})
-    with pytest.raises(
-        ValueError, match=rf"^{name} = {most + 1} is too many of {each} numbers; allowed: up to {most}$"
-    ):
-        refuses(**sizes, **{name: most + 1})
-
-
-@pytest.mark.parametrize(("n", "r", "fits"), [(10, 0.05, False), (10, 0.06, True), (10, 0.94, True), (10, 0.96, False)])
-def test_a_rug_has_one_dimension_at_least_and_fewer_than_features(n, r, fits):
-    if fits:
-        ranges.some_dimensions(n, r)
-    else:
-        with pytest.raises(ValueError, match="dimensions to 10 features; allowed: 1 to 9"):
-            ranges.some_dimensions(n, r)
 
 
 def test_each_of_many_features_has_a_border_of_its_own():
