@@ -2,6 +2,7 @@
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -105,6 +106,22 @@ def test_a_file_of_torch_opens_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "superposition.devices", raising=False)
     assert reading.read(FILES / "instances.pt", instance=2).W_in.shape == (5, 20)
+
+
+def test_the_folder_inside_a_file_of_torch_has_any_name_and_files_beside_it(tmp_path):
+    with zipfile.ZipFile(FILES / "instances.pt") as old, zipfile.ZipFile(tmp_path / "model.pt", "w") as new:
+        new.writestr("note", "packed again")
+        for one in old.infolist():
+            new.writestr(f"some/where/{one.filename.partition('/')[2]}", old.read(one))
+    first, second = (
+        reading.read(folder / name, instance=2) for folder, name in ((FILES, "instances.pt"), (tmp_path, "model.pt"))
+    )
+    np.testing.assert_array_equal(first.W_in, second.W_in)
+
+
+def test_a_text_that_is_cut_says_so():
+    assert files.cut("a" * 30, 30) == "a" * 30 and files.cut("a" * 31, 30) == files.cut("a" * 900, 30) == "a" * 30 + "…"
+    assert files.cut("a  \n b" * 9, 9) == "a ba ba b…"
 
 
 def test_tensors_with_gradients_and_state_dictionaries():
