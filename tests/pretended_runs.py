@@ -50,6 +50,11 @@ def published(steps, device):
     return rug.train_as_published(*SIZE, epochs=steps // 10, device=device)
 
 
+def published_there(steps, device):
+    """The same on vectors that the device draws."""
+    return rug.train_as_published_on_device(*SIZE, epochs=steps // 10, device=device)
+
+
 def noisy(steps, device):
     """Small autoencoders under noise, none of whose steps is recorded."""
     W, law = incidental.initial_instances(3, 4, 2, seed=0), incidental.bipolar(0.1)
@@ -92,6 +97,7 @@ TRAININGS = {
     "gaussian fields": gaussian,
     "mean-field": partial(rug.train_meanfield, *SIZE),
     "published": published,
+    "published, drawn there": published_there,
     "on samples": on_samples,
     "continued": continued,
     "grouped": partial(correlated.train_grouped, 3, 2, 2, 0.1, 0.5, batch=2**12, lr=0.01, seed=0),
@@ -108,7 +114,8 @@ CALLED = {
     continued: rug.continue_training,
     noisy: incidental.train_with_noise,
 }
-CALLED |= {published: rug.train_as_published, flow: incidental.gradient_flow, fields: receptive.train_fields}
+CALLED |= {published: rug.train_as_published, published_there: rug.train_as_published_on_device}
+CALLED |= {flow: incidental.gradient_flow, fields: receptive.train_fields}
 CALLED |= {gaussian: receptive.train_gaussian_fields}
 
 

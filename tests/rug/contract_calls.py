@@ -107,6 +107,10 @@ def trainings():
         (rug.train_autoencoder, {**how, **where, **chosen, "eval_samples": 8, "gradients": "exact", "progress": print}),
         (rug.train_as_published, {**SIZE, "p": 0.2, "epochs": 1, **where, "progress": print}),
         (
+            rug.train_as_published_on_device,
+            {**SIZE, "p": 0.2, "epochs": 1, **where, "products": "float32", "captured": False, "progress": print},
+        ),
+        (
             rug.train_on_device,
             {
                 **how,

@@ -67,3 +67,33 @@ def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():
     bias = public_protocol._start(settings, np.random.default_rng(0), torch.device("cpu"))[2]
     values = np.sort(bias.detach().numpy()) * 2
     np.testing.assert_allclose(values, np.linspace(-1, 1, 2000), atol=0.07)  # Kolmogorov: 0.06 at one in a thousand
+
+
+def test_vectors_of_the_device_train_as_those_of_the_host_in_batches_of_an_epoch(monkeypatch):
+    torch = pytest.importorskip("torch")
+    from superposition.rug import public_protocol
+
+    sizes, plain = [], public_protocol.draw_there
+    monkeypatch.setattr(public_protocol, "draw_there", lambda x, *how: (sizes.append(len(x)), plain(x, *how))[1])
+    ends = {
+        train: np.array([train(16, 4, p, epochs=20, seed=seed, device="cpu").code.loss for seed in range(5)])
+        for train, p in ((rug.train_as_published, 0.2), (rug.train_as_published_on_device, 0.2))
+    }
+    assert tuple(sizes[:30]) == public_protocol.EPOCH and len(sizes) == 5 * 20 * 30
+    host, there = ends.values()
+    # the same first weights, so that the difference within a seed is that of the vectors alone
+    apart = there - host
+    assert abs(apart.mean()) < 4.5 * apart.std(ddof=1) / 5**0.5 < 0.1 * host.mean()
+    other = rug.train_as_published_on_device(16, 4, 0.3, epochs=20, device="cpu").code.loss
+    assert other > host.mean() + 10 * apart.std(ddof=1) and torch.get_float32_matmul_precision() == "highest"
+
+
+@pytest.mark.parametrize("captured", [True, False])
+def test_a_captured_epoch_is_the_epoch(captured):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():
+        pytest.skip("a graph needs CUDA")
+    both = rug.train_as_published_on_device(64, 16, 0.1, epochs=40, seed=3, device="cuda", captured=captured)
+    plain = rug.train_as_published_on_device(64, 16, 0.1, epochs=40, seed=3, device="cuda", captured=False)
+    np.testing.assert_allclose(both.code.loss_history, plain.code.loss_history, rtol=1e-2)
+    assert both.code.settings.captured is captured

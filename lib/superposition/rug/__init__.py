@@ -63,7 +63,7 @@ from superposition.rug.noise_bound import (
     with_unit_diagonal,
 )
 from superposition.rug.protocols import RECIPE_SHIFT, rate_at_shift, training_protocol
-from superposition.rug.public_protocol import BothRules, train_as_published
+from superposition.rug.public_protocol import BothRules, train_as_published, train_as_published_on_device
 from superposition.rug.rugs import Rug, row_loss, simulated_loss, walsh_hadamard
 from superposition.rug.scaling import (
     HALF_DROP,
@@ -164,6 +164,7 @@ __all__ = [
     "symmetrised_code",
     "tight_frame",
     "train_as_published",
+    "train_as_published_on_device",
     "train_autoencoder",
     "train_meanfield",
     "train_meanfield_on_samples",

@@ -115,7 +115,7 @@ def train_on_device(
     captured = on.type == "cuda" if captured is None else captured
     # pyrefly: ignore[bad-argument-type]: the fields of Settings
     settings = DeviceSettings(**{**asdict(usual), "device": str(on), "products": products}, captured=captured)
-    with refusing_too_small(on), _rounded(products):
+    with refusing_too_small(on), rounded_products(products):
         return _trained(settings, on, eval_samples, progress)
 
 
@@ -208,13 +208,13 @@ def _windows(step, settings, generator, on) -> Iterator[int]:
     take = step
     for done in range(1, settings.steps + 1):
         if settings.captured and done == WARM + 1:
-            take = _graph(step, generator, on)
+            take = graph_of(step, generator, on)
         take()
         if done % training.STOPPING_WINDOW == 0 or done == settings.steps:
             yield done
 
 
-def _graph(step, generator, on):
+def graph_of(step: Callable[[], None], generator: torch.Generator, on: torch.device) -> Callable[[], None]:
     """A step as one graph, which a single call launches; the step itself, with a warning, where that is impossible."""
     from superposition.devices import torch
 
@@ -256,7 +256,7 @@ def _fresh_loss(weights, settings, generator, samples):
 
 
 @contextmanager
-def _rounded(products):
+def rounded_products(products: str) -> Iterator[None]:
     """Set the precision of float32 products for the duration of the training."""
     from superposition.devices import torch
 

@@ -11,20 +11,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.rug import protocols
+from superposition.rug.device_training import DeviceSettings, draw_there, graph_of, rounded_products, stream
 from superposition.rug.model import Settings, TrainedModel, autoencoder_output
-from superposition.rug.ranges import device, rank
+from superposition.rug.ranges import any_device, captures, device, or_none, rank, rounds_on
 
 EPOCH = (*(1024,) * 29, 304)  # feature vectors of the batches of an epoch
 EPOCHS = 1500
 EPS = 1e-7
 TEXT_WINDOW, CODE_WINDOW = 100, 200
 LOOK = 10  # epochs whose losses and weights stay on a device until the host asks whether a rule has stopped it
+PIECE = 10  # batches that a captured graph trains on: a divisor of an epoch, and of the text's window
 
 
 @dataclass(frozen=True)
@@ -103,6 +106,112 @@ def train_as_published(
             kept.clear()
         if progress is not None:
             progress(epoch, epochs)
+        if "code" in stops:
+            break
+    # the text's first: both are evaluated on one stream of random numbers
+    found = {rule: _model(then, settings, losses[:at], eval_rng, True) for rule, (at, then) in stops.items()}
+    code = found.get("code") or _model(weights, settings, losses[:done], eval_rng, False)
+    return BothRules(found.get("text") or replace(code, stopped=False), code)
+
+
+@checked(
+    rank,
+    captures,
+    rounds_on,
+    ns=ranges.whole(2, checks.MOST_FEATURES),
+    nd=ranges.whole(1, checks.MOST_FEATURES),
+    p=ranges.number(1e-3, 1),
+    epochs=ranges.whole(1, EPOCHS),
+    seed=ranges.whole(0),
+    device=any_device,
+    products=ranges.one_of("float32", "tf32"),
+    captured=or_none(ranges.flag),
+    progress=ranges.function,
+)
+def train_as_published_on_device(
+    ns: int,
+    nd: int,
+    p: float,
+    *,
+    epochs: int = EPOCHS,
+    seed: int = 0,
+    device: str = "auto",
+    products: str = "float32",
+    captured: bool | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> BothRules:
+    """Train as `train_as_published` does, on feature vectors that the device itself draws.
+
+    First weights are those of the same seed there. Vectors have the same distribution but another stream, which differs
+    between kinds of devices.
+
+    Parameters
+    ----------
+    epochs : int
+        Upper limit, each of 30 batches; the code has 1500.
+    products : {"float32", "tf32"}
+        Precision of the products: "tf32", for CUDA only, keeps 10 bits of the factors.
+    captured : bool, optional
+        Whether ten steps are launched as one captured graph; the default does so under CUDA.
+    progress : callable, optional
+        Called as ``progress(done, epochs)`` after each ten epochs.
+
+    Notes
+    -----
+    Source: The Persian Rug, section 2, and its public code. Use `train_as_published` instead where a seed must mean the
+    same vectors on every device.
+
+    Examples
+    --------
+    >>> both = train_as_published_on_device(16, 4, 0.2, epochs=20, device="cpu")
+    >>> both.code.settings.draws, len(both.text.loss_history) <= len(both.code.loss_history)
+    ('device', True)
+    """
+    from superposition.devices import accelerator, refusing_too_small
+
+    on = accelerator(device)
+    captured = on.type == "cuda" if captured is None else captured
+    lr = protocols.training_protocol("text", ns, nd, p).lr
+    steps = epochs * len(EPOCH)
+    settings = DeviceSettings(
+        ns, nd, p, steps, EPOCH[0], lr, "constant", "code", seed, str(on), products, "independent", captured=captured
+    )
+    with refusing_too_small(on), rounded_products(products):
+        return _trained_there(settings, on, progress)
+
+
+def _trained_there(settings, on, progress):
+    from superposition.devices import torch
+
+    init_rng, _, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(settings.seed).spawn(3))
+    weights = _start(settings, init_rng, on)
+    # pyrefly: ignore[bad-argument-type]: the number of a step is a tensor, so that a graph can count
+    optimiser = torch.optim.Adam(weights, lr=settings.lr, eps=EPS, fused=True, capturable=on.type != "cpu")
+    losses, count = torch.zeros(settings.steps, device=on), torch.zeros(1, dtype=torch.int64, device=on)
+    generator = stream(settings.seed, on)
+
+    def piece(batches):
+        for batch in batches:
+            x = draw_there(torch.empty(batch, settings.ns, device=on), settings.p, generator)
+            losses.index_copy_(0, count, _step(weights, optimiser, x).view(1))
+            count.add_(1)
+
+    pieces = {batches: partial(piece, batches) for batches in (EPOCH[:PIECE], EPOCH[-PIECE:])}
+    stops: dict[str, tuple] = {}
+    kept, done, epochs = [], 0, settings.steps // len(EPOCH)
+    for epoch in range(1, epochs + 1):
+        if settings.captured and epoch == 2:  # kernels are chosen, Adam's averages exist
+            pieces = {batches: graph_of(take, generator, on) for batches, take in pieces.items()}
+        for start in range(0, len(EPOCH), PIECE):
+            pieces[EPOCH[start : start + PIECE]]()
+            done += PIECE
+            if done % TEXT_WINDOW == 0 or done % len(EPOCH) == 0:
+                kept.append((done, [weight.detach().clone() for weight in weights]))
+        if epoch % LOOK == 0 or epoch == epochs:
+            _look(stops, kept, losses[:done].cpu())
+            kept.clear()
+            if progress is not None:
+                progress(epoch, epochs)
         if "code" in stops:
             break
     # the text's first: both are evaluated on one stream of random numbers
