@@ -7,6 +7,8 @@ brings the time of a fault over LONG seconds. What survives meets the values tha
 import the module, and the files left out. A run that takes thrice its usual processor time is late. Faults are drawn
 by the seed, those of modules that were tried least before the others. What was tried is kept in
 ``_build/mutants.jsonl``: the same command goes on where it was stopped, and tries again what survived or has changed.
+That file is not committed. ``--write`` adds the counts by seed and module to ``tests/mutations.csv``, which keeps those
+of earlier seeds, and replaces the table of ``tests/MUTATIONS.md``, with the text around it left as it is.
 """
 
 import argparse
@@ -41,7 +43,7 @@ from faults import code_with, faults  # noqa: E402
 from importers import LIBRARY, ROOT, TESTS, files, is_package, pages_of, tests_of  # noqa: E402
 from tqdm import tqdm  # noqa: E402
 
-STORED, EQUIVALENT = TESTS / "MUTATIONS.md", TESTS / "equivalent-mutants.csv"
+STORED, COUNTS, EQUIVALENT = (TESTS / name for name in ("MUTATIONS.md", "mutations.csv", "equivalent-mutants.csv"))
 KEPT, TIMES = ROOT / "_build" / "mutants.jsonl", ROOT / "_build" / "test-seconds.json"
 KINDS = ("killed", "late", "killed since", "equivalent", "survived")
 LONG, REST = 60, 240  # seconds that the tests of one fault may take together, and for what survives these
@@ -50,13 +52,6 @@ STORED_VALUES = ("test_ranges", "test_call_values", "experiments/test_small_poin
 PAGES = 3  # of those that import a module; they cost half a minute each
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
 GRIDS = "superposition.experiments"  # outside of functions another number there is another run, not a fault
-HEAD = """# Random faults, and what the tests saw
-
-Made by `make mutants MUTANTS=--write`: one small fault at a time, against the tests that import its module, then
-against stored values and pages. Late: the tests took thrice their time, or waited for ever. Killed since: it survived
-at first, and a test was written that sees it. Equivalent: the fault changes nothing that is promised; the reason stands
-in `equivalent-mutants.csv`.
-"""
 
 
 def run(copied, arguments, limit):
@@ -171,7 +166,9 @@ def label(copied, arguments):
 
 def drawn(names, number, seed, records):
     """Return so many faults, one a module, of those tried least first; and those that survived before."""
-    tried = Counter(r["module"] for r in records if r["seed"] != seed)
+    tried = Counter()
+    for (of, name), count in counts(records).items():
+        tried[name] += count.total() * (of != seed)
     order = sorted(random.Random(seed).sample(names, len(names)), key=lambda name: tried[name])
     trees = {name: ast.parse(files()[name].read_text()) for name in names}
     found = {name: [one for one in faults(tree) if computes(name, tree, one)] for name, tree in trees.items()}
@@ -228,17 +225,37 @@ def kind(record):
     return "survived" if lives(record) else "equivalent"
 
 
-def report(records):
-    """Return counts by seed and part of the library, and what survived, as Markdown."""
-    counts = defaultdict(Counter)
+def counts(records):
+    """Return how many faults of each seed and module had which end: those of the records, and those counted before."""
+    found = {}
+    if COUNTS.exists():
+        with open(COUNTS, newline="") as file:
+            for r in csv.DictReader(file):
+                found[int(r["seed"]), r["module"]] = Counter({kind: int(r[kind]) for kind in KINDS})
+    new = defaultdict(Counter)
     for r in records:
-        counts[r["seed"], f"`{r['module'].rpartition('.')[0]}`"][kind(r)] += 1
-        counts[r["seed"], "together"][kind(r)] += 1
+        new[r["seed"], r["module"]][kind(r)] += 1
+    return {place: count for place, count in sorted((found | new).items())}
+
+
+def keep(found):
+    """Store the counts."""
+    with open(COUNTS, "w", newline="") as file:
+        rows = csv.writer(file, lineterminator="\n")
+        rows.writerow(["seed", "module", *KINDS])
+        rows.writerows([seed, module, *map(count.__getitem__, KINDS)] for (seed, module), count in found.items())
+
+
+def table(found):
+    """Return the counts by seed and part of the library, as Markdown."""
+    parts = defaultdict(Counter)
+    for (seed, module), count in found.items():
+        parts[seed, f"`{module.rpartition('.')[0]}`"] += count
+        parts[seed, "together"] += count
     lines = [f"| seed | part | faults | {' | '.join(KINDS)} |", "|---" * (3 + len(KINDS)) + "|"]
-    for (seed, part), count in sorted(counts.items()):
+    for (seed, part), count in sorted(parts.items()):
         lines.append(f"| {seed} | {part} | {count.total()} | {' | '.join(str(count[kind]) for kind in KINDS)} |")
-    left = {f"* `{r['module']}`, `{r['code']}`: `{r['was']}` became `{r['now']}`" for r in records if lives(r)}
-    return "\n".join([*lines, "", "Survived:" if left else "None survived.", "", *sorted(left)]).strip()
+    return "\n".join(lines)
 
 
 def latest(records):
@@ -268,7 +285,7 @@ def main():
     )
     parser.add_argument("--number", type=int, default=60, help="faults in all")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--write", action="store_true", help="put all that was kept into tests/MUTATIONS.md")
+    parser.add_argument("--write", action="store_true", help="add what was kept to tests/mutations.csv")
     asked = parser.parse_args()
     os.chdir(ROOT)
     KEPT.parent.mkdir(exist_ok=True)
@@ -285,9 +302,14 @@ def main():
             result, seen_by, seconds = outcome(copied, name, code_with(tree, fault))
             records.append(record | {"outcome": result, "by": seen_by, "seconds": seconds})
             print(json.dumps(records[-1]), file=kept, flush=True)
-    print(report(latest(records)))
+    found = counts(latest(records))
+    print(table({place: count for place, count in found.items() if place[0] == asked.seed}))
+    print("\n".join(f"survived: {r['module']}, {r['code']}: {r['was']} became {r['now']}" for r in records if lives(r)))
     if asked.write:
-        STORED.write_text(f"{HEAD}\n{report(latest(records))}\n")
+        keep(found)
+        before, _, after = STORED.read_text().partition("| seed |")
+        rest = after.split("\n\n", 1)[1] if "\n\n" in after else ""
+        STORED.write_text(f"{before}{table(found)}\n\n{rest}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,11 @@
 """The contract on input: every name on a face, and every point of a named run, with odd values and in other clothes."""
 
+import ast
 import importlib
 import inspect
+from pathlib import Path
 
+import defprint
 import pytest
 import superposition
 from contract import ODD, breaches, title
@@ -52,3 +55,14 @@ def test_unknown_fields_of_points_are_refused():
         good = {name: values[0] for name, values in run.small[0].items()}
         with pytest.raises(ValueError, match="nonsense"):
             run.point(**good, nonsense=1)
+
+
+def test_what_the_library_gives_cannot_be_changed():
+    """Only the report of a replay grows, point by point."""
+    loose = set()
+    for path in (path for package in (superposition, defprint) for path in Path(package.__file__).parent.rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text())):
+            marks = [ast.unparse(mark) for mark in getattr(node, "decorator_list", [])]
+            if any(mark.startswith("dataclass") and "frozen=True" not in mark for mark in marks):
+                loose.add(f"{path.stem}.{node.name}")
+    assert loose == {"certify.Report"}

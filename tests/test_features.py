@@ -60,6 +60,13 @@ def test_a_probability_is_refused_by_its_name(p):
             refuses(p)
 
 
+@pytest.mark.parametrize(("G", "p"), [(2, 0.5), (3, 1 / 3), (7, 0.125)])
+def test_features_that_exclude_each_other_are_on_in_one_of_their_number_at_most(G, p):
+    assert np.all((features.grouped(50, G, p, 0.0, 10, seed=0).reshape(-1, G) > 0).sum(axis=1) <= 1)
+    with pytest.raises(ValueError, match=f"allowed: up to 1 / {G}"):
+        features.grouped(50, G, 1.2 / G, 0.0, 10, seed=0)
+
+
 def test_an_estimate_is_a_mean_with_its_standard_error():
     draws = np.random.default_rng(0).normal(3, 2, (4, 10_000))
     each, one = features.Estimate.of(draws, axis=1), features.Estimate.of(draws[0])

@@ -16,6 +16,7 @@ from superposition.experiments import (  # noqa: E402
     plain_crystals,
     predicted_fields,
     tiled_fields,
+    tuned_codes,
     unequal,
     wide_networks,
 )
@@ -141,3 +142,16 @@ def test_the_rate_rises_for_a_hundred_steps_and_never_above_what_was_asked(monke
     codes.train_plain(10, 0.05, "plain", steps=400, batch=2, lr=1e-3, fresh=10)
     rising, falling = np.arange(1, 401) / 100, 1 - np.arange(400) / 400
     np.testing.assert_allclose(rates, 1e-3 * np.minimum(rising, 1) * falling)
+
+
+@pytest.mark.parametrize(("ratio", "fits"), [(3, {"float32", "bfloat16", "float16"}), (1e4, {"float32"})])
+def test_a_tuned_code_is_measured_in_each_format_and_is_silent_where_it_overflows(monkeypatch, ratio, fits):
+    fan, p = codes.priority_fan(5, ratio), 0.05
+    monkeypatch.setattr(codes, "tuned_code", lambda *_, **__: fan)
+    point = {"m": 2, "B": 5, "p": p, "budget": "range", "strength": ratio, "starts": 1, "samples": 2000, "seed": 0}
+    found, exact = tuned_codes.tuned(**point), codes.code_loss(fan.W, fan.b, p)
+    assert abs(found["loss"] - exact) < 4 * found["loss_se"]
+    for name in fits:
+        assert found[f"{name}_loss"] == pytest.approx(found["loss"], rel=0.01)
+    if "float16" not in fits:
+        assert found["float16_loss"] == features.variance(p)

@@ -142,8 +142,8 @@ def test_numbers_of_the_front_page(sentence):
             "times the rug's loss at p = 0.05 and r = 1/5 ({:.2f} with 1024 features)",
             lambda: trained("rug-stopped-large", 1024)[:1],
         ),
-        ("4096 features back to {:.2f}.", lambda: trained("rug-sizes-longer", 4096, steps=8000)[:1]),
-        ("have {:.2f} of the rug's loss", lambda: (float(codes.fan_loss(0.05, 10)) / THE_RUG,)),
+        ("4096 features down to {:.2f} times", lambda: trained("rug-sizes-longer", 4096, steps=8000)[:1]),
+        ("have {:.2f} times the rug's loss", lambda: (float(codes.fan_loss(0.05, 10)) / THE_RUG,)),
     ],
 )
 def test_numbers_of_the_readme(sentence, found):

@@ -114,6 +114,22 @@ def test_every_fold_says_what_is_in_it(path):
     assert all(len(title.split()) > 1 and title != "Code" for title in plain)
 
 
+@pytest.mark.parametrize(
+    ("holds", "kind"),
+    [
+        ({"figure": "fig-two"}, "figure: lines"),
+        ({"checks": [AGREES], "says": "| a |\n| - |"}, "check"),
+        ({"says": "| a |\n| - |"}, "table"),
+        ({"says": "A sentence."}, "paragraph"),
+        ({}, "page"),
+    ],
+)
+def test_folded_code_has_the_name_of_what_it_shows(holds, kind):
+    cell = code("folded", "hide-input", **holds)
+    [found] = [one for one in frame.framed([*PAGE, cell]) if one["source"] == "folded"]
+    assert found["metadata"]["mystnb"]["code_prompt_show"] == f"Code of the {kind}"
+
+
 def test_powers_of_ten_are_set_in_words_and_not_in_programs():
     said = "At 1e-06 by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
     shown = frame.framed([code("say", says=said)])[0]["outputs"][0]["data"]["text/markdown"]

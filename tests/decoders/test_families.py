@@ -97,6 +97,26 @@ def test_two_latents_lean_as_much_for_rare_parents_and_at_small_prices(parent, c
     assert 90 - child == pytest.approx(expected, abs=0.02)  # by the quadrature's error
 
 
+@pytest.mark.parametrize("latents", [1, 2])
+def test_descents_from_other_starts_end_nowhere_lower(latents):
+    """From directions, readers, thresholds and a bias of their own."""
+    from scipy.optimize import minimize
+
+    rng = np.random.default_rng(46)
+    for _ in range(3):
+        parent, price = np.exp(rng.uniform(*np.log((1e-2, 0.9)))), np.exp(rng.uniform(*np.log((3e-3, 0.5))))
+        children = rng.uniform(0.05, 1)
+        h, weight = families._nodes(parent, children, True)
+        best, found = decoders.best_pair(parent, children, price, latents).loss, []
+        for _ in range(16):
+            angle = rng.uniform(-np.pi / 4, 3 * np.pi / 4, latents)
+            encoder = np.c_[np.cos(angle), np.sin(angle)] + rng.normal(0, 0.3, (latents, 2))
+            start = np.concatenate([angle, encoder.ravel(), rng.uniform(-0.3, 0.1, latents), rng.normal(0, 0.05, 2)])
+            end = minimize(families._pair_loss, start, (h, weight, price), jac=True, method="BFGS")
+            found.append(end.fun * parent)
+        assert best < min(found) * (1 + 1e-5) and min(found) < best * (1 + 1e-3)
+
+
 def test_latents_of_independent_features_do_not_lean():
     for latents, expected in ((1, [0]), (2, [0, 90])):
         found = decoders.best_pair(0.05, 0.5, 0.1, latents, related=False)

@@ -48,6 +48,13 @@ def decorated(*marks):
     return [IMPORT, ("def start(x):", f"{lines}\ndef start(x):")]
 
 
+OWN = [
+    (
+        "import math",
+        "import math\nfrom defprint import transparent\n\n@transparent\ndef kept(function):\n    return function",
+    ),
+    ("def even(n):", "@kept\ndef even(n):"),
+]
 SAME = {
     "added": decorated("@checked(x=3)"),
     "another argument": decorated("@checked(x=even, y='words')"),
@@ -62,6 +69,7 @@ SAME = {
         ("import math", "import math\nfrom little.guard import checked as c"),
         ("def start(x):", "@c(x=3)\ndef start(x):"),
     ],
+    "of the same module": OWN,
     "before a function that is called": [IMPORT, ("def even(n):", "@checked(n=3)\ndef even(n):")],
 }
 
@@ -106,6 +114,8 @@ def test_unchecked_is_the_same_function(with_guard):
     elsewhere = [("low.base(x)", "low.base.unchecked(x)")]
     low = [("SCALES = {}", "from little.guard import checked\nSCALES = {}"), ("def base", "@checked(x=3)\ndef base")]
     assert with_guard(top=elsewhere, low=low) == with_guard()
+    own = [*OWN, ("+ even(3)", "+ even.unchecked(3)")]
+    assert with_guard(top=own) == with_guard()
     with_an_attribute = with_guard(top=elsewhere)
     assert with_an_attribute != with_guard(), "without a transparent decorator the attribute counts"
 

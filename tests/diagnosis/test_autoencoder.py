@@ -256,12 +256,58 @@ def test_strength_is_the_unit_of_biases():
     assert found.simulated == autoencoder.diagnose(W, b, P, samples=1000).simulated
 
 
+# The power of the unit of the outputs with which a result goes. Losses compare outputs with features, and have none.
+POWERS = {"b": 1, "b_eff": 1, "diagonal": 1, "off_mean": 1, "strongest": 1, "mean": 1, "noise": 2, "off_variance": 2}
+POWERS |= dict.fromkeys(
+    (
+        *("columns", "partners", "mutual", "clustering", "sigma", "spread", "loudness", "capacity", "heard", "kind"),
+        *("name", "rank", "effective", "answers", "restless", "pushed", "off_skewness", "lyapunov", "dead", "refitted"),
+    ),
+    0,
+)
+
+
+@pytest.mark.parametrize("unit", [1 / 32, 32])
+def test_outputs_in_another_unit_have_the_same_diagnosis(unit):
+    rng = np.random.default_rng(0)
+    W, loud = rng.standard_normal((3, 6)) * [1, 1, 1, 1, 1, 0.35], np.exp(rng.uniform(-1, 1, 6))
+    W, b, p = (
+        W.T @ W * loud / loud[:, None],
+        np.array([-0.1, -0.02, 0.05, -0.2, -0.1, 0]),
+        [0.05, 0.1, 0.2, 0.4, 0.1, 0.02],
+    )
+    first, second = (superposition.diagnose(c * W, c * b, p, samples=2000) for c in (1, unit))
+    assert {"heard", "dropped"} <= set(first.kind)
+    for name, power in POWERS.items():
+        one, other = (next(getattr(part, name) for part in (d.measured, d.rows, d.behaviour, d) if hasattr(part, name))
+                      for d in (first, second))  # fmt: skip
+        if isinstance(one, str) or np.asarray(one).dtype.kind == "U":
+            assert np.all(one == other), name
+        elif hasattr(one, "toarray"):
+            assert (one != other).nnz == 0, name
+        else:
+            np.testing.assert_allclose(other, unit**power * np.asarray(one, float), rtol=1e-9, err_msg=name)
+
+
 def test_biases_that_are_off_are_named():
     code = codes.rug_code(128, 0.2, P)
     found = autoencoder.diagnose(code.W_in, code.b - 0.2, P, W_out=code.W_out, samples=20_000)
     assert found.refitted < 0.9 * found.loss and "biases and gains moved and scaled together" in str(found)
     right = autoencoder.diagnose(code.W_in, code.b, P, W_out=code.W_out, samples=20_000)
     assert right.refitted > 0.97 * right.loss and [one.words for one in gains.of(right)] == ["training longer"]
+
+
+@pytest.mark.parametrize(
+    ("bias", "gain", "said"),
+    [(0.3, 1, "bias above the others"), (-0.3, 1, "bias below the others"), (0, 3, "gain 3 times"), (0, 1, "")],
+)
+def test_a_feature_that_is_unlike_the_others_is_named_with_its_reason(bias, gain, said):
+    code = codes.rug_code(64, 0.25, P)
+    W, b = code.W.copy(), code.b.copy()
+    W[5, 5], b[5] = gain * W[5, 5], gain * b[5] + bias
+    found = superposition.diagnose(W, b, P, samples=2000)
+    assert gains._reason(found, 5).startswith(said or gains.COMMON)
+    assert {gains._reason(found, i) for i in range(64) if i != 5} == {gains.COMMON}
 
 
 def test_large_models_are_measured_by_blocks_and_by_lengths():

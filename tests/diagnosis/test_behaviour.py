@@ -338,3 +338,15 @@ def test_large_models_of_another_kind_are_refused(monkeypatch):
     monkeypatch.setattr(behaviour, "PAIRS", 20)
     with pytest.raises(ValueError, match="ns = 48 of a forward pass that no ReLU"):
         superposition.diagnose(Toy(activation=nn.functional.gelu), p=P)
+
+
+def test_functions_of_torch_receive_tensors():
+    """Of arrays of numpy they would make a `TypeError`; a function of numpy beside them still receives arrays."""
+    toy, settings = Toy(), {"ns": NS, "p": P, "samples": 500}
+    own = superposition.diagnose(toy, **settings)
+    W = toy.W.detach().numpy()
+    for encode in (lambda x: torch.matmul(x, toy.W.T), lambda x: x.float() @ toy.W.T, lambda x: x @ W.T):
+        found = superposition.diagnose(encode=encode, decode=lambda h: torch.relu(h @ toy.W + toy.b_final), **settings)
+        assert found.loss == pytest.approx(own.loss, rel=1e-5)
+    with pytest.raises(ValueError, match="its own words: .*mat1 and mat2"):
+        superposition.diagnose(encode=lambda x: torch.matmul(x, toy.W.T), decode=toy.decode, ns=NS + 1, p=P)

@@ -186,6 +186,17 @@ def test_equal_importance_changes_nothing_but_the_best_code():
     assert equal.linear == pytest.approx(plain.linear) and equal.refitted == pytest.approx(plain.refitted)
 
 
+def test_importance_in_another_unit_changes_losses_by_it_and_no_gain():
+    code = rug()
+    b = np.where(np.arange(NS) < NS // 4, -20, code["b"])
+    worth = 0.9 ** np.arange(NS)
+    first, second = (superposition.diagnose(code | {"b": b}, p=P, importance=c * worth, samples=2000) for c in (1, 64))
+    assert second.loss == pytest.approx(64 * first.loss, rel=1e-9)
+    mends = [dict((one.words, one.gain) for one in gains.of(found)) for found in (first, second)]
+    assert any("silent" in words for words in mends[0]) and mends[1] == pytest.approx(mends[0], rel=1e-9)
+    assert gains.worst(second) == gains.worst(first)
+
+
 def test_mended_outputs_gain_less_than_they_cost():
     # thirty biases of 160 knocked out: they cost 45 % of the loss, and put right they take a third off it
     from superposition import codes

@@ -2,6 +2,7 @@
 
 import json
 import sys
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -91,7 +92,8 @@ def test_a_whole_model_is_refused_with_the_lines_that_convert(tmp_path):
     torch = pytest.importorskip("torch")
     with pytest.raises(ValueError, match="is a whole model; allowed: its weights. Three lines") as refused:
         superposition.diagnose(FILES / "whole-model.pt", p=0.05)
-    lines = [line.strip() for line in str(refused.value).splitlines()[1:]]
+    *lines, itself = [line.strip() for line in str(refused.value).splitlines()[1:]]
+    assert itself.endswith("superposition.diagnose(model, p=0.05)")
     assert len(lines) == 3 and lines[0] == "import torch" and "state_dict()" in lines[2]
     model = torch.nn.Sequential(torch.nn.Linear(4, 2, bias=False), torch.nn.Linear(2, 4))
     torch.save(model, tmp_path / "model.pt")
@@ -104,6 +106,22 @@ def test_a_file_of_torch_opens_without_torch(monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
     monkeypatch.delitem(sys.modules, "superposition.devices", raising=False)
     assert reading.read(FILES / "instances.pt", instance=2).W_in.shape == (5, 20)
+
+
+def test_the_folder_inside_a_file_of_torch_has_any_name_and_files_beside_it(tmp_path):
+    with zipfile.ZipFile(FILES / "instances.pt") as old, zipfile.ZipFile(tmp_path / "model.pt", "w") as new:
+        new.writestr("note", "packed again")
+        for one in old.infolist():
+            new.writestr(f"some/where/{one.filename.partition('/')[2]}", old.read(one))
+    first, second = (
+        reading.read(folder / name, instance=2) for folder, name in ((FILES, "instances.pt"), (tmp_path, "model.pt"))
+    )
+    np.testing.assert_array_equal(first.W_in, second.W_in)
+
+
+def test_a_text_that_is_cut_says_so():
+    assert files.cut("a" * 30, 30) == "a" * 30 and files.cut("a" * 31, 30) == files.cut("a" * 900, 30) == "a" * 30 + "…"
+    assert files.cut("a  \n b" * 9, 9) == "a ba ba b…"
 
 
 def test_tensors_with_gradients_and_state_dictionaries():
@@ -171,6 +189,26 @@ def test_a_hidden_bias_is_part_of_the_output_s():
     np.testing.assert_allclose(reading.read(layers, reading="toy").b, D @ c + b)
     with pytest.raises(ValueError, match="does not say whether a ReLU is on the hidden values.*--reading sae, toy"):
         reading.read(layers)
+
+
+def test_all_that_a_file_leaves_open_is_asked_in_one_sentence():
+    rng = np.random.default_rng(2)
+    layers = {"encoder.weight": rng.standard_normal((5, 2)), "encoder.bias": rng.standard_normal(5)}
+    layers |= {"decoder.weight": rng.standard_normal((2, 5)), "decoder.bias": rng.standard_normal(2)}
+    rest = "--b-dec taken, kept; --activation relu, topk (topk with --k NUMBER)"
+    often = "; and, unless k latents pass, one of --p, --l0, --firing, --features, --x"
+    for given, asked in (
+        ({}, f"; allowed: --reading sae, toy; for sae also {rest}{often}"),
+        ({"l0": 2}, f"; allowed: --reading sae, toy; for sae also {rest}"),
+        ({"reading": "sae"}, f"; allowed: {rest}{often}"),
+        ({"reading": "sae", "b_dec": "kept", "activation": "topk"}, f"; allowed: --k NUMBER{often}"),
+        ({"reading": "sae", "activation": "jumprelu"}, "of a file without thresholds; allowed: --activation relu, topk"),
+        ({"p": 5}, "p = 5 is out of range; allowed: [0, 1)"),
+    ):
+        with pytest.raises(ValueError) as refused:
+            superposition.diagnose(layers, **given)
+        assert str(refused.value).endswith(asked)
+    superposition.diagnose(layers, reading="sae", b_dec="kept", activation="topk", k=2, samples=100)
 
 
 @pytest.mark.parametrize(

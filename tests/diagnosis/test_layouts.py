@@ -244,7 +244,7 @@ def test_a_file_that_cannot_say_is_asked_about(said, own, arrays, more, tmp_path
 
 def test_without_b_dec_nothing_is_taken_off(tmp_path):
     path = written(tmp_path, {"W_enc": E.T, "b_enc": C, "W_dec": D.T})
-    with pytest.raises(ValueError, match=r"allowed: --activation relu, topk$"):
+    with pytest.raises(ValueError, match=r"allowed: --activation relu, topk \(topk with --k NUMBER\)$"):
         reading.read(path)
     np.testing.assert_allclose(outputs(reading.read(path, activation="relu")), relu(TAKEN), atol=1e-12)
 

@@ -57,6 +57,12 @@ def test_swept_fans(B):
     assert autoencoder.diagnose(W, np.zeros(B), P, samples=200).name == f"a swept fan of {B} features"
 
 
+@pytest.mark.parametrize("lost", [3, 4])
+def test_a_swept_fan_may_have_one_feature_alone_on_a_side(lost):
+    W = np.delete(np.delete(swept(6, 50, 3), lost, axis=0), lost, axis=1)
+    assert autoencoder.diagnose(W, np.zeros(5), P, samples=200).name == "a swept fan of 5 features"
+
+
 def test_digons_and_fans_side_by_side():
     block = codes.Code(np.array([[1.0, -1.0]]), np.array([[1.0], [-1.0]]), np.zeros(2))
     assert named(codes.side_by_side([block] * 5)) == "5 digons"

@@ -36,3 +36,20 @@ def test_a_point_is_trained_as_it_says_and_each_rule_has_its_own_numbers(monkeyp
             "bias_effective_mean": 1.0 + shift, "Lambda": 0.1 + shift, "dead": shift,
         }  # fmt: skip
         assert {name: found[f"{rule}_{name}"] for name in expected} == expected
+
+
+def test_a_point_drawn_by_the_device_has_the_rows_of_each_rule(monkeypatch):
+    asked = []
+
+    def train(*sizes, **how):
+        asked.append((sizes, how))
+        first = rug.train_autoencoder(8, 2, 0.5, steps=30, batch=8, device="cpu", eval_samples=8)
+        again = rug.train_autoencoder(8, 2, 0.5, steps=60, batch=8, device="cpu", eval_samples=8)
+        return rug.BothRules(first, again)
+
+    monkeypatch.setattr(rug, "train_as_published_on_device", train)
+    point = {"ns": 8, "nd": 2, "p": 0.5, "epochs": 7, "products": "tf32", "seed": 3}
+    found = as_read("rug-public-device", point, public_protocol.rows_drawn_there(**point, device="cuda"))
+    assert asked == [((8, 2, 0.5), {"epochs": 7, "products": "tf32", "seed": 3, "device": "cuda"})]
+    assert (found["text_steps"], found["code_steps"], found["device"]) == (30, 60, "cpu")
+    assert found["text_off_variance_mean"] != found["code_off_variance_mean"] > 0 == found["text_stopped"]

@@ -104,7 +104,7 @@ def test_cosine_ends_at_zero(trained):
 
 def test_row_statistics_by_loops():
     rng = np.random.default_rng(0)
-    W, b, p = rng.standard_normal((6, 6)), rng.standard_normal(6), 0.3
+    W, b, p = rng.standard_normal((6, 6)), np.linspace(-6, 1, 6), 0.3
     rows = model.row_statistics(W, b, p)
     for i in range(6):
         off = np.delete(W[i], i)
@@ -118,6 +118,8 @@ def test_row_statistics_by_loops():
             max(W[i, i], 0) + rows.b_eff[i] + 4 * np.sqrt(features.variance(p) * np.sum(off**2)) <= 0
         )
     assert rows.Lambda == rows.lyapunov.max()
+    kept_by_others = ~rows.dead & (np.maximum(rows.diagonal, 0) + rows.b_eff <= 0)
+    assert rows.dead.any() and kept_by_others.any(), "the case has outputs of both kinds"
 
 
 def test_the_effective_bias_is_the_theorys():

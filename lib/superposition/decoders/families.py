@@ -238,7 +238,7 @@ class BestPair(NamedTuple):
 
 @checked(
     parent=ranges.number(1e-4, 1), children=ranges.number(0, 1, open_low=True), price=ranges.number(0, 10),
-    latents=ranges.whole(1, 4), related=ranges.flag,
+    latents=ranges.whole(1, 2), related=ranges.flag,
 )  # fmt: skip
 def best_pair(parent: float, children: float, price: float, latents: int, *, related: bool = True) -> BestPair:
     """The autoencoder of the least loss on one parent and its child, on orthogonal directions, by quadrature.
@@ -249,6 +249,8 @@ def best_pair(parent: float, children: float, price: float, latents: int, *, rel
         Probability that the parent is on, in [1e-4, 1].
     children : float
         Probability that the child is on while its parent is, in (0, 1].
+    latents : int
+        1 or 2: with three and four, descents end at different losses, and some with four above that of three.
     related : bool
         With False the child is independent, at the same frequency.
 

@@ -7,6 +7,7 @@ and many, and interference is Gaussian. Source: ours.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 import numpy as np
@@ -136,6 +137,12 @@ def border_price(p: float, r: float) -> float:
     >>> round(border_price(0.05, 0.375), 4)
     0.0246
     """
+    return _border(p, r)
+
+
+@cache
+def _border(p, r):
+    """The same, which pages and tables ask for again and again."""
     from scipy.optimize import brentq
 
     def ahead(log_price):

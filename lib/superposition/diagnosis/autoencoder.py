@@ -85,8 +85,9 @@ def diagnose(
     W_out : array_like, shape (ns, nd), optional
         The decoder.
     encode, decode : callable, optional
-        In place of W: functions of batches. For a toy model the features are inputs and outputs, decode(encode(x)); for
-        a sparse autoencoder the latents are the features, encode(decode(z)).
+        In place of W: functions of batches, arrays of numpy (batch, width), or tensors where a function refuses arrays
+        with a `TypeError`. For a toy model the features are inputs and outputs, decode(encode(x)); for a sparse
+        autoencoder the latents are the features, encode(decode(z)).
     ns : int, optional
         Number of features of a model, where its arrays do not show it.
     nd : int, optional
@@ -161,9 +162,12 @@ def diagnose(
     ('a digon', 1.0)
     """
     seed, unit = checks.whole("seed", seed, 0), _unit(strength)
+    if p is not None:  # before a file is asked about
+        checks.real("p", p, 0, 1, open_high=True)
     model = _model(W, b, W_out, encode, decode, ns, reading, instance)
     said: dict[str, Any] = {"b_dec": b_dec, "activation": activation, "k": k, "ignore": ignore}
-    weights = read(W, b, W_out, instance=instance, reading=reading, **said) if model is None else None
+    lacking = all(one is None for one in (p, law, l0, x, features))
+    weights = read(W, b, W_out, instance=instance, reading=reading, lacking=lacking, **said) if model is None else None
     if model is not None and any(said.values()):
         raise ValueError("b_dec, activation, k or ignore beside a model, which has its own; allowed: with a file alone")
     given = _given(model or weights, x, features, (p, law, l0))

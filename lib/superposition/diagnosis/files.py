@@ -42,11 +42,13 @@ FORMATS = {
 CONVERT = """three lines make one that can be read:
     import numpy as np
     # W_in (nd, ns), W_out (ns, nd), b (ns,) of the model ReLU(W_out W_in x + b); from torch by .numpy(force=True)
-    np.savez("model.npz", W_in=..., W_out=..., b=...)"""
+    np.savez("model.npz", W_in=..., W_out=..., b=...)
+    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"""
 STATE = """Three lines make a file that can be read (they run what the file holds: only if you trust it):
     import torch
     model = torch.load({name}, weights_only=False){inside}
-    torch.save(model.state_dict(), "weights.pt")"""
+    torch.save(model.state_dict(), "weights.pt")
+    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"""
 
 
 @dataclass(frozen=True)

@@ -77,7 +77,8 @@ def of(thing: Any, encode: Any, decode: Any, ns: int | None, reading: str | None
     told, width = ("a model by its forward pass",), _width(plain, forward, ns)
     if reading is None and (inside := max(_sizes(plain), default=0)) > width:
         raise ValueError(f"W takes {width} numbers and has arrays of {inside}, as a sparse autoencoder of activations "
-                         "has; allowed: methods encode and decode, or reading='toy' of a toy model")  # fmt: skip
+                         "has, but no encode and decode; allowed: an object with these two methods, the functions "
+                         f"encode= and decode= with ns={inside}, or reading='toy' of a toy model")  # fmt: skip
     return Model(forward, width, None, None, plain, k, None, False, eps, told)
 
 
@@ -199,7 +200,7 @@ def _tools(thing, instance):
         arrays = (
             [one for one in vars(owner).values() if isinstance(one, np.ndarray)] if hasattr(owner, "__dict__") else []
         )
-        return [one for one in arrays if one.dtype.kind == "f"], lambda f, x: f(x)
+        return [one for one in arrays if one.dtype.kind == "f"], _called
     from superposition.devices import torch
 
     arrays = [one for one in owner.state_dict().values() if torch.is_tensor(one) and one.is_floating_point()]
@@ -208,6 +209,20 @@ def _tools(thing, instance):
     if len(deep) == 1:
         return _one_instance(arrays, deep.pop(), 0 if instance is None else instance, like)
     return arrays, lambda f, x: f(_tensor(x, like))
+
+
+def _called(f, x):
+    """A function of numpy arrays; one that refuses their type is given a tensor, if torch is there."""
+    import sys
+
+    try:
+        return f(x)
+    except (TypeError, AttributeError):
+        if "torch" not in sys.modules:
+            raise
+        owner = getattr(f, "__self__", f)
+        like = next(iter(owner.parameters()), None) if callable(getattr(owner, "parameters", None)) else None
+        return f(_tensor(x, sys.modules["torch"].zeros(1) if like is None else like))
 
 
 def _one_instance(arrays, count, instance, like):

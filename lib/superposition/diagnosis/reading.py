@@ -111,6 +111,7 @@ def read(
     activation: str | None = None,
     k: int | None = None,
     ignore: Sequence[str] = (),
+    lacking: bool = False,
 ) -> Weights:
     """Weights from a file or folder, arrays by name, a product, a tied encoder, or an encoder and a decoder."""
     for name, value, allowed in (
@@ -118,7 +119,7 @@ def read(
     ):  # fmt: skip
         if value is not None:
             checks.one_of(name, value, allowed)
-    said = _Said(instance, reading, b_dec, activation, k, tuple(ignore))
+    said = _Said(instance, reading, b_dec, activation, k, tuple(ignore), lacking)
     if isinstance(W, (str, os.PathLike, Mapping)):
         if b is not None or W_out is not None:
             raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, W, which has the bias")
@@ -146,7 +147,7 @@ def _mapping(given):
 
 
 class _Said(NamedTuple):
-    """The reader's answers to questions that a file leaves open."""
+    """The reader's answers to questions that a file leaves open; whether nothing says how often features are on."""
 
     instance: int | None
     reading: str | None
@@ -154,6 +155,7 @@ class _Said(NamedTuple):
     activation: str | None
     k: int | None
     ignore: tuple[str, ...]
+    lacking: bool
 
 
 def _named(found, said):
@@ -290,9 +292,11 @@ def _read_as(row, parts, settings, said, problem, told):
         raise layouts.refuse("scaling_factor", float(roles["one"].flat[0]), "1")
     if row.rule is not None and roles.keys() & {"W_in", "W_in'"}:
         if said.reading not in ("toy", "sae"):
+            rest = _open(row.rule(settings, parts), said, np.any(roles.get("b", 0))).values()
+            also = f"; for sae also {'; '.join(rest)}" if rest else ""
             raise ValueError(
                 f"{problem}, and does not say whether a ReLU is on the hidden values, as in a sparse autoencoder, or "
-                "on the outputs, as in a toy model; allowed: --reading sae, toy"
+                f"on the outputs, as in a toy model; allowed: --reading sae, toy{also}{_lacking(said)}"
             )
         if said.reading == "toy":
             return _toy(roles, settings, said, problem, told)
@@ -420,20 +424,34 @@ def _sae(row, roles, found, said, problem, told):
     return replace(weights, otherwise=(f"b_dec {B_DEC[bool(found.taken)]}", other))
 
 
-def _answered(found, said, matters, problem):
-    """The forward pass, with the reader's answers where the file has none."""
+def _open(found, said, matters):
+    """What neither the file nor the reader says of the forward pass, and the options that do."""
     asked = {}
     if found.taken is None and matters and not said.b_dec:
         asked["whether b_dec is taken off before the encoder"] = "--b-dec taken, kept"
     gate = found.gate or said.activation
     ways = ACTIVATIONS if found.threshold is not None else ACTIVATIONS[:2]
-    if gate not in ACTIVATIONS or not found.gate and gate not in ways:
-        asked["which latents pass"] = f"--activation {', '.join(ways)}"
+    if gate == "jumprelu" and gate not in ways and not found.gate:
+        raise ValueError(f"activation = jumprelu of a file without thresholds; allowed: --activation {', '.join(ways)}")
+    if gate not in ACTIVATIONS:
+        number = " (topk with --k NUMBER)" if found.k is None and said.k is None else ""
+        asked["which latents pass"] = f"--activation {', '.join(ways)}{number}"
     if gate == "topk" and found.k is None and said.k is None:
         asked["how many latents pass"] = "--k NUMBER"
-    if asked:
+    return asked
+
+
+def _lacking(said):
+    """Where nothing says how often features are on, what to say of it: only k of a TopK is enough."""
+    return "; and, unless k latents pass, one of --p, --l0, --firing, --features, --x" if said.lacking else ""
+
+
+def _answered(found, said, matters, problem):
+    """The forward pass, with the reader's answers where the file has none."""
+    if asked := _open(found, said, matters):
         raise ValueError(f"{problem}, and neither they nor settings beside them say {' or '.join(asked)}; allowed: "
-                         f"{'; '.join(asked.values())}")  # fmt: skip
+                         f"{'; '.join(asked.values())}{_lacking(said)}")  # fmt: skip
+    gate = found.gate or said.activation
     for name, value, own in (
         ("b_dec", said.b_dec, found.taken if found.taken is None else B_DEC[not found.taken]),
         ("activation", said.activation, found.gate),

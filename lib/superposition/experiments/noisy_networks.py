@@ -201,8 +201,12 @@ RUNS = (
         name="noise-rows",
         feeds="Incidental Polysemanticity, Figure 6: near-simplices at another seed, and a size not seen before",
         small=_QUICK,
-        full=tuple({**_COUNTED, "n": (n,), "m": (m,), "seed": (1,)} for n, m in ((8, 8), (8, 16), (10, 20), (12, 24))),
-        hours={"small": _TINY_HOURS, "full": 0.03},
+        full=(
+            *({**_COUNTED, "n": (n,), "m": (m,), "seed": (1,)} for n, m in ((8, 8), (8, 16), (10, 20), (12, 24))),
+            *({**_COUNTED, "m": (64,), "eta": (eta,), "steps": (round(2000 / eta),), "seed": (1,)}
+              for eta in (0.05, 0.0125)),  # more neurons, at the page's learning rate and at a quarter of it
+        ),
+        hours={"small": _TINY_HOURS, "full": 0.06},
         hardware="one core of a busy two-core machine",
     ),
     _noisy(

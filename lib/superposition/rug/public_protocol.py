@@ -203,6 +203,7 @@ def _trained_there(settings, on, progress):
         if settings.captured and epoch == 2:  # kernels are chosen, Adam's averages exist
             pieces = {batches: graph_of(take, generator, on) for batches, take in pieces.items()}
         for start in range(0, len(EPOCH), PIECE):
+            # pyrefly: ignore[bad-index]: one of the two pieces of an epoch
             pieces[EPOCH[start : start + PIECE]]()
             done += PIECE
             if done % TEXT_WINDOW == 0 or done % len(EPOCH) == 0:

@@ -1,0 +1,119 @@
+"""Refusals of several arguments, or of more than a range: the last that is taken, and the first that is not."""
+
+import ast
+import importlib
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import superposition
+from superposition.decoders import dictionary
+
+TESTS = Path(__file__).parent
+RANGES = {wing: importlib.import_module(f"superposition.{wing}.ranges") for wing in superposition.WINGS
+          if (Path(superposition.__file__).parent / wing / "ranges.py").exists()}  # fmt: skip
+codes, correlated, decoders, frequencies, incidental, receptive, rug, toy = (
+    RANGES[wing] for wing in ("codes", "correlated", "decoders", "frequencies", "incidental", "receptive", "rug", "toy")
+)
+P, ROW, W = np.full(3, 0.1), np.ones((1, 3)), np.ones((2, 4))
+
+
+def star(rays):
+    """A feature that meets others, each of which meets it alone."""
+    H = np.zeros((rays + 1, rays + 1))
+    H[0, 1:] = H[1:, 0] = 1
+    return H
+
+
+def skewed(by):
+    """A covariance of which one side differs from the other."""
+    return np.array([[1, 0.5, 0.3], [0.5, 1, 0.5], [0.3 + by, 0.5, 1]])
+
+
+def one_more(check, name, each, *, first=(), last=(), most, words="is too many of"):
+    """A number of things in an array, up to memory's end."""
+    return check, (*first, most // each, *last), (*first, most // each + 1, *last), f"^{name} = .* {words} "
+
+
+CASES = [
+    (codes.factor, ("W", [[1e150]]), ("W", np.array([[np.nan]])), "is not finite, as after a training that diverged"),
+    (codes.sorted_points, ("c", 2 * [("a", 0.5, 1)]), ("c", [("a", 0.5, 1), ("b", 0.4, 1)]), "goes back in the ratio"),
+    (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W, np.zeros(4)), "W_in, W_out, b have shapes"),
+    (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W.T, np.zeros(2)), "W_in, W_out, b have shapes"),
+    (codes.factors_fit, (W, 4e74 * W.T, np.zeros(4)), (W, 6e74 * W.T, np.zeros(4)), "W_in, W_out have a product above"),
+    (correlated.sparse_graph, ("H", star(6)), ("H", star(7)), "H has a feature that meets 7 others"),
+    (correlated.widths, ("dims", [1]), ("dims", []), "is empty; allowed: one number of dimensions or more"),
+    (correlated.whole_groups, (6, 3), (7, 3), "n = 7 is no multiple of G = 3"),
+    (correlated.some_dimensions, (10, 0.06), (10, 0.05), "leaves 0 dimensions to 10 features; allowed: 1 to 9"),
+    (correlated.some_dimensions, (10, 0.94), (10, 0.96), "leaves 10 dimensions to 10 features; allowed: 1 to 9"),
+    one_more(correlated.drawn, "samples", 1000, first=(1000,), most=correlated.MOST),
+    one_more(correlated.drawn_groups, "samples", 700, first=(7, 100), most=correlated.MOST),
+    one_more(correlated.batches, "batch", 50, first=(10, 3, 50), most=correlated.MOST),
+    one_more(correlated.batches, "batch", 30, first=(10, 3, 5), most=correlated.MOST),
+    one_more(correlated.starting_points, "starts", 2 * 40 * 40, first=(40, [2, 3]), most=correlated.MOST),
+    (decoders.truth, ("truth", dictionary(4, 2)), ("truth", W), "is not a dictionary"),
+    (decoders.shaped, ("x", np.zeros((5, 2)), "n", 2), ("x", np.zeros((5, 2)), "n", 3), r"x has shape \(5, 2\)"),
+    (decoders.shaped, ("x", None, 4), ("x", np.zeros((5, 2)), 5), r"x has shape \(5, 2\); allowed: \(5,\)"),
+    (decoders.shaped, ("x", np.zeros((5, 2)), 5, 2), ("x", np.zeros(5), 5, 2), r"x has shape \(5,\)"),
+    one_more(frequencies.drawn, "samples", 3, first=(P,), most=frequencies.MOST),
+    one_more(frequencies.fits_in_memory, "batch", 3, first=(P, 1), most=frequencies.MOST),
+    one_more(
+        frequencies.fits_in_memory, "nd", 3, first=(P,), last=(1,), most=frequencies.MOST, words="is too many for"
+    ),
+    (frequencies.gentle, (0.5, 2.0), (0.5, 2.1), "pull"),
+    (incidental.times, ("times", [0, 1, 1]), ("times", [0, 1, 0.9]), "fall; allowed: increasing times"),
+    (incidental.fits, (incidental.MOST, 1), (incidental.MOST, 1, 2), "n, m = .* and the rest make"),
+    (incidental.step_settles, ([[2, 1]], 0.5), ([[2.01, 1]], 0.5), "w0 has a row of squared length 5.04"),
+    (incidental.descent_settles, (ROW, 0.25), (1.01 * ROW, 0.25), "W has a row of squared length"),
+    (incidental.recorded, ([2, 5], 5), ([2, 6], 5), "goes beyond the steps; allowed: up to 5"),
+    (receptive.covariance, ("C", skewed(1e-10)), ("C", skewed(1e-8)), "C is not a covariance"),
+    (receptive.covariance, ("C", 1e6 * skewed(1e-10)), ("C", 1e6 * skewed(1e-8)), "C is not a covariance"),
+    (receptive.covariance, ("C", np.zeros((2, 2))), ("C", np.diag([1, -1e-12])), "C is not a covariance"),
+    (receptive.hermite_ratios(2.0), ("c", {3: 2, 15: -2}), ("c", {3: 2, 4: 1}), "c has the order 4; allowed: odd"),
+    (receptive.batches, ("pairs", iter([])), ("pairs", []), "is no iterator; allowed: one over pairs of batches"),
+    (rug.loud_enough, (1e-30, 0.5), (0.9e-30, 0.5), "p = 9e-31 is out of range at r = 0.5; allowed: from 1e-30 on"),
+    (rug.loud_enough, (1e-40, [1e-25, 1]), (1e-40, [1e-25, 1e-20]), "p = 1e-40 is out of range at r = 1e-20"),
+    (rug.ranks, ("ranks", [1]), ("ranks", []), "is empty; allowed: at least one rank"),
+    (rug.power_of_two, ("ns", 64), ("ns", 65), "ns = 65 is not a power of two"),
+    (toy.columns, ("W", [[1e-150, 1]]), ("W", [[0, 1]]), "W has a column of length 0"),
+    (toy.rising_times, ("times", [0, 1, 2]), ("times", [0, 1, 1]), "times does not rise"),
+    (toy.short_path, ([1, 2], np.array([1, 5e4])), ([1, 2], np.array([1, 5.1e4])), "times = 51000 is too late"),
+    (toy.trained, (4, [0.5, 0.1], np.ones((2, 4)), 1, 8), (4, [[0.5]], 1.0, 1, 8), "sparsity has shape"),
+    (toy.trained, (4, P[:2], np.ones((1, 4)), 1, 8), (4, P[:2], np.ones((3, 4)), 1, 8), "importance has shape"),
+    (toy.energy_exists, (2, 1, "coulomb"), (3, 1, "coulomb"), "m = 1 is too few for n = 3 charges"),
+    one_more(toy.drawn, "batch", 4, first=(W,), most=toy.MOST, words="is too many vectors of"),
+    one_more(toy.trained, "batch", 24, first=(4, [0.5, 0.1], 1.0, 3), most=toy.MOST, words="is too many vectors of"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("check", "taken", "refused", "words"),
+    CASES,
+    ids=[f"{check.__module__.split('.')[-2]} {words[:30]}" for check, *_, words in CASES],
+)
+def test_the_last_is_taken_and_the_first_is_not(check, taken, refused, words):
+    check(*taken)
+    with pytest.raises(ValueError, match=words):
+        check(*refused)
+
+
+def refusals(path):
+    """Each refusal of a module by the words of its sentence."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Raise):
+            texts = [
+                one.value for one in ast.walk(node) if isinstance(one, ast.Constant) and isinstance(one.value, str)
+            ]
+            parts = [part.strip(" ,.()[]") for text in texts for part in re.split("[;=]|allowed:", text)]
+            if words := [part for part in parts if len(part) > 8]:
+                yield node.lineno, words
+
+
+@pytest.mark.parametrize("wing", RANGES)
+def test_every_refusal_is_asked_for_somewhere(wing):
+    """By its words, in a test or in a stored answer."""
+    answers = [path for path in TESTS.rglob("*") if path.suffix in (".py", ".json")]
+    asked = "\n".join(path.read_text() for path in answers).replace("\\", "")
+    found = {line: words for line, words in refusals(Path(RANGES[wing].__file__))}
+    assert [line for line, words in found.items() if not any(word in asked for word in words)] == []
