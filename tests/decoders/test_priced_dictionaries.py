@@ -93,3 +93,21 @@ def test_descent_lowers_the_loss_and_keeps_directions_of_length_one():
     saved = Estimate.of(decoders.sae_losses(start, 0.1, h) - decoders.sae_losses(after, 0.1, h))
     assert saved.mean > 10 * saved.se
     np.testing.assert_allclose(np.linalg.norm(after.W_dec, axis=0), 1, rtol=1e-6)
+
+
+@pytest.mark.parametrize("loss", [decoders.truth_loss, decoders.pairs_loss])
+def test_no_gain_and_bias_on_a_grid_cost_less(loss):
+    rng = np.random.default_rng(2026)
+    places = [(0.1131, 0.2454, 0.0782)]  # here descents from six places all stopped at five times the least loss
+    places += [(10 ** rng.uniform(-3, -0.5), 10 ** rng.uniform(-3, -0.1), rng.uniform(0.03, 0.5)) for _ in range(4)]
+    for place in places:
+        best = decoders.least_priced_loss(loss, *place)
+        assert best.loss == pytest.approx(loss(best.a, best.b, *place), rel=1e-12)
+        for a in np.geomspace(0.02, 3, 20):
+            for b in a * np.array([-1.5, -0.7, -0.4, -0.2, -0.05, 0.0, 0.1, 0.5]):
+                assert best.loss <= loss(a, b, *place) * (1 + 1e-9)
+
+
+def test_losses_of_other_kinds_are_refused():
+    with pytest.raises(ValueError, match="allowed: truth_loss, pairs_loss"):
+        decoders.least_priced_loss(lambda *_: 0.0, 0.1, 0.1, 0.2)
