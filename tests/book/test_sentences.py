@@ -1,6 +1,7 @@
 """Every sentence of the texts is counted, and those that assert and the claims of the ledger name each other."""
 
 import random
+import re
 from dataclasses import replace
 
 import pytest
@@ -101,6 +102,70 @@ def test_the_readings_are_counted(readings):
         assert int(row[3]) + int(row[5]) == sum(reading.settled == reading.role for reading in both)
 
 
+READINGS = [*sentences.second_reading(), *sentences.third_reading()]
+NAMED = {"Toy Models": "toy", "Rug": "rug", "Incidental": "incidental", "Localization": "gdln"}
+ROLE_WORDS = {
+    "asks": "asks",
+    "asserts": "asserts?",
+    "defines": "defines",
+    "method": "method",
+    "motivates": "motivates?",
+}
+
+
+def examples(said):
+    """The sentences that a definition or a rule names, with their classes."""
+    now = {(sentence.text, sentence.number): sentence.role for sentence in sentences.sentences()}
+    where = [(NAMED[name], int(number)) for name, number in re.findall(rf"({'|'.join(NAMED)}) (\d+)", said)]
+    return [(text, number, now[text, number]) for text, number in where]
+
+
+@pytest.mark.parametrize("role", sentences.ROLES)
+def test_a_definition_has_an_example_of_its_class(role):
+    assert [found for *_, found in examples(sentences.ROLES[role])] == [role]
+
+
+@pytest.mark.parametrize("case", sentences.RULES)
+def test_a_rule_says_of_its_examples_the_class_that_they_have(case):
+    said = sentences.RULES[case]
+    assert examples(said)
+    for _, number, role in examples(said):
+        [sentence] = [one for one in re.split("[.;] ", said) if re.search(rf" {number}\b", one)]
+        assert re.search(rf"\b{ROLE_WORDS[role]}\b", sentence), sentence
+
+
+def test_examples_are_sentences_that_a_reader_has_had_already():
+    """So that they give away nothing to the next reader, who is given others."""
+    read = {(reading.text, reading.number) for reading in READINGS}
+    said = [*sentences.ROLES.values(), *sentences.RULES.values()]
+    assert {(text, number) for one in said for text, number, _ in examples(one)} <= read
+
+
+def test_a_sentence_that_changed_its_class_has_the_new_one_and_a_reason():
+    now = {(sentence.text, sentence.number): sentence.role for sentence in sentences.sentences()}
+    changes = sentences.sharpened()
+    assert changes and all(change.was != change.now == now[change.text, change.number] for change in changes)
+    assert all(change.was in sentences.ROLES and change.why for change in changes)
+    where = [(change.text, change.number) for change in changes]
+    assert where == [one for one in now if one in set(where)]
+
+
+def test_a_change_that_a_reading_has_is_settled_there_only():
+    read = {(reading.text, reading.number) for reading in READINGS}
+    assert not read & {(change.text, change.number) for change in sentences.sharpened()}
+
+
+def test_the_changes_are_counted():
+    rows = [[int(number) for number in row[1:]] for row in sentences.changed().rows]
+    assert sum(map(sum, rows)) == len(sentences.sharpened())
+    assert sum(row[0] for row in rows) == sum(change.now == "asserts" for change in sentences.sharpened())
+
+
+def test_the_classes_and_the_cases_are_shown_with_their_words():
+    assert dict(sentences.defined().rows) == sentences.ROLES
+    assert dict(sentences.decided().rows) == sentences.RULES
+
+
 LINE = {"text": "rug", "number": "1", "class": "asserts", "first": "The loss", "claims": "rug.eq5", "reason": ""}
 
 
@@ -108,7 +173,7 @@ LINE = {"text": "rug", "number": "1", "class": "asserts", "first": "The loss", "
     ("changed", "said"),
     [
         ({"text": "rugs"}, "text of sentence rugs 1 = 'rugs' is unknown; allowed: toy"),
-        ({"class": "claims"}, "class of sentence rug 1 = 'claims' is unknown; allowed: asserts"),
+        ({"class": "claims"}, "class of sentence rug 1 = 'claims' is unknown; allowed: asks"),
         ({"claims": "rug.eq5 rug.eq55"}, "claims of sentence rug 1 = 'rug.eq55' is unknown"),
         ({"claims": "toy.L0"}, "claims of sentence rug 1 = toy.L0 is of toy, printed; allowed: its text's own"),
         ({"claims": "rug.best.lemma"}, "claims of sentence rug 1 = rug.best.lemma is of rug, ours"),

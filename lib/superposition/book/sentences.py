@@ -11,13 +11,60 @@ from superposition.book.declarations import TEXTS, declared
 from superposition.book.tables import Table, table
 
 ROLES = {
-    "asserts": "says something that could be wrong: of the mathematics, of a model or its data, or of a measurement; "
-    "also as an equation on the way, or announced in full",
-    "defines": "gives a name, a symbol or a notation",
-    "asks": "is a question, or leaves one open",
-    "motivates": "is background, a report on others, a hope or the plan of the text, "
-    "or says in general what sentences beside it assert",
-    "method": "says how something was or is computed, proved or drawn",
+    "asks": "is a question, calls for further work, leaves open which of several possibilities holds, or is wholly a "
+    "doubt of the authors, who do not know how or whether. “Which eigenvalues will be nonzero” is not known "
+    "(Localization 98)",
+    "asserts": "says something about the mathematics, or about the models, data, training or figures of the text, "
+    "that a calculation, a measurement or a look at the figure could show to be false; the sentence may be general, "
+    "hedged, repeated or unproved. The model has “a much quicker reduction in loss” (Rug 50)",
+    "defines": "gives or recalls a name, a symbol or a notation, says what a quantity stands for, or introduces a "
+    "model, its data, its output or its loss. “It receives an input” (Localization 2)",
+    "method": "says what is done, how, or to what end: how something is trained, measured, computed, proved or drawn, "
+    "with which settings and assumptions, or which step comes next. “Learning rate of 0.01, batch size of 10,000” "
+    "(Localization 81)",
+    "motivates": "does none of these: background, what others did or found on other systems, hopes, wishes, "
+    "judgements of worth, why a topic or a model was chosen, how the text is arranged, where something is found, "
+    "thanks. “This is due to the phenomena of superposition” (Rug 16)",
+}
+ORDER = (
+    "The classes are tried in this order. The first that fits a main statement of the sentence is its class. "
+    "A displayed formula belongs to the words that lead to it."
+)
+RULES = {
+    "hedges": "“Seems”, “might”, “tends to”, “I think” and “we hypothesize” do not count: what they hedge asserts "
+    "(Incidental 98, inner products “will tend to decrease exponentially”). An expectation of something outside the "
+    "text, such as data of the world or later use of the work, motivates (Rug 229, “we expect real world data to”).",
+    "announcements, summaries": "“We show, prove, find, confirm that” asserts if the result can be read from the "
+    "sentence (Rug 39, “we show empirically that large models display” a symmetry), as does “we construct weights "
+    "which minimize the loss”. So does a claim on how far the text gets, such as “complete” or “rules out”. A "
+    "sentence that only names what is studied, discussed or derived is a signpost.",
+    "signposts": "How the text or a section is arranged motivates (Rug 38, “In section 2 we review the model”). The "
+    "next step of a calculation, a proof or an experiment is method, also with its aim, “to show that” (Rug 274, “we "
+    "will show a more general lower bound”).",
+    "what the authors do": "How they compute, train or test, or would do it, is method (Localization 209, “we would "
+    "answer the former by looking at”); when the text will come to it motivates (Localization 152, “Later on, we’ll "
+    "try”).",
+    "repetitions": "A statement that is made again, in an abstract, a summary, a caption or a footnote, has the class "
+    "that it had the first time; Toy Models 25, “ReLU makes negative interference free”, asserts as before.",
+    "equations": "A displayed equation asserts, also as a step on the way or an approximation (Incidental 94, “We "
+    "have”). One whose left side is a new symbol, or the output or loss of a model when first written down, defines "
+    "(Incidental 121, “The output is computed as”). One that does both asserts (Localization 150, the gate of "
+    "equation 37).",
+    "figures": "What is plotted, and with which settings, is method (Rug 81, “We plot the mean-square fluctuation”); "
+    "what is seen in the figure, or follows from it, asserts (Rug 98, “all noise variables have identical "
+    "variances”).",
+    "reports on others": "Mathematics, and the model that the text itself studies, assert whoever showed it (Rug 48, "
+    "“It is known that for the linear model”). History, and what was found on other systems, motivate (Rug 213, "
+    "“These features are highly interpretable”).",
+    "likenesses, judgements": "“Similar to”, “analogous to”, “cool” or “simplifies greatly” that do not say in which "
+    "respect motivate (Toy Models 21, “vaguely similar to the famous Thomson problem”); where the sentence says in "
+    "which respect, it asserts (Toy Models 22).",
+    "reasons, consequences": "A reason or a consequence (“since”, “because”, “so that”) that is given for the first "
+    "time and could be false makes the sentence assert, whatever its main clause does (Localization 215, “since they "
+    "will decay the slowest”). One that was said before does not (Incidental 78 is method, “we seek to determine the "
+    "range”).",
+    "assumptions": "An assumption that is made, or a case that is chosen, is method (Incidental 198, the second "
+    "assumption of appendix C). That a result needs an assumption asserts (Localization 104, “we need to assume”).",
 }
 MOST_WORDS = 8  # of a text that is not ours
 
@@ -47,6 +94,17 @@ class Reading:
     reason: str
     ours: str
     settled: str
+    why: str
+
+
+@dataclass(frozen=True)
+class Change:
+    """One line of ``sharpened.csv``: a sentence that changed its class, and ``why``."""
+
+    text: str
+    number: int
+    was: str
+    now: str
     why: str
 
 
@@ -86,9 +144,10 @@ def second_reading() -> tuple[Reading, ...]:
 
     Notes
     -----
-    The numbers were drawn by ``random.Random(f"2611 {text}")``. The reader had the names of the classes and not the
-    descriptions in `ROLES`, which were written when the differences were settled, and had seen the numbers of nine
-    sentences that a review wanted among those that assert; three of them were drawn (Rug 25, 217 and 234).
+    The numbers were drawn by ``random.Random(f"2611 {text}")``. The reader had the names of the classes
+    and no description: descriptions were written when the differences were settled, and `RULES` later. The reader had
+    seen the numbers of nine sentences that a review wanted among those that assert; three of them were drawn (Rug 25,
+    217 and 234).
     """
     return tuple(_reading(**line) for line in _lines("second_reading.csv"))
 
@@ -104,12 +163,36 @@ def third_reading() -> tuple[Reading, ...]:
 
     Notes
     -----
-    The sentences were drawn by ``random.Random("2611 fresh")`` from the 602 that were left. This reader had the
-    descriptions in `ROLES`. Two of the sixty were not read blind: the reader had seen our class of Rug 40 in
-    ``second_reading.csv``, and the number of Localization 112 among those that a review wanted to assert.
-    Of the sentences that assert, the reasons also say whether they are true, as far as that can be judged by reading.
+    The sentences were drawn by ``random.Random("2611 fresh")`` from the 602 that were left. This reader had a
+    description of each class, one line long, and no `RULES`. Two of the sixty were not read blind: the reader had seen
+    our class of Rug 40 in ``second_reading.csv``, and the number of Localization 112 among those that a review wanted
+    to assert. Of the sentences that assert, the reasons also say whether they are true, as far as that can be judged
+    by reading.
     """
     return tuple(_reading(**line) for line in _lines("third_reading.csv"))
+
+
+@cache
+def sharpened() -> tuple[Change, ...]:
+    """Sentences that changed their class when `ROLES` and `RULES` were sharpened and all sentences read through again.
+
+    Returns
+    -------
+    tuple of Change
+        In the order of `TEXTS` and of the text. The six that a reading has are settled there.
+    """
+    return tuple(Change(**line | {"number": int(line["number"])}) for line in _lines("sharpened.csv"))
+
+
+def defined() -> Table:
+    """What each class means, in the order in which the classes are tried, with an example from the texts."""
+    rows = [{"class": role, "a sentence that": said} for role, said in ROLES.items()]
+    return table(rows, before=ORDER, exact=True)
+
+
+def decided() -> Table:
+    """How the cases are decided in which two readers differed, or could."""
+    return table([{"case": case, "its class": said} for case, said in RULES.items()], exact=True)
 
 
 def without_row(text: str) -> list[Sentence]:
@@ -173,6 +256,18 @@ def read_twice(readings: Sequence[Reading]) -> Table:
                 "of those, ours was wrong": _ours_changed(differ) - _ours_changed(other),
             }
         )
+    return table(rows, exact=True)
+
+
+def changed() -> Table:
+    """How many sentences of each text changed their class, by the old and the new class."""
+    rows = []
+    for text, name in TEXTS.items():
+        of_text = [change for change in sharpened() if change.text == text]
+        asserting = sum(change.now == "asserts" for change in of_text)
+        no_more = sum(change.was == "asserts" for change in of_text)
+        other = len(of_text) - asserting - no_more
+        rows.append({"text": name, "asserts now": asserting, "asserts no more": no_more, "other classes": other})
     return table(rows, exact=True)
 
 
