@@ -202,7 +202,7 @@ def test_all_that_a_file_leaves_open_is_asked_in_one_sentence():
         ({"l0": 2}, f"; allowed: --reading sae, toy; for sae also {rest}"),
         ({"reading": "sae"}, f"; allowed: {rest}{often}"),
         ({"reading": "sae", "b_dec": "kept", "activation": "topk"}, f"; allowed: --k NUMBER{often}"),
-        ({"reading": "sae", "activation": "jumprelu"}, "of a file without thresholds; allowed: --activation relu, topk"),
+        ({"reading": "sae", "activation": "jumprelu"}, "file without thresholds; allowed: --activation relu, topk"),
         ({"p": 5}, "p = 5 is out of range; allowed: [0, 1)"),
     ):
         with pytest.raises(ValueError) as refused:

@@ -42,13 +42,12 @@ FORMATS = {
 CONVERT = """three lines make one that can be read:
     import numpy as np
     # W_in (nd, ns), W_out (ns, nd), b (ns,) of the model ReLU(W_out W_in x + b); from torch by .numpy(force=True)
-    np.savez("model.npz", W_in=..., W_out=..., b=...)
-    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"""
+    np.savez("model.npz", W_in=..., W_out=..., b=...)"""
+ITSELF = "\n    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"
 STATE = """Three lines make a file that can be read (they run what the file holds: only if you trust it):
     import torch
     model = torch.load({name}, weights_only=False){inside}
-    torch.save(model.state_dict(), "weights.pt")
-    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"""
+    torch.save(model.state_dict(), "weights.pt")"""
 
 
 @dataclass(frozen=True)
@@ -311,7 +310,7 @@ def _torch(path, where, parts):
     if found["module"] is not None:
         raise ValueError(f"{where} is a whole model; allowed: its weights. {_advice(found, path)}")
     if not found["tensors"]:
-        raise ValueError(f"{where} holds no tensors; allowed: tensors by name. Otherwise {CONVERT}")
+        raise ValueError(f"{where} holds no tensors; allowed: tensors by name. Otherwise {CONVERT}{ITSELF}")
     root = next((name[: -len("data.pkl")] for name in parts if name.split("/")[-1] == "data.pkl"), None)
     return {name: _stored(path, one, parts, root) for name, one in found["tensors"].items()}, found["settings"]
 
@@ -320,7 +319,7 @@ def _advice(found, path):
     """The lines that convert a whole model, if it contains only classes of torch and of the reader's own script."""
     if found["foreign"]:
         return f"Save model.state_dict() where its classes are: {cut(', '.join(found['foreign']))}"
-    return STATE.format(name=repr(str(path)), inside=found["inside"])
+    return STATE.format(name=repr(str(path)), inside=found["inside"]) + ITSELF
 
 
 def _stored(path, one, parts, root):

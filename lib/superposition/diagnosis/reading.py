@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks
 from superposition.diagnosis import files, layouts
-from superposition.diagnosis.files import CONVERT, cut
+from superposition.diagnosis.files import CONVERT, ITSELF, cut
 
 READINGS = ("product", "tied", "toy", "sae")
 AS_SAE = {"W_in": "E", "hidden": "c", "W_out": "D", "b": "d"}  # roles of a toy model in a sparse autoencoder
@@ -211,7 +211,7 @@ def _layout(arrays, settings, problem, found):
         shown = cut(", ".join(plain[one] for one in unknown))
         raise ValueError(f"{problem}, of which {name} does not explain {shown}; allowed: --ignore NAME, if it has "
                          "no part in the forward pass")  # fmt: skip
-    raise ValueError(f"{problem}; allowed: {ALLOWED}. Otherwise {CONVERT}")
+    raise ValueError(f"{problem}; allowed: {ALLOWED}. Otherwise {CONVERT}{ITSELF}")
 
 
 def _unwrapped(name):
