@@ -36,8 +36,9 @@ RULES = {
     "text, such as data of the world or later use of the work, motivates (Rug 229, “we expect real world data to”).",
     "announcements, summaries": "“We show, prove, find, confirm that” asserts if the result can be read from the "
     "sentence (Rug 39, “we show empirically that large models display” a symmetry). So do an announced construction "
-    "with a property, “weights which minimize the loss”, and a claim on how far the text gets, “complete” or “rules "
-    "out”. A sentence that only names what is studied, discussed or derived is a signpost.",
+    "with a property, “a network that is optimal”, and a claim on how far the text gets, such as that its account is "
+    "whole or that it excludes something. A sentence that only names what is studied, discussed or derived is a "
+    "signpost.",
     "signposts": "How the text or a section is arranged motivates (Rug 38, “In section 2 we review the model”). The "
     "next step of a calculation, a proof or an experiment is method, also with its aim, “to show that” (Rug 274, “we "
     "will show a more general lower bound”).",
@@ -57,7 +58,7 @@ RULES = {
     "“It is known that for the linear model”). History, comparisons with other work, and what was found on other "
     "systems, motivate (Rug 213, “These features are highly interpretable”), unless the sentence itself draws a "
     "conclusion for this text.",
-    "likenesses, judgements": "“Similar to”, “analogous to”, “cool” or “simplifies greatly” that do not say in which "
+    "likenesses, judgements": "“Similar to”, “analogous to”, “easier” or “nice” that do not say in which "
     "respect motivate (Toy Models 21, “vaguely similar to the famous Thomson problem”); where the sentence says in "
     "which respect, it asserts (Toy Models 22).",
     "reasons, consequences": "A reason or a consequence (“since”, “because”, “so that”) that is given for the first "
