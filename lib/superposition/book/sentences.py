@@ -35,9 +35,10 @@ RULES = {
     "(Incidental 98, inner products “will tend to decrease exponentially”). An expectation of something outside the "
     "text, such as data of the world or later use of the work, motivates (Rug 229, “we expect real world data to”).",
     "announcements, summaries": "“We show, prove, find, confirm that” asserts if the result can be read from the "
-    "sentence (Rug 39, “we show empirically that large models display” a symmetry), as does “we construct weights "
-    "which minimize the loss”. So does a claim on how far the text gets, such as “complete” or “rules out”. A "
-    "sentence that only names what is studied, discussed or derived is a signpost.",
+    "sentence (Rug 39, “we show empirically that large models display” a symmetry). So do an announced construction "
+    "with a property, “a network that is optimal”, and a claim on how far the text gets, such as that its account is "
+    "whole or that it excludes something. A sentence that only names what is studied, discussed or derived is a "
+    "signpost.",
     "signposts": "How the text or a section is arranged motivates (Rug 38, “In section 2 we review the model”). The "
     "next step of a calculation, a proof or an experiment is method, also with its aim, “to show that” (Rug 274, “we "
     "will show a more general lower bound”).",
@@ -54,9 +55,10 @@ RULES = {
     "what is seen in the figure, or follows from it, asserts (Rug 98, “all noise variables have identical "
     "variances”).",
     "reports on others": "Mathematics, and the model that the text itself studies, assert whoever showed it (Rug 48, "
-    "“It is known that for the linear model”). History, and what was found on other systems, motivate (Rug 213, "
-    "“These features are highly interpretable”).",
-    "likenesses, judgements": "“Similar to”, “analogous to”, “cool” or “simplifies greatly” that do not say in which "
+    "“It is known that for the linear model”). History, comparisons with other work, and what was found on other "
+    "systems, motivate (Rug 213, “These features are highly interpretable”), unless the sentence itself draws a "
+    "conclusion for this text.",
+    "likenesses, judgements": "“Similar to”, “analogous to”, “easier” or “nice” that do not say in which "
     "respect motivate (Toy Models 21, “vaguely similar to the famous Thomson problem”); where the sentence says in "
     "which respect, it asserts (Toy Models 22).",
     "reasons, consequences": "A reason or a consequence (“since”, “because”, “so that”) that is given for the first "
