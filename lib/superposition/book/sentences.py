@@ -85,7 +85,7 @@ class Sentence:
 
 @dataclass(frozen=True)
 class Reading:
-    """One line of ``second_reading.csv`` or of ``third_reading.csv``: a sentence, classified before ours was seen.
+    """One line of a file ``*_reading.csv``: a sentence, classified before ours was seen.
 
     Where our class differed at that time, ``ours`` has it, ``settled`` the present class, and ``why`` the reason.
     """
@@ -172,6 +172,23 @@ def third_reading() -> tuple[Reading, ...]:
     by reading.
     """
     return tuple(_reading(**line) for line in _lines("third_reading.csv"))
+
+
+@cache
+def fourth_reading() -> tuple[Reading, ...]:
+    """Sixty of the sentences that the other readings left, as somebody classified them with `ROLES` and `RULES`.
+
+    Returns
+    -------
+    tuple of Reading
+        In the order of `TEXTS` and of the text; Toy Models has none, as the second reading has all its sentences.
+
+    Notes
+    -----
+    The sentences were drawn by ``random.Random("2611 fourth")`` from the 542 that were left; `ROLES` and `RULES` quote
+    none of these.
+    """
+    return tuple(_reading(**line) for line in _lines("fourth_reading.csv"))
 
 
 @cache
