@@ -200,7 +200,7 @@ def sharpened() -> tuple[Change, ...]:
     tuple of Change
         In the order of `TEXTS` and of the text. The six that a reading has are settled there.
     """
-    return tuple(Change(**line | {"number": int(line["number"])}) for line in _lines("sharpened.csv"))
+    return tuple(_change(**line) for line in _lines("sharpened.csv"))
 
 
 def defined() -> Table:
@@ -292,6 +292,10 @@ def changed() -> Table:
 
 def _reading(number, **line):
     return Reading(number=int(number), **line)
+
+
+def _change(number, **line):
+    return Change(number=int(number), **line)
 
 
 def _ours_changed(readings):
