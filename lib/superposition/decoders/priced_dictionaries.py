@@ -145,6 +145,7 @@ def least_priced_loss(loss, price: float, p: float, r: float) -> Priced:
             cost, gain = best(fine)
             i = int(np.argmin(cost))
             low, high = fine[max(i - 1, 0)], fine[min(i + 1, 16)]
+        # pyrefly: ignore[unbound-name]: there are zooms
         found.append(Priced(float(cost[i]), float(gain[i]), float(gain[i] * fine[i])))
     return min(found)
 
