@@ -330,7 +330,7 @@ def test_importance_vectors_and_units_reach_the_report(tmp_path):
     ("arguments", "said"),
     [
         (["nowhere", "--p", 0.1], "path = nowhere is no file"),
-        (["nowhere", "--p", 2], "path = nowhere is no file"),
+        (["nowhere", "--p", 2], "p = 2 is out of range; allowed: [0, 1)"),
         (["nowhere", "--p", 0.1, "--figure", "a.xyz"], "figure = a.xyz has an unknown ending; allowed: "),
     ],
 )

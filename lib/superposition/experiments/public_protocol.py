@@ -24,7 +24,7 @@ rug-stopped-large; all of it where the text's rule stops, means over seeds:
 9. Where p = 0.5, the Lyapunov ratio falls as one over the root of the size: from 512 to 1024 features by a factor of
    0.6 to 0.85, and from 512 to 8192 by 0.2 to 0.33.
 10. Single cells with 512 features of run rug-public-maps, which other feature vectors trained, are within 4 standard
-   deviations over seeds of the mean of the three seeds here, in loss and in Lyapunov ratio.
+    deviations over seeds of the mean of the three seeds here, in loss and in Lyapunov ratio.
 """
 
 from __future__ import annotations
