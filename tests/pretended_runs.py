@@ -3,6 +3,7 @@
 Each name is a run, whose smallest point is computed, or one of `TRAININGS`; a line of JSON says what was counted.
 """
 
+import dataclasses
 import json
 import sys
 from functools import partial
@@ -14,7 +15,7 @@ import torch
 sys.path.insert(0, str(Path(__file__).parent / "experiments"))
 import pretended_device
 import test_small_points as small
-from superposition import codes, correlated, frequencies, incidental, receptive, rug, runs, toy
+from superposition import codes, correlated, decoders, frequencies, incidental, receptive, rug, runs, toy
 from superposition.experiments import crowds
 from superposition.rug import device_training
 from superposition.rug.model import TrainedModel
@@ -85,6 +86,46 @@ def of_point(name, **change):
     return lambda steps, device: run.computes(**small.point(name, {**change, "steps": steps}), device=device)
 
 
+TRUTH = decoders.dictionary(8, 4, p=0.1)
+CODE = np.random.default_rng(0).standard_normal((4, 8))
+
+
+def tiles(steps, device):
+    """A search among eight copies, of which one descends for long."""
+    return codes.search_tile(2, 4, 0.1, starts=8, kept=1, screening=2, steps=steps, fresh=100, device=device)
+
+
+def from_the_truth(steps, device):
+    """A dictionary that starts at the directions."""
+    start = decoders.sae_along(TRUTH.directions, 1.0, 0.0, TRUTH.directions @ TRUTH.p / 2)
+    return decoders.descend_saes(TRUTH, [start], [0.1], steps=steps, lr=0.01, device=device)
+
+
+def gated(steps, device):
+    """Two networks of three ReLUs, the last of which are linear."""
+    x, y = receptive.labelled_sample(6, 1.0, 0.5, 3.0, 25, seed=0)
+    first = np.random.default_rng(1).standard_normal((2, 3, 6))
+    how = {"lr": 0.1, "batch": 50, "turn": True, "device": device}
+    return receptive.train_gated_on_device(first, x, y, "linear pathway", steps=steps, **how)
+
+
+ANDS = {"starts": 2, "seed": 0, "layer": "relu", "reader": "relu"}
+# Their data are drawn by the host as on the CPU, and moved (`superposition.placing`)
+PLACED = {
+    "tiles": tiles,
+    "plain": partial(codes.train_plain, 10, 0.1, "shaken", fresh=100),
+    "dense": partial(codes.train_dense, 20, 4, 0.1, "unequal"),
+    "blocks": partial(codes.train_blocks, 40, 8, 0.1, blocks=2),
+    "dictionary": partial(decoders.train_saes, TRUTH, [0.1, 0.2]),
+    "few latents": partial(decoders.train_saes, TRUTH, [2, 2], kind="topk", schedule=(2.0, 0.6)),
+    "thresholds": partial(decoders.train_saes, TRUTH, [0.1, 0.2], kind="jumprelu", tangent=True),
+    "from the truth": from_the_truth,
+    "layers": partial(decoders.train_layers, CODE, 0.1, 2, frozen=False, lr=0.01, seed=0, fresh=2000),
+    "ands": partial(decoders.descend_on_ands, 4, 3, 0.2, **ANDS),
+    "exclusive": partial(correlated.descend_exclusive, 3, [1, 2], starts=2, seed=0),
+    "pairs": partial(correlated.descend_pairs, 0.1, 0.5, starts=2, seed=0),
+    "gated": gated,
+}
 TRAININGS = {
     "on the device": partial(rug.train_on_device, *SIZE, **FEW),
     "drawn by the host": partial(rug.train_autoencoder, *SIZE, **FEW),
@@ -108,6 +149,7 @@ TRAININGS = {
     "all vectors": of_point("toy-finite"),
     "crowd": crowd,
     "other networks": of_point("field-others", kind="biases"),
+    **PLACED,
 }  # fmt: skip
 CALLED = {
     on_samples: rug.train_meanfield_on_samples,
@@ -116,7 +158,8 @@ CALLED = {
 }
 CALLED |= {published: rug.train_as_published, published_there: rug.train_as_published_on_device}
 CALLED |= {flow: incidental.gradient_flow, fields: receptive.train_fields}
-CALLED |= {gaussian: receptive.train_gaussian_fields}
+CALLED |= {gaussian: receptive.train_gaussian_fields, tiles: codes.search_tile, gated: receptive.train_gated_on_device}
+CALLED |= {from_the_truth: decoders.descend_saes}
 
 
 def trained():
@@ -151,6 +194,24 @@ def of_training(name):
     return {key: (many[key] - few.get(key, 0)) / 2 for key in many}
 
 
+def of_placed(name):
+    """What a window more of a training's steps counts, and how far its values are from those on the CPU."""
+    here, there = (numbers(PLACED[name](steps=20, device=on)) for on in ("cpu", pretended_device.NAME))
+    distance = max(float(np.abs(one - other).max(initial=0)) for one, other in zip(here, there, strict=True))
+    return of_training(name) | {"distance": distance}
+
+
+def numbers(found):
+    """All arrays of a result, in order."""
+    if isinstance(found, str):
+        return []
+    if dataclasses.is_dataclass(found):
+        found = [getattr(found, field.name) for field in dataclasses.fields(found)]
+    if isinstance(found, (dict, list, tuple)):
+        return [part for one in (found.values() if isinstance(found, dict) else found) for part in numbers(one)]
+    return [np.asarray(found, float)]
+
+
 def of_run(name):
     """What the smallest point of a run counts, and how its values differ from those of the CPU."""
     change = small.POINTS.get(name, [{}])[0]
@@ -181,6 +242,9 @@ class HostStream(torch.Generator):
     device = property(lambda self: self.asked)
 
 
+KINDS = ((of_placed, PLACED), (of_training, TRAININGS), (of_run, runs.RUNS))
+
+
 def main(names):
     """Print a line for each name; an error is part of it."""
     registered = pretended_device.register()  # for as long as this name is there
@@ -192,7 +256,7 @@ def main(names):
             if name.startswith("step "):
                 found = step(*map(int, name.split()[1:]))
             else:
-                found = of_training(name) if name in TRAININGS else of_run(name)
+                found = next(of for of, names in KINDS if name in names)(name)
         except Exception as error:
             found = {"error": f"{type(error).__name__}: {error}"[:400]}
         print(json.dumps({"name": name, **found}), flush=True)

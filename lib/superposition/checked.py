@@ -83,16 +83,19 @@ def checked(*relations: Callable[..., None], **ranges: Range) -> Callable[[Calla
             args, kwargs = prepared(args, kwargs)
             return function(*args, **kwargs)
 
-        # With the globals of the function's own module: there doctest looks whether a function is one of the module's.
-        # Unwrapped, as a checker of annotations may have decorated either.
-        made, home = inspect.unwrap(guarded), inspect.unwrap(function).__globals__
-        code = types.FunctionType(made.__code__, home, closure=made.__closure__)
-        done: Any = functools.update_wrapper(code, function)
+        done = at_home(guarded, function)
         done.unchecked = function
         done.__doc__ = _documented(function, ranges)
         return done
 
     return decorate
+
+
+def at_home(made: Any, function: Any) -> Any:
+    """Give what a decorator made of a function the globals of the function's module, in which doctest looks for it."""
+    # Unwrapped, as a checker of annotations may have decorated either.
+    made, home = inspect.unwrap(made), inspect.unwrap(function).__globals__
+    return functools.update_wrapper(types.FunctionType(made.__code__, home, closure=made.__closure__), function)
 
 
 def _prepared(parameters, ranges, relations, args, kwargs):

@@ -5,11 +5,14 @@ from __future__ import annotations
 import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 
 from defprint import transparent
 
 try:
     import torch
+    from torch.overrides import TorchFunctionMode
+    from torch.utils._pytree import tree_map_only
 except ModuleNotFoundError as missing:
     if missing.name != "torch":  # torch is there, something that it needs is not
         raise
@@ -55,6 +58,42 @@ def refusing_too_small(device: torch.device) -> Iterator[None]:
             f"device = {str(device)!r} is too small ({str(error).splitlines()[0].partition('. ')[0]}); "
             "allowed: a larger one, or fewer numbers"
         ) from None
+
+
+class Placed(TorchFunctionMode):
+    """While it is entered, tensors that torch makes on the host move to a device; draws stay on the host."""
+
+    def __init__(self, device: torch.device) -> None:
+        super().__init__()
+        self.device = device
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        """Compute on the device, or on the host what draws there or leaves torch, and move the result."""
+        kwargs = kwargs or {}
+        if function in LEAVING:
+            return function(args[0].cpu(), *args[1:], **kwargs)
+        goal = "cpu" if kwargs.get("generator") is not None else self.device
+        args, kwargs = tree_map_only(torch.Tensor, partial(_moved, goal=goal), (args, kwargs))
+        return tree_map_only(torch.Tensor, partial(_moved, goal=self.device), function(*args, **kwargs))
+
+
+def _moved(tensor, goal):
+    """A tensor on another device, a leaf if it was one; a single number stays where it is, as it mixes with all."""
+    goal = torch.device(goal)
+    if tensor.device == goal or not tensor.dim():
+        return tensor
+    origin, version = getattr(tensor, "origin", (None, None))
+    if origin is not None and version == tensor._version and origin.device == goal:
+        return origin  # unchanged since it was moved: nothing has to come back
+    if tensor.is_leaf and tensor.requires_grad:
+        return tensor.detach().to(goal).requires_grad_()
+    made = tensor.to(goal)
+    if tensor.is_leaf:
+        made.origin = tensor, made._version
+    return made
+
+
+LEAVING = (torch.Tensor.numpy, torch.Tensor.tolist, torch.Tensor.__array__)
 
 
 @transparent

@@ -109,3 +109,32 @@ def test_divergence_is_an_error():
     x, y, w0 = toy()
     with np.errstate(all="ignore"), pytest.raises(FloatingPointError, match="grew without bound at lr = 1000"):
         receptive.train_gated(w0, 10 * x, y, receptive.leaky_slope(1.0), steps=60, lr=1000.0, batch=50)
+
+
+@pytest.mark.parametrize("neurons", ["relu", "linear pathway", 0.2, "gates"])
+def test_the_training_on_a_device_is_the_same_training(neurons):
+    x, y, w0 = toy()
+    directions = receptive.gate_directions("random", 6, 3, seed=3)
+    named, slopes = {
+        "relu": ("relu", RELU),
+        "linear pathway": ("linear pathway", receptive.relu_with_linear_pathway),
+        0.2: (0.2, receptive.leaky_slope(0.2)),
+        "gates": (directions, receptive.half_space_slopes(directions)),
+    }[neurons]
+    for labels in (y, np.stack([y, 1 - y], axis=1)):
+        how = {"steps": 30, "lr": 0.3, "batch": 50, "turn": True, "seed": 5}
+        here = receptive.train_gated(w0, x, labels, slopes, **how)
+        there = receptive.train_gated_on_device(w0, x, labels, named, **how)
+        np.testing.assert_allclose(there, here, atol=1e-5)  # float32, summed in another order
+        assert np.abs(there - w0).max() > 0.1
+
+
+def test_the_training_on_a_device_says_what_does_not_fit_and_what_grew():
+    x, y, w0 = toy()
+    how = {"steps": 60, "lr": 0.3, "batch": 50}
+    with pytest.raises(ValueError, match=r"neurons has shape \(2, 6\); allowed: \(3, 6\), as of one network"):
+        receptive.train_gated_on_device(w0, x, y, np.ones((2, 6)), **how)
+    with pytest.raises(ValueError, match=r"neurons has shape \(6,\); allowed: a number, or directions of shape"):
+        receptive.train_gated_on_device(w0, x, y, np.ones(6), **how)
+    with pytest.raises(FloatingPointError, match="the weights grew without bound at lr = 1000; a smaller"):
+        receptive.train_gated_on_device(w0, 10 * x, y, 1.0, steps=60, lr=1000.0, batch=50)

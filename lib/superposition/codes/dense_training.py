@@ -17,6 +17,7 @@ from superposition.codes import ranges as within
 from superposition.codes.best_map import dropped, side_by_side
 from superposition.codes.fans import Code, cone, priority_fan
 from superposition.codes.tile_search import descend_on_tiles, draw, first_weights, measured_code_loss
+from superposition.placing import placed
 
 if TYPE_CHECKING:
     from superposition.devices import torch
@@ -36,6 +37,7 @@ def _fits(ns: int, nd: int, method: str, ratio: float) -> None:
         within.cone_spans(CONE, ratio)
 
 
+@placed
 @checked(
     _fits,
     ns=ranges.whole(4, checks.MOST_FEATURES),
@@ -176,6 +178,7 @@ def _blocks_fit(ns: int, nd: int, blocks: int) -> None:
     checks.whole("ns", ns, *(share * (nd // blocks) * blocks for share in (2, 10)))
 
 
+@placed
 @checked(
     _blocks_fit,
     ns=ranges.whole(4, 4096),

@@ -16,6 +16,7 @@ from superposition.codes.budgets import balanced
 from superposition.codes.fans import Code, priority_fan
 from superposition.codes.swept import swept_fan
 from superposition.codes.tile_search import measured_code_loss
+from superposition.placing import placed
 
 CRYSTALS = {"fans": priority_fan, "swept": lambda B, ratio: swept_fan(B, ratio, 1.0)}
 DENSE = ("plain", "levels", "sparse", "rare first", "shaken")
@@ -29,6 +30,7 @@ def _whole_tiles(ns: int) -> None:
         raise ValueError(f"ns = {ns} is not a multiple of {TILE}; allowed: multiples of {TILE}")
 
 
+@placed
 @checked(
     _whole_tiles,
     ns=ranges.whole(TILE, checks.MOST_FEATURES),

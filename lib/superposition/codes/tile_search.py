@@ -15,6 +15,7 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.codes import fans
 from superposition.codes import ranges as within
+from superposition.placing import placed
 
 if TYPE_CHECKING:
     from superposition.devices import torch
@@ -27,6 +28,7 @@ def _few_kept(starts: int, kept: int) -> None:
     ranges.whole(1, starts)("kept", kept)
 
 
+@placed
 @checked(
     within.tile_fits,
     _few_kept,

@@ -10,8 +10,10 @@ from numpy.typing import NDArray
 from superposition import ranges
 from superposition.checked import checked
 from superposition.correlated.ranges import starting_points, widths
+from superposition.placing import placed
 
 
+@placed
 @checked(
     starting_points,
     G=ranges.whole(1, 1024),

@@ -13,10 +13,12 @@ from numpy.typing import NDArray
 from superposition import ranges
 from superposition.checked import checked
 from superposition.correlated.ranges import pair, partner_probability
+from superposition.placing import placed
 
 POINTS = 128  # strengths for each set of features that are on
 
 
+@placed
 @checked(
     pair,
     p=ranges.one_probability,

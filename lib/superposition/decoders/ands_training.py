@@ -10,6 +10,7 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.decoders import ands
 from superposition.decoders.ranges import bit_probability, finite, shaped
+from superposition.placing import placed
 
 
 class Ended(NamedTuple):
@@ -48,6 +49,7 @@ def _shapes(weights, m, starts, N, seen):
         shaped("weights", one, starts, *shape)
 
 
+@placed
 @checked(
     _network_fits, m=ranges.whole(2, 12), N=ranges.whole(1, 1024), p=bit_probability, starts=ranges.whole(1, 1000),
     steps=ranges.whole(0, 10**6), seed=ranges.seed, layer=ranges.one_of("relu", "linear"),

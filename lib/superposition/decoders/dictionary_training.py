@@ -22,6 +22,7 @@ from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
 from superposition.decoders.ranges import finite, shaped, truth
+from superposition.placing import placed
 
 if TYPE_CHECKING:
     from superposition.devices import torch
@@ -71,6 +72,7 @@ class SparseAutoencoder:
         return np.where(drive > bar, drive, 0)
 
 
+@placed
 @checked(
     truth=truth, lambdas=ranges.array("n", 0, 1e6), kind=ranges.one_of(*KINDS),
     latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps, batch=ranges.whole(1, 10**6), lr=ranges.rate,

@@ -15,6 +15,7 @@ from superposition import checks, features, ranges
 from superposition.checked import checked
 from superposition.decoders.ladder import FLATTEST
 from superposition.features import Estimate
+from superposition.placing import placed
 from superposition.rug.rugs import Rug
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
     return directions[:, -nd:].T * np.sqrt(ns / nd) + LITTLE * noise
 
 
+@placed
 @checked(
     W_in=_code, p=ranges.one_probability, layers=ranges.whole(1, 16), frozen=ranges.flag, steps=ranges.steps,
     lr=ranges.rate, seed=ranges.whole(0), batch=ranges.whole(1, 10**6), fresh=ranges.whole(2000, 10**9),

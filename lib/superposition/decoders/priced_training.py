@@ -18,6 +18,7 @@ from superposition.checked import checked
 from superposition.decoders.dictionaries import Dictionary
 from superposition.decoders.dictionary_training import SparseAutoencoder, across
 from superposition.decoders.ranges import finite, price, shaped, truth
+from superposition.placing import placed
 
 if TYPE_CHECKING:
     from superposition.devices import torch
@@ -73,6 +74,7 @@ def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) ->
     return SparseAutoencoder(gain * directions.T, np.full(directions.shape[1], bias), directions, center)
 
 
+@placed
 @checked(
     _descents, truth=truth, starts=_starts, prices=ranges.array("n", 0, 1e6), steps=ranges.steps, lr=ranges.rate,
     batch=ranges.whole(1, 10**6), seed=ranges.seed,

@@ -14,6 +14,7 @@ from pydantic import AfterValidator, Field
 from superposition import checks
 from superposition.experiments.shared import LOSS, OVER_RUG, Probability, Seed, over_rug
 from superposition.inputs import Count, From, UpTo
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 TileDimensions = Annotated[Count, Field(ge=2), Meaning("dimensions", "dimensions of the tile")]
@@ -29,6 +30,7 @@ Kept = Annotated[
 ]
 
 
+@placed
 def searched_tile(
     *, m: TileDimensions, B: TileSize, p: Probability, starts: Starts, kept: Kept, steps: TileSteps, seed: Seed,
     device: str = "cpu",
@@ -48,6 +50,7 @@ def searched_tile(
     }
 
 
+@placed
 def sized_tile(
     *, m: TileDimensions, B: TileSize, p: Probability, steps: SizedSteps, copies: Copies, seed: Seed,
     device: str = "cpu",

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import LOSS, OVER_RUG, Nd, Ns, Probability, Rate, Seed, Steps, over_rug
 from superposition.inputs import Count
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 LOOKS, LOOKED_AT = 20, 4000  # iterations of the Bayes decoder, and the feature vectors that measure it
@@ -28,6 +29,7 @@ Later = Annotated[
 ]
 
 
+@placed
 def reading(
     *, ns: Ns, nd: Nd, p: Probability, start: Start, code: Code, layers: Layers, later: Later, steps: Steps, lr: Rate,
     seed: Seed, device: str = "cpu",

@@ -8,6 +8,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import LOSS, OVER_RUG, Kind, Nd, Ns, Probability, Seed, Steps, over_rug
 from superposition.inputs import Real
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 SCORES = ("mcc", "uniqueness", "precision", "recall", "f1", "l0", "dead", "shrinkage", "explained", "recovered")
@@ -30,6 +31,7 @@ Directions = Annotated[
 Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank; mean p")]
 
 
+@placed
 def baseline(
     *, ns: Ns, nd: Nd, p: Probability, kind: Kind, price: DictionaryPrice, steps: Steps, seed: Seed,
     device: str = "cpu",
@@ -41,6 +43,7 @@ def baseline(
     return _scored(truth, max(1, round(price * p * ns)) if kind == "topk" else price, kind, steps, seed)
 
 
+@placed
 def over_directions(
     *, ns: Ns, nd: Nd, p: Probability, directions: Directions, exponent: Exponent, price: OverlapPrice, steps: Steps,
     seed: Seed, device: str = "cpu",

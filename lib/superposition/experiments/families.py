@@ -9,6 +9,7 @@ from pydantic import AfterValidator, Field
 
 from superposition.experiments.shared import DIMENSIONS, FEATURES, Seed, Steps
 from superposition.inputs import Count, Real, UpTo
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 LEAN = 10.0  # degrees from which a latent counts as leaning; chance is about 2 without interference
@@ -27,6 +28,7 @@ Latents = Annotated[Count, Field(ge=1, le=8192), Meaning("latents", "width of th
 Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of a unit of activity")]
 
 
+@placed
 def latents_of_families(
     *, ns: Ns, nd: Nd, parent: Parent, children: Children, truth: Truth, latents: Latents, price: Price, steps: Steps,
     seed: Seed, device: str = "cpu",

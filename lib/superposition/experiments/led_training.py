@@ -21,6 +21,7 @@ from superposition.experiments.shared import (
     over_rug,
 )
 from superposition.inputs import Count, Real, UpTo
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 Samples = Annotated[Count, Field(ge=2), Meaning("feature vectors", "feature vectors that measure each ablation")]
@@ -63,6 +64,7 @@ def ablated_autoencoder(
     }
 
 
+@placed
 def led_network(
     *, method: Method, ratio: LedRatio, ns: Ns, nd: Nd, p: Probability, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:

@@ -9,6 +9,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import FEATURES, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
 from superposition.inputs import Count, Real
+from superposition.placing import placed
 from superposition.runs.point import Columns, Meaning, Run
 
 Start = Annotated[
@@ -29,6 +30,7 @@ Ns = Annotated[Count, Field(ge=10, multiple_of=10), FEATURES]
 Lr = Annotated[Real, Field(gt=0), Meaning("above 0", "largest learning rate of Adam")]
 
 
+@placed
 def crystal(
     *, start: Start, ratio: Ratio, noise: Noise, ns: Ns, p: Probability, lr: Lr, steps: Steps, seed: Seed,
     device: str = "cpu",

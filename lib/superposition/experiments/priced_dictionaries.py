@@ -8,6 +8,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import Nd, Ns, Probability, Seed, Steps
 from superposition.inputs import Real
+from superposition.placing import placed
 from superposition.runs.point import Columns, Meaning, Run
 
 MEASURED, SCORED = 20_000, 2000  # fresh activations that losses and scores are measured on
@@ -17,6 +18,7 @@ GENTLY, RATE = 0.003, 0.01  # first learning rates: from the truth, which is not
 Price = Annotated[Real, Field(gt=0), Meaning("above 0", "lambda, the price of activity in the loss")]
 
 
+@placed
 def least_loss(
     *, ns: Ns, nd: Nd, p: Probability, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float]:

@@ -26,6 +26,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import DEVICE, Seed, Steps
 from superposition.inputs import Count, Real
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 Network = Annotated[
@@ -236,6 +237,7 @@ BATCH, RATE, TESTED = 256, 0.003, 12_000
 OFTEN = 5  # times that a latent is on, at least, among the tested vectors
 
 
+@placed
 def latents_decoded(
     *, data: Data, layer: Layer, width: Width, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
 ) -> dict[str, float | int | str]:

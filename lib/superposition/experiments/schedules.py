@@ -9,6 +9,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import Kind, Nd, Ns, Probability, Seed, Steps
 from superposition.inputs import Real
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
@@ -44,6 +45,7 @@ Degree = Annotated[
 ]
 
 
+@placed
 def scheduled(
     *, ns: Ns, nd: Nd, p: Probability, kind: Kind, price: Price, first: First, share: Share, lr: Rate, steps: Steps,
     seed: Seed, device: str = "cpu",
@@ -69,6 +71,7 @@ def chosen_price(prices: ArrayLike, agree: ArrayLike, opposite: ArrayLike) -> fl
     return float(np.asarray(prices)[right].min()) if right.any() else np.nan
 
 
+@placed
 def in_company(
     *, ns: Ns, nd: Nd, p: Probability, ingredient: Ingredient, degree: Degree, price: Price, first: First, share: Share,
     steps: Steps, seed: Seed, device: str = "cpu",

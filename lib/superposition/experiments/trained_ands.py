@@ -8,6 +8,7 @@ from pydantic import Field
 
 from superposition.experiments.shared import Probability, Seed, Steps
 from superposition.inputs import Count
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
@@ -61,6 +62,7 @@ def grouped(m: int, groups: int) -> tuple[np.ndarray, ...]:
     return W_in[None], np.zeros((1, 1, m - groups)), W_out[None], -1.0 * t.any(axis=0)[None, None]  # pyrefly: ignore[bad-index]
 
 
+@placed
 def converged(
     *, m: Bits, groups: Groups, p: Probability, layer: Layer, start: Start, starts: Starts, steps: Steps, seed: Seed
 ) -> dict[str, float]:

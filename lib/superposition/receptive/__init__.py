@@ -31,6 +31,7 @@ from superposition.receptive.gated_networks import (
     limiting_loss,
     limiting_weights,
 )
+from superposition.receptive.gated_on_device import train_gated_on_device
 from superposition.receptive.gated_training import (
     RELU,
     gated_outputs,
@@ -237,6 +238,7 @@ __all__ = [
     "torus_task",
     "train_fields",
     "train_gated",
+    "train_gated_on_device",
     "train_gaussian_fields",
     "transverse_rates",
     "turned_signed_mean",

@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from superposition import checks, ranges
+from superposition import ranges
 from superposition.checked import checked
 from superposition.receptive.nlgp import nlgp_sample
 from superposition.receptive.ranges import (
     STEEPEST,
     as_given,
+    data_fit,
     length0,
     length1,
     one_gain,
@@ -39,13 +40,6 @@ if TYPE_CHECKING:
 def _classes_fit(one, zero):
     if one.shape != zero.shape:
         raise ValueError(f"one and zero have shapes {one.shape} and {zero.shape}; allowed: one shape")
-
-
-def _data_fit(w0, x, y, batch):
-    if w0.shape[2] != x.shape[1] or np.shape(y) not in ((len(x),), (len(x), len(w0))):
-        shapes = f"{w0.shape}, {x.shape} and {np.shape(y)}"
-        raise ValueError(f"w0, x and y have shapes {shapes}; allowed: (R, K, n), (N, n) and (N,) or (N, R)")
-    checks.whole("batch", batch, 1, len(x))
 
 
 @checked(
@@ -162,7 +156,7 @@ def half_space_slopes(directions: ArrayLike) -> Callable[[np.ndarray, np.ndarray
 
 
 @checked(
-    _data_fit, w0=ranges.array("R K n", -1e30, 1e30), x=ranges.array("N n", -1e30, 1e30), y=ranges.real(-1e30,
+    data_fit, w0=ranges.array("R K n", -1e30, 1e30), x=ranges.array("N n", -1e30, 1e30), y=ranges.real(-1e30,
     1e30), slopes=ranges.function, steps=ranges.steps, lr=ranges.rate, batch=ranges.whole(1),
     readout=ranges.number(), turn=ranges.flag, seed=ranges.seed, record=ranges.function, progress=ranges.function
 )  # fmt: skip

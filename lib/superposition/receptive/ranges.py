@@ -259,6 +259,14 @@ def device(name: str, value: Any) -> str:
     return value
 
 
+def data_fit(w0: np.ndarray, x: np.ndarray, y: np.ndarray, batch: int) -> None:
+    """Refuse inputs or labels that do not fit weights (R, K, n) or each other, and batches longer than the sample."""
+    if w0.shape[2] != x.shape[1] or np.shape(y) not in ((len(x),), (len(x), len(w0))):
+        shapes = f"{w0.shape}, {x.shape} and {np.shape(y)}"
+        raise ValueError(f"w0, x and y have shapes {shapes}; allowed: (R, K, n), (N, n) and (N,) or (N, R)")
+    checks.whole("batch", batch, 1, len(x))
+
+
 def one_length(n: int, xi: float) -> None:
     """Refuse a correlation length that is too long for the ring."""
     checks.number("xi", xi, 0, WIDEST * n, open_low=True)

@@ -68,6 +68,8 @@ class Run:
     @property
     def takes_device(self) -> bool:
         """Whether the function uses its device; functions that do not compute in numpy, on the CPU."""
+        if getattr(self.computes, "placed", False):
+            return True
         used = ast.walk(ast.parse(inspect.getsource(self.computes)))
         return any(isinstance(node, ast.Name) and node.id == "device" for node in used)
 
