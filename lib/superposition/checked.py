@@ -95,7 +95,9 @@ def at_home(made: Any, function: Any) -> Any:
     """Give what a decorator made of a function the globals of the function's module, in which doctest looks for it."""
     # Unwrapped, as a checker of annotations may have decorated either.
     made, home = inspect.unwrap(made), inspect.unwrap(function).__globals__
-    return functools.update_wrapper(types.FunctionType(made.__code__, home, closure=made.__closure__), function)
+    moved = types.FunctionType(made.__code__, home, closure=made.__closure__)
+    moved.__kwdefaults__ = made.__kwdefaults__
+    return functools.update_wrapper(moved, function)
 
 
 def _prepared(parameters, ranges, relations, args, kwargs):

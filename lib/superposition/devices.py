@@ -6,6 +6,7 @@ import functools
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
+from typing import Any
 
 from defprint import transparent
 
@@ -67,14 +68,14 @@ class Placed(TorchFunctionMode):
         super().__init__()
         self.device = device
 
-    def __torch_function__(self, function, types, args=(), kwargs=None):
+    def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         """Compute on the device, or on the host what draws there or leaves torch, and move the result."""
         kwargs = kwargs or {}
-        if function in LEAVING:
-            return function(args[0].cpu(), *args[1:], **kwargs)
+        if func in LEAVING:
+            return func(args[0].cpu(), *args[1:], **kwargs)
         goal = "cpu" if kwargs.get("generator") is not None else self.device
         args, kwargs = tree_map_only(torch.Tensor, partial(_moved, goal=goal), (args, kwargs))
-        return tree_map_only(torch.Tensor, partial(_moved, goal=self.device), function(*args, **kwargs))
+        return tree_map_only(torch.Tensor, partial(_moved, goal=self.device), func(*args, **kwargs))
 
 
 def _moved(tensor, goal):

@@ -49,8 +49,7 @@ RecordProbability = Annotated[Real, Field(gt=0, lt=1), Meaning("(0, 1)", "probab
 
 
 def priced_code(
-    *, kind: Kind, budget: Budget, strength: Strength, p: Probability, samples: Samples, seed: Seed,
-    device: str = "cpu",
+    *, kind: Kind, budget: Budget, strength: Strength, p: Probability, samples: Samples, seed: Seed
 ) -> dict[str, float]:  # fmt: skip
     """Loss of one kind of code under one budget, at the ratio of loudness that suits it."""
     from superposition import codes
@@ -82,7 +81,7 @@ def _weights(name):
     return weights.load(_FOLDER / f"{name}.safetensors")
 
 
-def recorded_code(*, name: Name, p: RecordProbability, device: str = "cpu") -> dict[str, float | int]:
+def recorded_code(*, name: Name, p: RecordProbability) -> dict[str, float | int]:
     """Measure a code of the table of records as ``superposition record check`` does."""
     from superposition import diagnosis
 

@@ -77,7 +77,7 @@ def trained_groups(
 
 def kept_company(
     *, networks: Networks, n: CompanyFeatures, m: Neurons, lambda_: L1, before: Before, after: After, kick: Kick,
-    seed: Seed, device: str = "cpu",
+    seed: Seed
 ) -> dict[str, float]:  # fmt: skip
     """Let many networks settle under one rate of company, kick them, and let them settle under another."""
     from superposition import incidental
@@ -107,8 +107,7 @@ def over_the_rug(columns: Columns) -> Columns:
 
 
 def two_in_company(
-    *, networks: Networks, n: TwoFeatures, m: Neurons, lambda_: L1, q: OtherProbability, seed: Seed,
-    device: str = "cpu",
+    *, networks: Networks, n: TwoFeatures, m: Neurons, lambda_: L1, q: OtherProbability, seed: Seed
 ) -> dict[str, float]:  # fmt: skip
     """Two features out of n that meet no others: how often they come to share a neuron."""
     from superposition import incidental

@@ -21,7 +21,7 @@ Samples = Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vect
 
 
 def ladder(
-    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
+    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed
 ) -> dict[str, float]:
     """Loss of every decoder of the ladder on one rug and the same feature vectors."""
     from superposition.decoders import decode_rug
@@ -44,7 +44,7 @@ def ladder(
 
 
 def antipodal_ladder(
-    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed, device: str = "cpu"
+    *, ns: Ns, r: Ratio, p: Probability, iterations: Iterations, samples: Samples, seed: Seed
 ) -> dict[str, float]:
     """The same on an antipodal rug, with two iterated decoders."""
     from superposition import codes

@@ -24,9 +24,7 @@ Start = Annotated[
 Steps = Annotated[Count, Field(ge=1), Meaning("steps", "codes that are tried")]
 
 
-def walked_levels(
-    *, m: LevelDimensions, n: LevelFeatures, start: Start, steps: Steps, seed: Seed, device: str = "cpu"
-) -> dict[str, float]:
+def walked_levels(*, m: LevelDimensions, n: LevelFeatures, start: Start, steps: Steps, seed: Seed) -> dict[str, float]:
     """Walk over directions, orders, pairs and triples; all runs on the CPU."""
     from superposition import codes
 

@@ -67,7 +67,7 @@ def descended_and_trained(
 
 def step_border(
     *, law_name: LawName, sigma: Sigma, n: NoisyFeatures, m: FewNeurons, eta: BorderEta, level: BorderLevel,
-    draws: Draws, instances: Instances, seed: Seed, device: str = "auto",
+    draws: Draws, instances: Instances, seed: Seed,
     progress: Callable[[int, int], object] | None = None,
 ) -> dict[str, float]:  # fmt: skip
     """The learning rate at which the noise of the steps cancels the slope of the expected loss."""

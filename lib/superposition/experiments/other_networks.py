@@ -73,7 +73,6 @@ def other_network(
 
 def biased_tile(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, kind: BiasedKind, ratio: Ratio, samples: Samples, seed: Seed,
-    device: str = "cpu",
 ) -> dict[str, float]:  # fmt: skip
     """The best tiling of biased ReLU neurons near the unbiased one or, of kind pixel, near copies of a single pixel."""
     from superposition import receptive

@@ -89,9 +89,7 @@ def onset(
     return {"gain": gain, "wave": float(np.median(1 - receptive.power_spectrum(found)[..., 0])), **describe(found)}
 
 
-def critical_point(
-    *, n: Pixels, xi1: Length1, xi2: Length0, samples: Samples, seed: Seed, device: str = "auto"
-) -> dict[str, float]:
+def critical_point(*, n: Pixels, xi1: Length1, xi2: Length0, samples: Samples, seed: Seed) -> dict[str, float]:
     """Critical gain by formula and by Monte Carlo."""
     from superposition import receptive
 

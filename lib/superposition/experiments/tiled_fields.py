@@ -36,7 +36,7 @@ JoinedSteps = Annotated[
 
 
 def added_field(
-    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: AddedSamples, seed: Seed, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: AddedSamples, seed: Seed
 ) -> dict[str, float]:
     """Search for a field that improves the best tiling, and for two fields that do; read both on other vectors."""
     from superposition import receptive
@@ -65,7 +65,7 @@ SHARES = np.linspace(0, 1, 6)  # of frequency 1 in the energy of a broad field
 
 
 def border(
-    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: BorderSamples, seed: Seed, device: str = "cpu"
+    *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, samples: BorderSamples, seed: Seed
 ) -> dict[str, float]:
     """Slopes of the loss of the best tiling as broad fields join it; the steepest is chosen and read on two samples."""
     from superposition import receptive

@@ -46,7 +46,7 @@ Starts = Annotated[Count, Field(ge=1), Meaning("neurons", "neurons, each from ra
 
 def trained_fields(
     *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: FieldGain, K: Neurons, samples: GatedSamples, steps: Steps,
-    seed: Seed, device: str = "cpu",
+    seed: Seed,
 ) -> dict[str, float | str]:  # fmt: skip
     """Train a ReLU network and compare its fields with those that fixed gates would give."""
     from superposition import receptive
@@ -98,7 +98,7 @@ def tiled(n: int, xi1: float, xi2: float, gain: float, K: int) -> tuple[Float[np
 
 def other_marginal(
     *, n: GatedPixels, xi1: Length1, xi2: Length0, law: Law, strength: Strength, samples: MarginalSamples, steps: Steps,
-    starts: Starts, seed: Seed, device: str = "cpu",
+    starts: Starts, seed: Seed,
 ) -> dict[str, float | str]:  # fmt: skip
     """Train single ReLU neurons on inputs with another marginal."""
     from superposition import receptive
@@ -134,7 +134,7 @@ def hermite_ratios(columns: Columns) -> Columns:
 
 def basin(
     *, n: GatedPixels, xi1: Length1, xi2: Length0, gain: BasinGain, noise: Noise, samples: GatedSamples,
-    steps: BasinSteps, trials: Trials, seed: Seed, device: str = "cpu",
+    steps: BasinSteps, trials: Trials, seed: Seed,
 ) -> dict[str, float | str]:  # fmt: skip
     """Perturb a localised field with noise, train on, and measure where it ends."""
     from superposition import receptive

@@ -127,7 +127,7 @@ def pulse_fields(
 
 def frozen_gates(
     *, n: Pixels, xi1: Length1, xi2: Length0, gain: Gain, K: Neurons, samples: Samples, iterations: Iterations,
-    seed: Seed, device: str = "cpu",
+    seed: Seed,
 ) -> dict[str, float]:  # fmt: skip
     """Minimize the loss on a whole sample, and compare the network with least squares behind its own gates."""
     from scipy.optimize import minimize

@@ -30,7 +30,7 @@ def _neurons(name, value):
 
 
 def _gates_fit(w0, neurons):
-    if not isinstance(neurons, str) and neurons.ndim and neurons.shape != w0.shape[1:]:
+    if not isinstance(neurons, str) and np.ndim(neurons) and neurons.shape != w0.shape[1:]:
         raise ValueError(f"neurons has shape {neurons.shape}; allowed: {w0.shape[1:]}, as of one network")
 
 
@@ -81,7 +81,7 @@ def train_gated_on_device(
     """
     from superposition.devices import torch
 
-    given = (w0, x, np.reshape(y, (len(x), -1)))
+    given = (w0, x, np.reshape(y, (np.shape(x)[0], -1)))
     w, inputs, labels = (torch.tensor(np.asarray(value, np.float32)) for value in given)
     slopes, rng = _slopes(neurons), np.random.default_rng(seed)
     _, K, n = w.shape
@@ -106,7 +106,7 @@ def _slopes(neurons):
 
     if isinstance(neurons, str) and neurons == "linear pathway":
         return lambda h, x: torch.cat(((h[..., :-1] > 0).to(h), torch.ones_like(h[..., -1:])), dim=2)
-    if not isinstance(neurons, str) and neurons.ndim:
+    if not isinstance(neurons, str) and np.ndim(neurons):
         directions = torch.tensor(neurons, dtype=torch.float32)
         return lambda h, x: (x @ directions.T > 0).to(x)[:, None, :]
     below = 0.0 if isinstance(neurons, str) else float(neurons)
