@@ -69,7 +69,7 @@ def placed(function: Callable) -> Any:
     if not known:
         own = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default="cpu", annotation="str")
         made.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])
-        made.__doc__ = _AFTER.sub(f"\n{_WORDS}", function.__doc__ or "", count=1)
+        made.__doc__ = _AFTER.sub(f"\n{_WORDS}", inspect.getdoc(function) or "", count=1)
     return made
 
 

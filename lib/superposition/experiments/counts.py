@@ -88,7 +88,7 @@ def _first_wins(start, end):
 
 
 def measured(
-    *, n: ManyFeatures, m: ManyNeurons, networks: Networks, lambda_: L1, step: Step, seed: Seed, device: str = "auto"
+    *, n: ManyFeatures, m: ManyNeurons, networks: Networks, lambda_: L1, step: Step, seed: Seed
 ) -> dict[str, float]:
     """Count shared neurons of many networks, and pairs of opposite tops along the way."""
     from superposition import incidental
