@@ -50,26 +50,26 @@ def test_a_sentence_without_a_row_is_counted_and_named(monkeypatch):
 @pytest.mark.parametrize(("text", "length"), [("toy", 27), ("rug", 296), ("incidental", 225), ("gdln", 260)])
 def test_the_second_reader_read_the_numbers_that_the_seed_draws(text, length):
     drawn = random.Random(f"2611 {text}").sample(range(1, length + 1), min(length, 60))
-    assert [reading.number for reading in sentences.second_reading() if reading.text == text] == sorted(drawn)
+    assert [reading.number for reading in sentences.reading("second") if reading.text == text] == sorted(drawn)
 
 
 def test_later_readers_read_what_the_seeds_draw_of_the_rest():
     rest = [(sentence.text, sentence.number) for sentence in sentences.sentences()]
-    read = [sentences.second_reading()]
-    for seed, reading in (("2611 fresh", sentences.third_reading()), ("2611 fourth", sentences.fourth_reading())):
+    read = [sentences.reading("second")]
+    for seed, reading in (("2611 fresh", sentences.reading("third")), ("2611 fourth", sentences.reading("fourth"))):
         rest = [where for where in rest if where not in {(one.text, one.number) for one in read[-1]}]
         drawn = random.Random(seed).sample(rest, 60)
         assert [(one.text, one.number) for one in reading] == sorted(drawn, key=rest.index)
         read.append(reading)
 
 
-@pytest.mark.parametrize("readings", [sentences.second_reading, sentences.third_reading, sentences.fourth_reading])
-def test_a_reading_agrees_with_ours_or_the_difference_is_settled(readings):
-    assert unsettled(readings()) == []
+@pytest.mark.parametrize("which", sentences.READINGS)
+def test_a_reading_agrees_with_ours_or_the_difference_is_settled(which):
+    assert unsettled(sentences.reading(which)) == []
 
 
 def test_a_line_that_is_not_settled_is_found():
-    first = next(reading for reading in sentences.second_reading() if reading.ours)
+    first = next(reading for reading in sentences.reading("second") if reading.ours)
     broken = [{"why": ""}, {"settled": ""}, {"ours": "", "settled": "", "why": ""}, {"ours": first.role}]
     broken += [{"settled": role} for role in sentences.ROLES if role != first.settled]
     assert all(unsettled([replace(first, **changed)]) for changed in broken)
@@ -89,12 +89,13 @@ def fits(reading, now):
     return known and one_of_two and reading.settled == now and bool(reading.why)
 
 
-@pytest.mark.parametrize("readings", [sentences.second_reading, sentences.third_reading, sentences.fourth_reading])
-def test_the_readings_are_counted(readings):
-    rows = {row[0]: row for row in sentences.read_twice(readings()).rows}
-    assert sum(int(row[1]) for row in rows.values()) == len(readings())
+@pytest.mark.parametrize("which", sentences.READINGS)
+def test_the_readings_are_counted(which):
+    readings = sentences.reading(which)
+    rows = {row[0]: row for row in sentences.read_twice(readings).rows}
+    assert sum(int(row[1]) for row in rows.values()) == len(readings)
     for text, name in declarations.TEXTS.items():
-        both = [reading for reading in readings() if reading.text == text]
+        both = [reading for reading in readings if reading.text == text]
         if not both:
             assert name not in rows
             continue
@@ -104,7 +105,7 @@ def test_the_readings_are_counted(readings):
         assert int(row[3]) + int(row[5]) == sum(reading.settled == reading.role for reading in both)
 
 
-READINGS = [*sentences.second_reading(), *sentences.third_reading()]  # before the definitions were sharpened
+READINGS = [*sentences.reading("second"), *sentences.reading("third")]  # before the definitions were sharpened
 NAMED = {"Toy Models": "toy", "Rug": "rug", "Incidental": "incidental", "Localization": "gdln"}
 ROLE_WORDS = {
     "asks": "asks",

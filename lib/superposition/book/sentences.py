@@ -83,6 +83,9 @@ class Sentence:
     reason: str
 
 
+READINGS = ("second", "third", "fourth")
+
+
 @dataclass(frozen=True)
 class Reading:
     """One line of a file ``*_reading.csv``: a sentence, classified before ours was seen.
@@ -136,59 +139,41 @@ def sentences() -> tuple[Sentence, ...]:
 
 
 @cache
-def second_reading() -> tuple[Reading, ...]:
-    """Sixty sentences of each text, or all, as somebody classified them from the text alone.
+def reading(which: str) -> tuple[Reading, ...]:
+    """Sentences as somebody classified them from the texts alone, in the "second", "third" or "fourth" reading.
+
+    Parameters
+    ----------
+    which : str
+        Sixty sentences of each text, or all ("second"), and sixty of those that were left then ("third", "fourth").
 
     Returns
     -------
     tuple of Reading
-        In the order of `TEXTS` and of the text.
+        In the order of `TEXTS` and of the text; only the second reading has sentences of Toy Models, all of them.
+
+    Raises
+    ------
+    ValueError
+        If there is no such reading.
 
     Notes
     -----
-    The numbers were drawn by ``random.Random(f"2611 {text}")``. The reader had the names of the classes
-    and no description: descriptions were written when the differences were settled, and `RULES` later. The reader had
-    seen the numbers of nine sentences that a review wanted among those that assert; three of them were drawn (Rug 25,
-    217 and 234).
+    *Second.* The numbers were drawn by ``random.Random(f"2611 {text}")``. The reader had the names of the classes and
+    no description: descriptions were written when the differences were settled, and `RULES` later. The reader had seen
+    the numbers of nine sentences that a review wanted among those that assert; three of them were drawn (Rug 25, 217
+    and 234).
+
+    *Third.* Drawn by ``random.Random("2611 fresh")`` from the 602 that were left. This reader had a description of each
+    class, one line long, and no `RULES`. Two of the sixty were not read blind: the reader had seen our class of Rug 40
+    in ``second_reading.csv``, and the number of Localization 112 among those that a review wanted to assert. Of the
+    sentences that assert, the reasons also say whether they are true, as far as that can be judged by reading.
+
+    *Fourth.* Drawn by ``random.Random("2611 fourth")`` from the 542 that were left; the reader had `ROLES` and `RULES`,
+    which quote none of these.
     """
-    return tuple(_reading(**line) for line in _lines("second_reading.csv"))
-
-
-@cache
-def third_reading() -> tuple[Reading, ...]:
-    """Sixty of the sentences that the second reading left, as somebody classified them from the texts alone.
-
-    Returns
-    -------
-    tuple of Reading
-        In the order of `TEXTS` and of the text; Toy Models has none, as the second reading has all its sentences.
-
-    Notes
-    -----
-    The sentences were drawn by ``random.Random("2611 fresh")`` from the 602 that were left. This reader had a
-    description of each class, one line long, and no `RULES`. Two of the sixty were not read blind: the reader had seen
-    our class of Rug 40 in ``second_reading.csv``, and the number of Localization 112 among those that a review wanted
-    to assert. Of the sentences that assert, the reasons also say whether they are true, as far as that can be judged
-    by reading.
-    """
-    return tuple(_reading(**line) for line in _lines("third_reading.csv"))
-
-
-@cache
-def fourth_reading() -> tuple[Reading, ...]:
-    """Sixty of the sentences that the other readings left, as somebody classified them with `ROLES` and `RULES`.
-
-    Returns
-    -------
-    tuple of Reading
-        In the order of `TEXTS` and of the text; Toy Models has none, as the second reading has all its sentences.
-
-    Notes
-    -----
-    The sentences were drawn by ``random.Random("2611 fourth")`` from the 542 that were left; `ROLES` and `RULES` quote
-    none of these.
-    """
-    return tuple(_reading(**line) for line in _lines("fourth_reading.csv"))
+    checks.one_of("which", which, READINGS)
+    return tuple(_reading(**line) for line in _lines(f"{which}_reading.csv"))
 
 
 @cache
