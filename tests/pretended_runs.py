@@ -4,6 +4,7 @@ Each name is a run, whose smallest point is computed, or one of `TRAININGS`; a l
 """
 
 import dataclasses
+import inspect
 import json
 import sys
 from functools import partial
@@ -251,6 +252,7 @@ def main(names):
     device_training.stream = lambda seed, on: torch.Generator().manual_seed(seed)  # the device has no generator
     torch.Generator = HostStream
     crowds.POLISH = 40  # steps that no point gives; 4000 would take minutes on this device
+    inspect.unwrap(codes.search_tile).__kwdefaults__.update(screening=20, fresh=20_000)  # for the same reason
     for name in names:
         try:
             if name.startswith("step "):
