@@ -82,7 +82,7 @@ _ALONE = {**_SMALLEST, "lesson": (0.0,)}
 
 
 def _border():
-    """Other steps, probabilities, ratios and groups. Written before any of these points was run, save for single trials.
+    """Other steps, probabilities, ratios and groups. Written before any of these points ran, save for single trials.
 
     The rule to be tested is that the task must offer a group about one active feature, as the lesson does. It predicts
     that the lesson ends lower than the task alone, by more than 0.05 of the rug's loss, where group times p lies
