@@ -84,43 +84,25 @@ def _drawn():
         yield {"m": (m,), "B": (B,), "p": (p,), "starts": (2,), "samples": (50_000,), "seed": (1,)}
 
 
-_TUNED = {
-    **LOSS,
-    **OVER_RUG,
-    "total": Meaning(LOSS["loss"].unit, "loss with what weight decay adds to it"),
-    "total_over_rug": Meaning("no unit", "total over the rug's loss at the same p and ratio"),
-    **{
-        f"{dtype}_loss": Meaning(LOSS["loss"].unit, f"loss in {dtype}, without noise; variance if it overflows")
-        for dtype in FORMATS
-    },
-    "range": Meaning("1 or more", "longest column of the encoder over the shortest"),
-    "largest": Meaning("no unit", "largest weight of encoder and decoder"),
-    "gain": Meaning("1 or more", "largest |v_t| |w_t| / (v_t w_t), how much an output amplifies hidden noise"),
-    "weights": Meaning("base64 of safetensors", "W_in, W_out and b, as superposition.weights packs them"),
-}
-
-
-def _blocks():
-    """Blocks of three and four dimensions, with as many starts as the plane. Written before they were computed.
-
-    Predicted: at p = 0.05 all four cost less than the plane's tile under the same budget, 0.535 of the rug under a
-    range of 10 and 0.476 with weights of at most 10; at the drawn places of three dimensions, where two starts were
-    not enough, twelve cost less than equally loud features at p = 0.0263 and 0.0399 and still more at p = 0.0101.
-    """
-    budgets = ({"budget": ("range",), "strength": (10.0,)}, {"budget": ("bound",), "strength": (10.0,)})
-    for budget in budgets:
-        for m in (3, 4):
-            yield {**_FULL, **budget, "m": (m,), "B": (4 * m,)}
-        for place in _drawn():
-            yield {**place, **budget, "starts": (12,)}
-
-
 RUNS = (
     Run(
         name="rug-tempered",
         feeds="codes tuned under each budget, and in each number format",
         computes=tuned,
-        columns=_TUNED,
+        columns={
+            **LOSS,
+            **OVER_RUG,
+            "total": Meaning(LOSS["loss"].unit, "loss with what weight decay adds to it"),
+            "total_over_rug": Meaning("no unit", "total over the rug's loss at the same p and ratio"),
+            **{
+                f"{dtype}_loss": Meaning(LOSS["loss"].unit, f"loss in {dtype}, without noise; variance if it overflows")
+                for dtype in FORMATS
+            },
+            "range": Meaning("1 or more", "longest column of the encoder over the shortest"),
+            "largest": Meaning("no unit", "largest weight of encoder and decoder"),
+            "gain": Meaning("1 or more", "largest |v_t| |w_t| / (v_t w_t), how much an output amplifies hidden noise"),
+            "weights": Meaning("base64 of safetensors", "W_in, W_out and b, as superposition.weights packs them"),
+        },
         predicted=(over_rug(over_rug="loss", total_over_rug="total"),),
         small=({**_SMALL, "samples": (1000,), "seed": (0,)},),
         full=(
@@ -135,15 +117,5 @@ RUNS = (
             ),
         ),
         hours={"small": 0.001, "full": 0.1},
-    ),
-    Run(
-        name="rug-tempered-blocks",
-        feeds="codes tuned under a budget in blocks of three and four dimensions",
-        computes=tuned,
-        columns=_TUNED,
-        predicted=(over_rug(over_rug="loss", total_over_rug="total"),),
-        small=({**_SMALL, "m": (3,), "B": (9,), "samples": (1000,), "seed": (0,)},),
-        full=tuple(_blocks()),
-        hours={"small": 0.001, "full": 0.2},
     ),
 )  # fmt: skip
