@@ -103,17 +103,6 @@ def _border():
     yield {**_ALONE, "ns": (120,), "nd": (30,), "steps": (6000,)}
 
 
-def _five_dimensions():
-    """Groups of five dimensions at another probability and another ratio.
-
-    Written after most points of `_border` were seen, whose rule failed, and before these ran. The new rule is that a
-    group must have about five dimensions, where descent alone finds loud and quiet features. It predicts a gain of more
-    than 0.05 of the rug's loss over the task alone for groups of 20 at p = 0.1 and for groups of 10 at r = 1/2.
-    """
-    yield {**_SMALLEST, "p": (0.1,), "group": (20,)}
-    yield {**_SMALLEST, "nd": (30,), "group": (10,)}
-
-
 RUNS = (
     Run(
         name="rug-lessons",
@@ -141,7 +130,7 @@ RUNS = (
         predicted=(over_rug(over_rug="loss"),),
         small=({**_FIVE, "ns": (40,), "nd": (8,), "lesson": (0.3,), "lasting": (0,), "steps": (20,),
                 "samples": (200,), "seed": (0,)},),
-        full=(*_border(), *_five_dimensions()),
+        full=tuple(_border()),
         hours={"small": 0.001, "full": 0.5},
     ),
 )  # fmt: skip
