@@ -82,6 +82,11 @@ def _normal(code, x, root, silence):
 def start(kind, m, B, p, rng):
     """The map's own code with noise, a code in levels with random directions, or random weights."""
     ratio, noise = float(np.exp(rng.uniform(*np.log((5, 200))))), rng.uniform(0.01, 0.1)
+    each, left = divmod(2 * B, m)  # features in a plane, where all planes are alike
+    if kind == 0 and m in (4, 6) and each > 4 and not left:  # noise between planes would be louder than the code
+        code = codes.side_by_side([codes.chain_code(p, ratio, each, None if each < 7 else 3.0)] * (m // 2))
+        W, V = (value * (1 + 1e-3 * rng.standard_normal(value.shape)) for value in code[:2])
+        return Code(W, V, code.b - 1e-4)
     if kind == 0 and m == 2 and B > 4:
         code = codes.chain_code(p, ratio, B, None if B < 7 else 3.0)
     elif kind == 0:

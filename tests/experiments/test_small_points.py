@@ -116,6 +116,7 @@ POINTS = {
     "real-windows": each("vectors", "dealt", "random", window=8),
     "real-latents": [{"steps": 40}],
     "rug-lessons": [{"steps": 4}],
+    "rug-tied": [{"steps": 4}],
     "crowd-clones": [{"steps": 4, "K": 2, "batch": 10, "n": 16}],
     "real-words": [
         *each("decoder", "free", "tied", steps=6, tokens=60),

@@ -77,6 +77,31 @@ _TAUGHT = {
     **DEVICE,
 }
 _FIVE = {"p": (0.05,), "group": (20,), "lr": (0.01,), "steps": (3000,), "samples": (50_000,), "seed": (2, 3, 4, 5, 6)}
+_SMALLEST = {**_FIVE, "ns": (60,), "nd": (15,), "lesson": (0.3,), "lasting": (1,)}
+_ALONE = {**_SMALLEST, "lesson": (0.0,)}
+
+
+def _border():
+    """Other steps, probabilities, ratios and groups. Written before any of these points ran, save for single trials.
+
+    The rule to be tested is that the task must offer a group about one active feature, as the lesson does. It predicts
+    that the lesson ends lower than the task alone, by more than 0.05 of the rug's loss, where group times p lies
+    between 0.5 and 2, and that it does not elsewhere: groups of 60, 30, 10 and 5 features gain at p = 0.01, 0.02, 0.1
+    and 0.2; groups of 20 do not at 0.01, 0.02 and 0.2; at p = 0.05 groups of 30 and 10 gain, those of 60 and 5 do not.
+    Also predicted: the task alone ends above 0.56 after twice the steps; the lesson gains more than 0.05 at r = 1/10
+    and at 1/2; groups that are drawn anew for every step gain less than 0.05.
+    """
+    yield {**_ALONE, "steps": (6000,)}
+    for p, groups in ((0.2, (5, 20)), (0.02, (30, 20)), (0.01, (60, 20)), (0.1, (10,))):
+        yield {**_SMALLEST, "p": (p,), "group": groups}
+        yield {**_ALONE, "p": (p,)}
+    yield {**_SMALLEST, "group": (5, 10, 30, 60)}
+    for nd in (6, 30):
+        yield {**_SMALLEST, "nd": (nd,)}
+        yield {**_ALONE, "nd": (nd,)}
+    yield {**_SMALLEST, "lasting": (0,)}
+    yield {**_ALONE, "ns": (120,), "nd": (30,), "steps": (6000,)}
+
 
 RUNS = (
     Run(
@@ -96,5 +121,16 @@ RUNS = (
             {**_FIVE, "ns": (240,), "nd": (60,), "lesson": (0.3, 0.0), "lasting": (1,)},
         ),
         hours={"small": 0.001, "full": 0.3},
+    ),
+    Run(
+        name="rug-lessons-border",
+        feeds="where exclusive features first stop helping",
+        computes=taught,
+        columns=_TAUGHT,
+        predicted=(over_rug(over_rug="loss"),),
+        small=({**_FIVE, "ns": (40,), "nd": (8,), "lesson": (0.3,), "lasting": (0,), "steps": (20,),
+                "samples": (200,), "seed": (0,)},),
+        full=tuple(_border()),
+        hours={"small": 0.001, "full": 0.5},
     ),
 )  # fmt: skip
