@@ -249,7 +249,7 @@ def train_batch_topk(
         return (((h - f @ parts[2].transpose(1, 2) - parts[3]) ** 2).sum(2) / 2).mean(1).sum()
 
     by_loss = optimise.by_autograd(parts, loss)
-    for done, _ in optimise.adam(parts, across(parts[2], by_loss), steps=steps, lr=lr):  # noqa: B007: for `loss`
+    for done, _ in optimise.adam(parts, across(parts[2], by_loss), steps=steps, lr=lr):  # noqa: B007
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
     W_enc, b_enc, W_dec, b_dec = (part.detach().double().numpy() for part in parts)
