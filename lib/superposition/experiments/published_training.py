@@ -133,8 +133,8 @@ RUNS = (
         },
         small=({**_TINY, "way": ("floor",)},),
         full=(
-            {**_MILLION, "way": ("floor",), "seed": (0, 1, 2)},
-            {**_MILLION, "nd": (10, 32), "way": ("revived",), "seed": (0, 1, 2)},
+            {**_MILLION, "nd": (10, 100), "way": ("floor",), "seed": (0, 1, 2)},
+            {**_MILLION, "nd": (10,), "way": ("revived",), "seed": (0, 1, 2)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
