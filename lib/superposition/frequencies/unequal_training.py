@@ -192,7 +192,7 @@ def train_unequal_alive(
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
         if way == "floor" or (done % EVERY == 0 and done <= UNTIL * steps):
-            _keep_alive(*weights, way)
+            _keep_alive(weights[0], weights[-1], way)
     encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
     each = -(-eval_samples // sparse_batches.EVALUATED)
     losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, np.ones(len(p)), each, eval_rng, 1.0)
