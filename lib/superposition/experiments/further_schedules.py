@@ -112,7 +112,7 @@ _EIGHT, _LR, _STEPS = {"seed": tuple(range(16, 24))}, {"lr": (0.01,)}, {"steps":
 _RELU = {"p": (0.05,), "kind": ("relu",), **_LR, **_STEPS}
 _NARROW, _MIDDLE = {"ns": (64,), "nd": (24,)}, {"ns": (256,), "nd": (96,)}
 _TOGETHER = {
-    "ns": (128,), "nd": (48,), "p": (0.05,), "exponent": (1.0,), "degree": (0.8,), **_STEPS, **_EIGHT,
+    **_NARROW, "p": (0.05,), "exponent": (1.0,), "degree": (0.8,), **_STEPS, "seed": (16, 17, 18),
 }  # fmt: skip
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "first": (3.0,), "share": (0.6,), "steps": (20,), "seed": (0,)}
 
@@ -123,7 +123,7 @@ RUNS = (
         computes=batched,
         columns=COLUMNS,
         small=({**_SMALL, **_LR, "price": (1.5,)},),
-        full=each((CONSTANT, FALLING, RISING), **_NARROW, p=(0.05,), price=(1.0, 2.0), **_LR, **_STEPS, **_EIGHT),
+        full=each((CONSTANT, RISING), **_NARROW, p=(0.05,), price=(1.5,), **_LR, **_STEPS, seed=(16, 17, 18)),
         hours={"small": 0.001, "full": 0.1},
     ),
     Run(
@@ -144,10 +144,7 @@ RUNS = (
         computes=in_all_company,
         columns=COLUMNS,
         small=({**_SMALL, "exponent": (1.0,), "degree": (0.8,), "price": (0.1,)},),
-        full=(
-            *each((CONSTANT, FALLING), **_TOGETHER, price=(0.04,)),
-            *each((CONSTANT,), **_TOGETHER, price=(0.06,)),
-        ),
+        full=each((CONSTANT, FALLING), **_TOGETHER, price=(0.048,)),
         hours={"small": 0.001, "full": 0.1},
     ),
     Run(

@@ -1,9 +1,9 @@
 """Effects of training on exponents: the habits of Liu, Liu and Gore, and outputs that are kept from falling silent.
 
-Predictions for outputs that are kept alive, written down before the run `frequencies-alive` and after one pilot of each
-way at another seed and 10 dimensions, beside the same seeds of `frequencies-causes`: with a floor below the biases (1) no output is dead at 10 dimensions, and (2) the mean exponents
-to 100 dimensions, where no output is dead, move by less than a tenth; (3) they stay above the published ones by a tenth
-or more.
+Predictions for outputs that are kept alive, written down before the run `frequencies-alive` and after one pilot of
+each way at another seed and 10 dimensions, beside the same seeds of `frequencies-causes`: with a floor below the
+biases (1) no output is dead at 10 dimensions, and (2) the mean exponents to 100 dimensions, where no output is dead,
+move by less than a tenth; (3) they stay above the published ones by a tenth or more.
 """
 
 from __future__ import annotations
