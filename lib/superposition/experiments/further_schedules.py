@@ -1,14 +1,10 @@
-"""Falling prices beyond `superposition.experiments.schedules`: equal activity, BatchTopK, all company, 1024 features.
+"""Known dictionaries beyond `superposition.experiments.schedules`: BatchTopK, and all kinds of company at once.
 
-Predictions, written down before these runs. *BatchTopK*, 64 features, eight truths: (1) a number of latents that rises
-from a third of its last value finds less than a tenth of the directions beyond a constant number, mean over the two
-ends; (2) a number that falls from three times its end finds less than a constant one where the end is twice the number
-of features on; (3) BatchTopK at a constant number finds more than TopK, mean over the ends. *Equal activity*: at equal
-L0 (4) a falling price finds at least a twentieth of the directions more with 64 features, and (5) the gain is below a
-tenth with 256. *All company together*: a falling price finds (6) more than the same constant one for every truth, but
-(7) less than one half of the directions more on average, as with unequal frequencies alone, and (8) more than one
-latent in twenty has an opposite one, so that the recipe refuses. *1024 features*: for each of three truths (9) a
-falling price finds at least nine tenths of the directions, and (10) a constant one at most a tenth.
+Predictions, written down before these runs. *BatchTopK*, 64 features: (1) a number of latents that rises from a third
+of its last value finds less than a tenth of the directions beyond a constant number; (2) at a constant number BatchTopK
+finds more than TopK. *All company together*: a falling price finds (3) more than the same constant one for every truth,
+but (4) less than one half of the directions more on average, as with unequal frequencies alone, and (5) more than one
+latent in twenty has an opposite one, so that the recipe refuses. Three truths each.
 """
 
 from __future__ import annotations
@@ -33,7 +29,6 @@ from superposition.experiments.schedules import (
     Share,
     described,
     each,
-    scheduled,
 )
 from superposition.experiments.shared import Nd, Ns, Probability, Seed, Steps
 from superposition.inputs import Real
@@ -108,11 +103,10 @@ def all_company(ns: int, nd: int, p: float, exponent: float, degree: float, seed
     return Company(plain.kind, plain.directions, plain.p)
 
 
-_EIGHT, _LR, _STEPS = {"seed": tuple(range(16, 24))}, {"lr": (0.01,)}, {"steps": (1500,)}
-_RELU = {"p": (0.05,), "kind": ("relu",), **_LR, **_STEPS}
-_NARROW, _MIDDLE = {"ns": (64,), "nd": (24,)}, {"ns": (256,), "nd": (96,)}
+_LR, _STEPS, _THREE = {"lr": (0.01,)}, {"steps": (1500,)}, {"seed": (16, 17, 18)}
+_NARROW = {"ns": (64,), "nd": (24,), "p": (0.05,)}
 _TOGETHER = {
-    **_NARROW, "p": (0.05,), "exponent": (1.0,), "degree": (0.8,), **_STEPS, "seed": (16, 17, 18),
+    **_NARROW, "exponent": (1.0,), "degree": (0.8,), **_STEPS, **_THREE,
 }  # fmt: skip
 _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "first": (3.0,), "share": (0.6,), "steps": (20,), "seed": (0,)}
 
@@ -123,20 +117,8 @@ RUNS = (
         computes=batched,
         columns=COLUMNS,
         small=({**_SMALL, **_LR, "price": (1.5,)},),
-        full=each((CONSTANT, RISING), **_NARROW, p=(0.05,), price=(1.5,), **_LR, **_STEPS, seed=(16, 17, 18)),
-        hours={"small": 0.001, "full": 0.1},
-    ),
-    Run(
-        name="dictionary-activity",
-        feeds="constant prices that end at as many active latents as a falling one, at two sizes",
-        computes=scheduled,
-        columns=COLUMNS,
-        small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.1,)},),
-        full=(
-            *each((CONSTANT,), **_NARROW, price=(0.055, 0.065), **_RELU, **_EIGHT),
-            *each((CONSTANT,), **_MIDDLE, price=(0.045, 0.05), **_RELU, **_EIGHT),
-        ),
-        hours={"small": 0.001, "full": 0.15},
+        full=each((CONSTANT, RISING), **_NARROW, price=(1.5,), **_LR, **_STEPS, **_THREE),
+        hours={"small": 0.001, "full": 0.02},
     ),
     Run(
         name="dictionary-together",
@@ -145,15 +127,6 @@ RUNS = (
         columns=COLUMNS,
         small=({**_SMALL, "exponent": (1.0,), "degree": (0.8,), "price": (0.1,)},),
         full=each((CONSTANT, FALLING), **_TOGETHER, price=(0.048,)),
-        hours={"small": 0.001, "full": 0.1},
-    ),
-    Run(
-        name="dictionary-wide",
-        feeds="what a falling and a constant price find of 1024 features",
-        computes=scheduled,
-        columns=COLUMNS,
-        small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.036,)},),
-        full=each((FALLING, CONSTANT), ns=(1024,), nd=(384,), price=(0.036,), **_RELU, seed=(16, 17, 18)),
-        hours={"small": 0.001, "full": 0.2},
+        hours={"small": 0.001, "full": 0.02},
     ),
 )

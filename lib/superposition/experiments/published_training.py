@@ -131,9 +131,7 @@ RUNS = (
             **DEVICE,
         },
         small=({**_TINY, "way": ("floor",)},),
-        full=(
-            {**_MILLION, "nd": (10,), "exponent": (0.0, 1.0), "way": ("floor",), "seed": (0, 1)},
-        ),
+        full=({**_MILLION, "nd": (10,), "exponent": (0.0, 1.0), "way": ("floor",), "seed": (0, 1)},),
         hours={"small": 0.001, "full": 0.2},
     ),
 )

@@ -110,66 +110,51 @@ def converged(
     return {"first": rounds[0], "loss": best, "rounds": len(rounds) - 1}
 
 
-_COLUMNS = {
-    "first": Meaning("p^2", "loss after the first round, the least of the networks"),
-    "loss": Meaning("p^2", "the least loss of all rounds"),
-    "rounds": Meaning("rounds", "rounds of kicks until two of them changed nothing"),
-}
-_SMALL = (
-    {
-        "m": (4,), "groups": (1,), "p": (0.1,), "layer": ("relu",), "start": ("groups",), "starts": (2,),
-        "steps": (20,), "seed": (0,),
-    },
-)  # fmt: skip
-
-
-def _blocks(*cells):
-    """Blocks of the grid: features, groups, probability, start, layers and seeds."""
-    names = ("m", "groups", "p", "start", "layer", "seed")
-    many = {"layer", "seed"}
-    return tuple(
-        {name: value if name in many else (value,) for name, value in zip(names, cell, strict=True)}
-        | {"starts": (24,), "steps": (2000,)}
-        for cell in cells
-    )
-
-
 RUNS = (
     Run(
         name="ands-converged",
         feeds="what layers of few units end at before ReLU readers of ANDs, trained until nothing changes",
         computes=converged,
-        columns=_COLUMNS,
-        small=_SMALL,
-        full=_blocks(
-            (4, 1, 0.1, "random", ("linear", "relu"), (0,)),
-            (4, 1, 0.1, "random", ("linear",), (2,)),
-            (4, 1, 0.1, "groups", ("linear", "relu"), (0,)),
-            (4, 1, 0.1, "groups", ("linear",), (1,)),
-            (4, 1, 0.1, "groups", ("relu",), (2, 3, 4)),
-            (6, 2, 0.03, "random", ("relu",), (0,)),
-            (6, 2, 0.03, "groups", ("linear",), (0, 1)),
-            (6, 2, 0.03, "groups", ("relu",), (1,)),
-            (8, 2, 0.1, "random", ("linear", "relu"), (0,)),
+        columns={
+            "first": Meaning("p^2", "loss after the first round, the least of the networks"),
+            "loss": Meaning("p^2", "the least loss of all rounds"),
+            "rounds": Meaning("rounds", "rounds of kicks until two of them changed nothing"),
+        },
+        small=(
+            {
+                "m": (4,),
+                "groups": (1,),
+                "p": (0.1,),
+                "layer": ("relu",),
+                "start": ("groups",),
+                "starts": (2,),
+                "steps": (20,),
+                "seed": (0,),
+            },
+        ),
+        full=tuple(
+            {
+                "m": (m,),
+                "groups": (groups,),
+                "p": (p,),
+                "layer": layers,
+                "start": (start,),
+                "starts": (24,),
+                "steps": (2000,),
+                "seed": seeds,
+            }
+            for m, groups, p, start, layers, seeds in (
+                (4, 1, 0.1, "random", ("linear", "relu"), (0,)),
+                (4, 1, 0.1, "random", ("linear",), (2,)),
+                (4, 1, 0.1, "groups", ("linear", "relu"), (0,)),
+                (4, 1, 0.1, "groups", ("linear",), (1,)),
+                (4, 1, 0.1, "groups", ("relu",), (2, 3, 4)),
+                (6, 2, 0.03, "random", ("relu",), (0,)),
+                (6, 2, 0.03, "groups", ("linear",), (0, 1)),
+                (6, 2, 0.03, "groups", ("relu",), (1,)),
+                (8, 2, 0.1, "random", ("linear", "relu"), (0,)),
+            )
         ),
         hours={"small": 0.001, "full": 0.1},
-    ),
-    Run(
-        name="ands-seeds",
-        feeds="the same from other seeds, five in all",
-        computes=converged,
-        columns=_COLUMNS,
-        small=_SMALL,
-        full=_blocks(
-            (4, 1, 0.1, "random", ("linear",), (1, 3, 4)),
-            (4, 1, 0.1, "random", ("relu",), (1, 2, 3, 4)),
-            (4, 1, 0.1, "groups", ("linear",), (2, 3, 4)),
-            (4, 1, 0.1, "groups", ("relu",), (1,)),
-            (8, 2, 0.1, "random", ("linear", "relu"), (1, 2, 3, 4)),
-            (6, 2, 0.03, "random", ("relu",), (1, 2, 3, 4)),
-            (6, 2, 0.03, "groups", ("linear",), (2, 3, 4)),
-            (6, 2, 0.03, "groups", ("relu",), (0, 2, 3, 4)),
-        ),
-        hours={"small": 0.001, "full": 0.2},
     ),
 )
