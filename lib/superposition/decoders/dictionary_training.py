@@ -253,7 +253,7 @@ def train_batch_topk(
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
     W_enc, b_enc, W_dec, b_dec = (part.detach().double().numpy() for part in parts)
-    bars = np.repeat(np.mean(least, axis=0)[:, None], k, axis=1)
+    bars = np.repeat(np.mean(least, axis=0)[:, None], k, axis=1).astype(float)
     return [SparseAutoencoder(*one) for one in zip(W_enc, b_enc[:, 0], W_dec, b_dec[:, 0], bars, strict=True)]
 
 
