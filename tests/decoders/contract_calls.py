@@ -135,5 +135,10 @@ TRAINING = [
         {"truth": TRUTH, "lambdas": np.array([0.1]), "kind": "relu", "latents": 6, "steps": 2}
         | {"batch": 4, "lr": 0.01, "schedule": (3.0, 0.6), "tangent": False, "seed": 0},
     ),
+    (
+        decoders.train_batch_topk,
+        {"truth": TRUTH, "active": np.array([1.5]), "latents": 6, "steps": 2}
+        | {"batch": 4, "lr": 0.01, "schedule": (3.0, 0.6), "seed": 0},
+    ),
 ]
 CALLS += TRAINING

@@ -214,6 +214,24 @@ def test_topk_has_one_whole_price():
             decoders.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
 
 
+def test_the_largest_latents_of_a_batch_pass_and_their_threshold_is_kept():
+    pytest.importorskip("torch")
+    truth = decoders.dictionary(32, 16, p=0.06, seed=0)
+    few, many = decoders.train_batch_topk(truth, [1.9, 3.8], steps=800, seed=1)
+    x, h = truth.activations(4000, seed=2)
+    for sae, wanted in ((few, 1.9), (many, 3.8)):
+        codes = sae.encode(h)
+        found = decoders.scores(truth, x, codes, sae.W_dec, offset=sae.b_dec)
+        assert found.l0 == pytest.approx(wanted, rel=0.1) and found.explained > 0.6
+        assert np.ptp(sae.threshold) == 0 and codes[codes > 0].min() > sae.threshold[0] >= 0
+        assert (codes > 0).sum(axis=1).std() > 0.5  # unlike TopK, as many as an activation needs
+    assert few.threshold[0] > many.threshold[0]
+    again, falling = (
+        decoders.train_batch_topk(truth, [1.9], schedule=schedule, steps=40, seed=1)[0] for schedule in ((1, 1), (3, 1))
+    )
+    assert np.abs(again.W_dec - falling.W_dec).max() > 0.01
+
+
 def test_kinds_are_named():
     with pytest.raises(ValueError, match="kind = 'carpet' is unknown; allowed: rug, antipodal, cone, random"):
         decoders.dictionary(8, 4, "carpet")

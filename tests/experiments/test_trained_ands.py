@@ -20,6 +20,16 @@ def test_readers_of_groups_are_right_where_two_bits_are_on(m, groups):
     assert not read[:, silent].any()
 
 
+@pytest.mark.parametrize(("m", "p", "epsilon"), [(3, 0.5, 0.2), (4, 0.1, 0.05), (6, 0.03, 0.4)])
+def test_one_unit_fewer_than_bits_keeps_all_ands_up_to_a_known_loss(m, p, epsilon):
+    W_in, b, W_out, c = trained_ands.faint(m, epsilon)
+    assert W_in.shape == (1, m, m - 1)
+    x, chance = decoders.all_inputs(m, p)
+    error = np.maximum((x @ W_in[0] + b[0]) @ W_out[0] + c[0], 0) - decoders.ands_of_pairs(x)
+    np.testing.assert_allclose(error[:, : m - 1], 0, atol=1e-12)  # the pairs of the faint bit
+    np.testing.assert_allclose(np.mean(chance @ error**2) / p**2, 4 * epsilon**2 * (1 - p) * (m - 2) / m, rtol=1e-9)
+
+
 @pytest.mark.parametrize("layer", ["linear", "relu"])
 def test_training_starts_from_the_groups_and_keeps_the_best(layer):
     pytest.importorskip("torch")

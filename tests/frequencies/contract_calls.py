@@ -17,5 +17,19 @@ CALLS = [
     (frequencies.few_active_losses, {"p": P, "share": np.array([0.8, 0.7, 0.5]), "samples": 80, "seed": 0}),
     (frequencies.tuned_losses, {"W": np.eye(3) + 0.1, "p": P, "samples": 20, "seed": 0}),
     (frequencies.train_unequal, {"p": P, "nd": 2, "importance": 1.0, **TRAINING, "device": "cpu"}),
+    (
+        frequencies.train_unequal_alive,
+        {
+            "p": P,
+            "nd": 2,
+            "way": "revived",
+            "steps": 2,
+            "batch": 4,
+            "lr": 0.01,
+            "seed": 0,
+            "eval_samples": 64,
+            "device": "cpu",
+        },
+    ),
     (frequencies.allocate, {"p": P, "nds": [2], "importance": 2.0, "phases": ["fan"]}),
 ]

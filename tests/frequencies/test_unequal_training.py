@@ -140,3 +140,21 @@ def test_features_twice_as_large_with_biases_twice_as_large_lose_four_times_as_m
     assert two.loss == pytest.approx(4 * one.loss, rel=1e-6) and one.loss > 0
     small = frequencies.train_unequal(P, 3, **FEW | {"largest": 2.0, "bias_spread": 0.5})
     assert small.loss < 0.9 * two.loss or small.loss > 1.1 * two.loss  # the bias counts
+
+
+def test_outputs_are_kept_from_falling_silent_and_nothing_else_changes():
+    p, options = frequencies.power_law(200, 1.0), {"steps": 300, "batch": 64, "seed": 2, "device": "cpu"}
+    options["eval_samples"] = 6400
+
+    def dead(model):
+        return int((np.sum(model.W_in**2, axis=0) + model.bias <= 0).sum())
+
+    plain = frequencies.train_unequal(p, 3, tied=True, **options)
+    floor, revived = (frequencies.train_unequal_alive(p, 3, way=way, **options) for way in ("floor", "revived"))
+    assert dead(floor) == 0 and dead(revived) < dead(plain) / 2 and dead(plain) > 50
+    assert np.min(floor.bias / np.sum(floor.W_in**2, axis=0)) == pytest.approx(-0.9, abs=1e-5)
+    assert floor.history[0] == plain.history[0] and floor.losses.sum() == pytest.approx(floor.loss)
+    wide = {"p": np.full(4, 0.2), "nd": 4, "steps": 40, "batch": 32, "seed": 1, "device": "cpu", "eval_samples": 640}
+    kept = frequencies.train_unequal(**wide, tied=True)
+    for way in ("floor", "revived"):  # where no output would fall silent
+        np.testing.assert_array_equal(frequencies.train_unequal_alive(**wide, way=way).W_in, kept.W_in)

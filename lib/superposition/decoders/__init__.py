@@ -2,7 +2,7 @@
 
 Throughout, p is the probability that a feature is on, r the compression ratio and sigma the standard deviation of
 Gaussian interference. Every function refuses arguments outside of their ranges by a ValueError that gives the range.
-`train_saes`, `train_layers`, `descend_saes` and `descend_on_ands` need torch.
+`train_saes`, `train_batch_topk`, `train_layers`, `descend_saes` and `descend_on_ands` need torch.
 
 Source: ours, beyond The Persian Rug.
 """
@@ -31,7 +31,7 @@ from superposition.decoders.dictionaries import (
     load_dictionary,
     scores,
 )
-from superposition.decoders.dictionary_training import SparseAutoencoder, train_saes
+from superposition.decoders.dictionary_training import SparseAutoencoder, train_batch_topk, train_saes
 from superposition.decoders.families import (
     Families,
     absorbed_angle,
@@ -102,6 +102,7 @@ __all__ = [
     "sign_moments",
     "simulated_and_loss",
     "state_evolution",
+    "train_batch_topk",
     "train_layers",
     "train_saes",
     "truth_loss",

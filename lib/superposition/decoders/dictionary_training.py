@@ -4,7 +4,8 @@ Source: the architecture of Bricken and others (2023), Towards Monosemanticity, 
 - b_dec) + b_enc), reconstruction W_dec f + b_dec, squared error plus lambda times the sum of f, decoder columns of
 length one. TopK after Gao and others (2024), without their auxiliary loss: the k largest latents pass, and nothing is
 priced. JumpReLU after Rajamanoharan and others (2024): latents pass above thresholds of their own, and the price is
-lambda times the number of latents that are on, by straight-through estimates. ``tangent`` removes the part along a
+lambda times the number of latents that are on, by straight-through estimates. BatchTopK after Bussmann and others
+(2024), also without an auxiliary loss: the largest latents of a whole batch pass. ``tangent`` removes the part along a
 decoder column from its gradient, as Bricken and others do: a step of Adam's along a column's gradient is not along the
 column, so columns that are only set to length one after each step do not end at the least loss.
 """
@@ -183,6 +184,79 @@ def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callabl
         return value
 
     return rest
+
+
+@checked(
+    truth=truth, active=ranges.array("n", 0, 1e6), latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps,
+    batch=ranges.whole(1, 10**6), lr=ranges.rate, schedule=_schedule, seed=ranges.seed,
+)  # fmt: skip
+def train_batch_topk(
+    truth: Dictionary,
+    active: ArrayLike,
+    *,
+    latents: int | None = None,
+    steps: int = 1500,
+    batch: int = 256,
+    lr: float = 0.01,
+    schedule: tuple[float, float] = CONSTANT,
+    seed: int = 0,
+) -> list[SparseAutoencoder]:
+    """Train sparse autoencoders side by side of which the largest latents of each batch pass.
+
+    Parameters
+    ----------
+    active : array_like, shape (n,)
+        Mean numbers of latents that pass for an activation, at least one in each batch.
+    latents : int, optional
+        Width k of each autoencoder; the number of features if left out.
+    schedule : tuple of float
+        As of `train_saes`, for the number of latents that pass.
+
+    Returns
+    -------
+    list of SparseAutoencoder
+        With one threshold for all latents: the mean, over the last tenth of the steps, of the least latent that passed.
+
+    Notes
+    -----
+    Source: Bussmann and others (2024). The gradient along decoder columns is removed. In single precision, needs torch.
+    Use `train_saes` instead for other kinds.
+
+    Examples
+    --------
+    >>> from superposition.decoders import dictionary
+    >>> [sae] = train_batch_topk(dictionary(8, 4, p=0.1), [1.5], steps=50)
+    >>> sae.threshold.shape, sae.active
+    ((8,), 0)
+    """
+    from superposition import optimise
+    from superposition.devices import torch
+
+    nd, ns = truth.directions.shape
+    wanted, rng = np.asarray(active, float), np.random.default_rng(seed)
+    n, k = len(wanted), ns if latents is None else latents
+    parts, done, least = _first_weights(truth, n, k, rng), 0, []
+
+    def loss():
+        first, share = schedule
+        now = first + (1 - first) * min(1, done / (share * steps))
+        h = torch.from_numpy(truth.activations(n * batch, seed=rng)[1]).float().view(n, batch, nd)
+        drive = torch.relu((h - parts[3]) @ parts[0].transpose(1, 2) + parts[1])
+        stopped = batch * k - np.clip(np.round(now * wanted * batch), 1, batch * k).astype(int)
+        each = zip(drive.detach().flatten(1).numpy(), stopped, strict=True)
+        bar = np.array([np.partition(one, at)[at] for one, at in each])
+        if done >= 0.9 * steps - 1:
+            least.append(bar)
+        f = drive * (drive >= torch.from_numpy(bar)[:, None, None])
+        return (((h - f @ parts[2].transpose(1, 2) - parts[3]) ** 2).sum(2) / 2).mean(1).sum()
+
+    by_loss = optimise.by_autograd(parts, loss)
+    for done, _ in optimise.adam(parts, across(parts[2], by_loss), steps=steps, lr=lr):  # noqa: B007
+        with torch.no_grad():
+            parts[2] /= parts[2].norm(dim=1, keepdim=True)
+    W_enc, b_enc, W_dec, b_dec = (part.detach().double().numpy() for part in parts)
+    bars = np.repeat(np.mean(least, axis=0)[:, None], k, axis=1).astype(float)
+    return [SparseAutoencoder(*one) for one in zip(W_enc, b_enc[:, 0], W_dec, b_dec[:, 0], bars, strict=True)]
 
 
 def _forward(parts, h, active):

@@ -57,7 +57,7 @@ def scheduled(
     last = max(1, round(price * p * ns)) if kind == "topk" else price
     options = {"kind": kind, "schedule": (first, share), "lr": lr, "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [last] * STARTS, seed=seed + SHIFT, **options)
-    return _described(truth, saes, last if kind == "relu" else 0.0, seed)
+    return described(truth, saes, last if kind == "relu" else 0.0, seed)
 
 
 def chosen_price(prices: ArrayLike, agree: ArrayLike, opposite: ArrayLike) -> float:
@@ -82,7 +82,7 @@ def in_company(
     truth = company(ns, nd, p, ingredient, degree, seed)
     options = {"schedule": (first, share), "steps": steps, "tangent": True}
     saes = decoders.train_saes(truth, [price] * STARTS, seed=seed + SHIFT, **options)
-    return _described(truth, saes, price, seed)
+    return described(truth, saes, price, seed)
 
 
 def company(ns: int, nd: int, p: float, ingredient: str, degree: float, seed: int) -> Dictionary:
@@ -119,7 +119,7 @@ def company(ns: int, nd: int, p: float, ingredient: str, degree: float, seed: in
     return Company(plain.kind, plain.directions, plain.p)
 
 
-def _described(truth: Dictionary, saes: list[SparseAutoencoder], price: float, seed: int) -> dict[str, float]:
+def described(truth: Dictionary, saes: list[SparseAutoencoder], price: float, seed: int) -> dict[str, float]:
     """Means over the autoencoders of their scores, of what shows without the truth, and how well they agree."""
     from superposition import decoders
 
@@ -151,7 +151,7 @@ def _agreement(sae: SparseAutoencoder, saes: list[SparseAutoencoder]) -> float:
     return float(np.mean(np.all(others, axis=0)))
 
 
-_COLUMNS = {
+COLUMNS = {
     "recovered": Meaning("0 to 1", "share of true directions with a matched latent of cosine 0.9 or more"),
     "explained": Meaning("at most 1", "share of the variance of the activations"),
     "l0": Meaning("latents", "mean number of latents that are on"),
@@ -163,7 +163,7 @@ _COLUMNS = {
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in the other autoencoder"),
 }
 _EIGHT, _SIXTEEN, _THREE = {"seed": tuple(range(16, 24))}, {"seed": tuple(range(24, 40))}, {"seed": (16, 17, 18)}
-_CONSTANT, _FALLING, _RISING = (1.0, 1.0), (3.0, 0.6), (1 / 3, 0.6)
+CONSTANT, FALLING, RISING = (1.0, 1.0), (3.0, 0.6), (1 / 3, 0.6)
 _RELU = {"p": (0.05,), "kind": ("relu",)}
 _NARROW = {"ns": (64,), "nd": (24,), "price": (0.048,), **_RELU}
 _TOPK = {"kind": ("topk",), "price": (1.0, 1.5, 2.0)}
@@ -179,7 +179,7 @@ _SMALL = {"ns": (16,), "nd": (8,), "p": (0.05,), "price": (0.1,), "first": (3.0,
 _SMALL_RELU = ({**_SMALL, "kind": ("relu",), "lr": (0.01,)},)
 
 
-def _each(schedules, **block):
+def each(schedules, **block):
     """One block of the grid for each schedule."""
     return tuple({**block, "first": (first,), "share": (share,)} for first, share in schedules)
 
@@ -189,12 +189,12 @@ RUNS = (
         name="dictionary-schedules",
         feeds="what a price finds that falls during training, and what a constant one does, at two sizes",
         computes=scheduled,
-        columns=_COLUMNS,
+        columns=COLUMNS,
         small=_SMALL_RELU,
         full=(
-            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=tuple(range(16, 21))),
-            *_each((_FALLING,), **_MIDDLE | {"price": (0.018,)}, **_RATE, **_STEPS, **_THREE),
-            *_each((_CONSTANT, _FALLING), **_NARROW, **_RATE, **_STEPS, seed=(18, 19, 20)),
+            *each((CONSTANT, FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=tuple(range(16, 21))),
+            *each((FALLING,), **_MIDDLE | {"price": (0.018,)}, **_RATE, **_STEPS, **_THREE),
+            *each((CONSTANT, FALLING), **_NARROW, **_RATE, **_STEPS, seed=(18, 19, 20)),
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
@@ -202,13 +202,13 @@ RUNS = (
         name="dictionary-efforts",
         feeds="three and five truths more of both ways, and a constant price with twice the steps",
         computes=scheduled,
-        columns=_COLUMNS,
+        columns=COLUMNS,
         small=_SMALL_RELU,
         full=(
-            *_each((_CONSTANT, _FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=(21, 22, 23)),
-            *_each((_CONSTANT, _FALLING), **_NARROW, **_RATE, **_STEPS, seed=(16, 17, 21, 22, 23)),
-            *_each((_CONSTANT,), **_MIDDLE, **_RATE, steps=(3000,), **_EIGHT),
-            *_each((_CONSTANT,), **_NARROW, **_RATE, steps=(3000,), **_EIGHT),
+            *each((CONSTANT, FALLING), **_MIDDLE, **_RATE, **_STEPS, seed=(21, 22, 23)),
+            *each((CONSTANT, FALLING), **_NARROW, **_RATE, **_STEPS, seed=(16, 17, 21, 22, 23)),
+            *each((CONSTANT,), **_MIDDLE, **_RATE, steps=(3000,), **_EIGHT),
+            *each((CONSTANT,), **_NARROW, **_RATE, steps=(3000,), **_EIGHT),
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
@@ -216,7 +216,7 @@ RUNS = (
         name="dictionary-recipe",
         feeds="the recipe for the price without the truth, tried on truths that were drawn after it was written",
         computes=scheduled,
-        columns=_COLUMNS,
+        columns=COLUMNS,
         small=_SMALL_RELU,
         full=(
             *(
@@ -237,13 +237,13 @@ RUNS = (
         name="dictionary-kinds",
         feeds="whether TopK and JumpReLU find more if their number of latents, or their price, falls or rises",
         computes=scheduled,
-        columns=_COLUMNS,
+        columns=COLUMNS,
         small=({**_SMALL, "kind": ("jumprelu",), "price": (0.01,), **_RATE},),
         full=(
-            *_each((_CONSTANT, _FALLING, _RISING), **_NARROW | _TOPK, **_RATE, **_STEPS, **_EIGHT),
-            *_each((_CONSTANT, _FALLING, _RISING), **_NARROW | _JUMPRELU, **_RATE, **_STEPS, **_EIGHT),
+            *each((CONSTANT, FALLING, RISING), **_NARROW | _TOPK, **_RATE, **_STEPS, **_EIGHT),
+            *each((CONSTANT, FALLING, RISING), **_NARROW | _JUMPRELU, **_RATE, **_STEPS, **_EIGHT),
             # sixteen truths more where eight left a gain at 2.8 standard errors
-            *_each((_CONSTANT, _FALLING), **_NARROW | _JUMPRELU | {"price": (0.01,)}, **_RATE, **_STEPS, **_SIXTEEN),
+            *each((CONSTANT, FALLING), **_NARROW | _JUMPRELU | {"price": (0.01,)}, **_RATE, **_STEPS, **_SIXTEEN),
         ),
         hours={"small": 0.001, "full": 0.1},
     ),
@@ -251,15 +251,15 @@ RUNS = (
         name="dictionary-company",
         feeds="whether a falling price finds more where features come together",
         computes=in_company,
-        columns=_COLUMNS,
+        columns=COLUMNS,
         small=({**_SMALL, "ingredient": ("copula",), "degree": (0.5,)},),
         full=tuple(
             block
             for ingredient, degrees in (
                 ("copula", (0.0, 0.8)), ("groups", (0.95,)), ("frequencies", (1.0,))
             )
-            for block in _each(
-                (_CONSTANT, _FALLING), ns=(128,), nd=(48,), p=(0.05,), ingredient=(ingredient,), degree=degrees,
+            for block in each(
+                (CONSTANT, FALLING), ns=(128,), nd=(48,), p=(0.05,), ingredient=(ingredient,), degree=degrees,
                 price=(0.04,), **_STEPS, **_THREE,
             )
         ),

@@ -62,6 +62,27 @@ def grouped(m: int, groups: int) -> tuple[np.ndarray, ...]:
     return W_in[None], np.zeros((1, 1, m - groups)), W_out[None], -1.0 * t.any(axis=0)[None, None]  # pyrefly: ignore[bad-index]
 
 
+def faint(m: int, epsilon: float) -> tuple[np.ndarray, ...]:
+    """Weights of a linear layer of m - 1 units that keep all ANDs of m bits nearly exactly, and of their ReLU readers.
+
+    Unit k keeps bit k, counted from 1, and epsilon times bit 0. The reader ReLU((h_k - 1) / epsilon) of bit 0 and bit k
+    is exact; the reader ReLU(h_j + h_k - 1 - 2 epsilon) is too low by 2 epsilon where bit 0 is off.
+    """
+    import itertools
+
+    import numpy as np
+
+    pairs = list(itertools.combinations(range(m), 2))
+    W_out, c = np.zeros((m - 1, len(pairs))), np.full(len(pairs), -1 - 2 * epsilon)
+    for pair, (i, j) in enumerate(pairs):
+        if i:
+            W_out[[i - 1, j - 1], pair] = 1
+        else:
+            W_out[j - 1, pair], c[pair] = 1 / epsilon, -1 / epsilon
+    W_in = np.r_[np.full((1, m - 1), epsilon), np.eye(m - 1)]
+    return W_in[None], np.zeros((1, 1, m - 1)), W_out[None], c[None, None]
+
+
 @placed
 def converged(
     *, m: Bits, groups: Groups, p: Probability, layer: Layer, start: Start, starts: Starts, steps: Steps, seed: Seed

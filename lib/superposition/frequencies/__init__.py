@@ -6,7 +6,7 @@ Source: ours, beyond The Persian Rug.
 from superposition.frequencies.allocations import allocate
 from superposition.frequencies.few_active_features import few_active_losses, tuned_losses
 from superposition.frequencies.sharing import even_shares, power_law, rug_losses, shares, tied_shares, unequal_rug
-from superposition.frequencies.unequal_training import train_unequal
+from superposition.frequencies.unequal_training import train_unequal, train_unequal_alive
 
 __all__ = [
     "allocate",
@@ -17,6 +17,7 @@ __all__ = [
     "shares",
     "tied_shares",
     "train_unequal",
+    "train_unequal_alive",
     "tuned_losses",
     "unequal_rug",
 ]

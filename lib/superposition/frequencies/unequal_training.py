@@ -12,6 +12,9 @@ from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.frequencies.ranges import fits_in_memory, gentle, of_features, probabilities, weighted
 
+WAYS = ("floor", "revived")
+FLOOR, EVERY, UNTIL = 0.9, 50, 0.8  # of |w|^2; steps between revivals; share of the steps after which there are none
+
 
 class UnequalModel(NamedTuple):
     """A trained autoencoder: weights in float32, losses on fresh vectors and in training.
@@ -129,3 +132,84 @@ def train_unequal(
         float(totals.std() / sparse_batches.EVALUATED**0.5),
         history.cpu().numpy(),
     )
+
+
+@checked(
+    of_features,
+    fits_in_memory,
+    p=probabilities,
+    nd=ranges.whole(1, checks.MOST_FEATURES),
+    way=ranges.one_of(*WAYS),
+    steps=ranges.steps,
+    batch=ranges.whole(1),
+    lr=ranges.number(0, 10, open_low=True),
+    seed=ranges.whole(0),
+    eval_samples=ranges.whole(1, 2**30),
+)
+def train_unequal_alive(
+    p: ArrayLike,
+    nd: int,
+    *,
+    way: str,
+    steps: int = 4000,
+    batch: int = 512,
+    lr: float = 1e-2,
+    seed: int = 0,
+    device: str = "auto",
+    eval_samples: int = 2**18,
+) -> UnequalModel:
+    """Train ReLU(W^T W x + b) as `train_unequal` does, and keep outputs from falling silent.
+
+    An output is dead if it is zero while its own feature alone is fully on, |w|^2 + b <= 0.
+
+    Parameters
+    ----------
+    p, nd, steps, batch, lr, seed, device, eval_samples
+        As of `train_unequal`: one seed gives both functions the same start and the same feature vectors.
+    way : str
+        "floor": no bias falls below -0.9 |w|^2. "revived": every 50 steps of the first 80 % of the steps, rows of dead
+        outputs are set to length one, and their biases to -1/2.
+
+    Notes
+    -----
+    Source: ours. Use `train_unequal` instead for free decoders, and for training that leaves outputs alone.
+
+    Examples
+    --------
+    >>> model = train_unequal_alive([0.5, 0.1, 0.1], 2, way="floor", steps=10, batch=16, eval_samples=640, device="cpu")
+    >>> bool(np.all((model.W_in**2).sum(axis=0) + model.bias > 0))
+    True
+    """
+    from superposition import optimise
+    from superposition.devices import resolve_device, torch
+    from superposition.frequencies import sparse_batches
+
+    p, on = np.asarray(p, float), resolve_device(device)
+    init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
+    weights = sparse_batches.first_weights(len(p), nd, True, init_rng, on, 0.0)
+    gradient = sparse_batches.batch_gradient(weights, p, np.ones(len(p)), batch, data_rng)
+    history = torch.zeros(steps, device=on)
+    for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
+        history[done - 1] = loss
+        if way == "floor" or (done % EVERY == 0 and done <= UNTIL * steps):
+            _keep_alive(weights[0], weights[-1], way)
+    encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
+    each = -(-eval_samples // sparse_batches.EVALUATED)
+    losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, np.ones(len(p)), each, eval_rng, 1.0)
+    arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
+    mean, se = float(totals.mean()), float(totals.std() / sparse_batches.EVALUATED**0.5)
+    return UnequalModel(*arrays, losses, mean, se, history.cpu().numpy())  # pyrefly: ignore[bad-argument-count]
+
+
+def _keep_alive(encoder, bias, way):
+    """Raise biases to the floor, or revive dead outputs, in place."""
+    from superposition.devices import torch
+
+    with torch.no_grad():
+        squares = encoder.square().sum(1)
+        if way == "floor":
+            bias.copy_(torch.maximum(bias, -FLOOR * squares))
+        else:
+            dead = squares + bias <= 0
+            encoder[dead] = torch.nn.functional.normalize(encoder[dead])
+            bias[dead] = -0.5
