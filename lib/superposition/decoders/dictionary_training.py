@@ -186,6 +186,7 @@ def across(W_dec: torch.Tensor, gradient: Callable[[], torch.Tensor]) -> Callabl
     return rest
 
 
+@placed
 @checked(
     truth=truth, active=ranges.array("n", 0, 1e6), latents=ranges.whole(1, checks.MOST_FEATURES), steps=ranges.steps,
     batch=ranges.whole(1, 10**6), lr=ranges.rate, schedule=_schedule, seed=ranges.seed,
@@ -243,11 +244,11 @@ def train_batch_topk(
         h = torch.from_numpy(truth.activations(n * batch, seed=rng)[1]).float().view(n, batch, nd)
         drive = torch.relu((h - parts[3]) @ parts[0].transpose(1, 2) + parts[1])
         stopped = batch * k - np.clip(np.round(now * wanted * batch), 1, batch * k).astype(int)
-        each = zip(drive.detach().flatten(1).numpy(), stopped, strict=True)
-        bar = np.array([np.partition(one, at)[at] for one, at in each])
+        each = zip(drive.detach().flatten(1), stopped.tolist(), strict=True)
+        bar = torch.stack([one.kthvalue(at + 1).values for one, at in each])
         if done >= 0.9 * steps - 1:
             least.append(bar)
-        f = drive * (drive >= torch.from_numpy(bar)[:, None, None])
+        f = drive * (drive >= bar[:, None, None])
         return (((h - f @ parts[2].transpose(1, 2) - parts[3]) ** 2).sum(2) / 2).mean(1).sum()
 
     by_loss = optimise.by_autograd(parts, loss)
@@ -255,7 +256,7 @@ def train_batch_topk(
         with torch.no_grad():
             parts[2] /= parts[2].norm(dim=1, keepdim=True)
     W_enc, b_enc, W_dec, b_dec = (part.detach().double().numpy() for part in parts)
-    bars = np.repeat(np.mean(least, axis=0)[:, None], k, axis=1).astype(float)
+    bars = np.repeat(np.mean(torch.stack(least).numpy(), axis=0)[:, None], k, axis=1).astype(float)
     return [SparseAutoencoder(*one) for one in zip(W_enc, b_enc[:, 0], W_dec, b_dec[:, 0], bars, strict=True)]
 
 

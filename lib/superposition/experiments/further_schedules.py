@@ -32,6 +32,7 @@ from superposition.experiments.schedules import (
 )
 from superposition.experiments.shared import Nd, Ns, Probability, Seed, Steps
 from superposition.inputs import Real
+from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
 if TYPE_CHECKING:
@@ -45,6 +46,7 @@ Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast freque
 SWITCHED = 2.0  # how often the switch of eight features is on, over the most frequent of them
 
 
+@placed
 def batched(
     *, ns: Ns, nd: Nd, p: Probability, price: Passing, first: First, share: Share, lr: Rate, steps: Steps, seed: Seed,
     device: str = "cpu",
@@ -58,6 +60,7 @@ def batched(
     return described(truth, saes, 0.0, seed)
 
 
+@placed
 def in_all_company(
     *, ns: Ns, nd: Nd, p: Probability, exponent: Exponent, degree: Degree, price: Price, first: First, share: Share,
     steps: Steps, seed: Seed, device: str = "cpu",

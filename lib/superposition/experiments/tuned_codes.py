@@ -35,7 +35,7 @@ FORMATS = ("float32", "bfloat16", "float16")
 
 def tuned(
     *, m: Dimensions, B: Size, p: Probability, budget: Budget, strength: Strength, starts: Starts, samples: Samples,
-    seed: Seed, device: str = "cpu",
+    seed: Seed,
 ) -> dict[str, float | str]:  # fmt: skip
     """Tune all weights of a tile under a budget, and measure it on fresh feature vectors."""
     from superposition import codes, weights

@@ -211,5 +211,5 @@ def _keep_alive(encoder, bias, way):
             bias.copy_(torch.maximum(bias, -FLOOR * squares))
         else:
             dead = squares + bias <= 0
-            encoder[dead] = torch.nn.functional.normalize(encoder[dead])
-            bias[dead] = -0.5
+            encoder.copy_(torch.where(dead[:, None], torch.nn.functional.normalize(encoder), encoder))
+            bias.copy_(torch.where(dead, -0.5, bias))
