@@ -67,7 +67,7 @@ def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     found = counts(name in counts(True))[name]
     # Each operation is that of the CPU here, and what is moved too early or too late is refused or drawn differently.
     assert found["distance"] == 0
-    assert found.get("bytes to the host", 0) == 0
+    assert found.get("fetches", 0) == 0
 
 
 def test_what_is_moved_is_the_batch_and_nothing_where_the_device_draws():
