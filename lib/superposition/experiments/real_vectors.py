@@ -2,7 +2,7 @@
 
 Written before the run: the patient reader loses less than a tenth of what one ReLU loses, in all cases, and company
 costs it less than it costs one ReLU. If token vectors were like the best codes of chapter 7, their overlaps would have
-negative skewness; it is expected to be positive. Lengths of frequent tokens: short in one network and long in the other.
+negative skewness; it is expected to be positive. Frequent tokens have short vectors in one network, long in the other.
 """
 
 from __future__ import annotations
