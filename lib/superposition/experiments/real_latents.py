@@ -150,10 +150,9 @@ LOSSES = {
     "apart_measured": "the same with each latent shuffled over tokens, without company",
 }
 TRAINED = (
-    *(("layer", layer, 768, (0, 1, 2, 3, 4)) for layer in (3, 5)),
-    *(("layer", layer, 768, (0, 1, 2, 3, 4)) for layer in (4, 6)),
-    *((data, 3, 768, (0, 1, 2, 3, 4)) for data in ("gaussian", "shuffled")),
-    *(("layer", layer, 1536, (0, 1, 2)) for layer in (3, 5)),
+    *(("layer", layer, 768, (0, 1, 2, 3, 4)) for layer in (3, 4, 5, 6)),
+    *((data, 3, 768, (0, 1, 2)) for data in ("gaussian", "shuffled")),
+    *(("layer", layer, 1536, (0,)) for layer in (3, 5)),
 )
 
 
