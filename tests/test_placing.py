@@ -5,6 +5,7 @@ import inspect
 import pytest
 from superposition import codes, decoders, runs
 from superposition.placing import placed
+from superposition.runs import executors
 
 torch = pytest.importorskip("torch")
 from superposition import devices  # noqa: E402
@@ -88,3 +89,13 @@ def test_tensors_of_two_devices_meet_on_the_device():
         torch.stack([here, there])
     with devices.Placed(AWAY):
         assert torch.stack([here, there]).device == AWAY
+
+
+def test_a_row_names_the_device_on_which_it_was_computed(monkeypatch):
+    monkeypatch.setattr(devices, "resolve_device", lambda name: AWAY if name == "auto" else torch.device(name))
+    placed_run, other = runs.find("rug-tiles").computes, runs.find("rug-grid").computes
+    assert executors.named(placed_run, {"loss": 1.0}, "auto") == "meta"
+    assert executors.named(placed_run, {"device": "cpu"}, "auto") == "meta"  # as the function had it
+    assert executors.named(placed_run, {}, "cpu") == "cpu"
+    assert executors.named(other, {"device": "cuda:1"}, "cuda:1") == "cuda:1"
+    assert executors.named(other, {"loss": 1.0}, "cuda:1") == "cpu"

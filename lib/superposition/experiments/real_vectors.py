@@ -29,7 +29,7 @@ PRICES = (0.003, 0.01)  # of a token, times the logarithm of 1 / p; the better o
 
 
 def vectors_described(
-    *, network: Network, text: Text, window: Window, vectors: Vectors, tokens: Tokens, seed: Seed, device: str = "cpu"
+    *, network: Network, text: Text, window: Window, vectors: Vectors, tokens: Tokens, seed: Seed
 ) -> dict[str, float | int | str]:
     """Overlaps and lengths of token vectors, the noise of the most frequent tokens, and losses of two readers."""
     from superposition.correlated import presence_reader

@@ -102,10 +102,23 @@ def compute(function: str, fields: dict, device: str, expected: str) -> dict:
     started = time.perf_counter()
     values = computed(call, fields, device)
     seconds = time.perf_counter() - started
+    where = named(call, values, device)
+    if "device" in values:
+        values["device"] = where
     for column, value in values.items():
         if not isinstance(value, (int, float, str)) or (isinstance(value, float) and not isfinite(value)):
             raise TypeError(f"{column} = {value!r} cannot be stored; allowed: finite numbers and texts")
-    return {"point": fields, "values": values, "seconds": seconds, "digest": expected, **provenance.machine()}
+    made = {"point": fields, "values": values, "seconds": seconds, "digest": expected, "device": where}
+    return {**made, **provenance.machine()}
+
+
+def named(call: Callable[..., dict], values: dict, device: str) -> str:
+    """The device on which values were computed: a function that is `superposition.placing.placed` does not know it."""
+    if not getattr(call, "placed", False):
+        return values.get("device", "cpu")
+    from superposition.devices import resolve_device
+
+    return str(resolve_device(device))
 
 
 def _watch(client: Client, address: str) -> Callable[[], bool]:

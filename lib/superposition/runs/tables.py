@@ -274,7 +274,7 @@ def _provenance(run: Run, grid: str, records: Sequence[dict], text: str) -> dict
         "versions": _distinct(record["versions"] for record in records),
         "cpus": _distinct(record["cpu"] for record in records),
         "threads": _distinct(record["threads"] for record in records),
-        "devices": dict(Counter(record["values"].get("device", "cpu") for record in records)),
+        "devices": dict(Counter(record.get("device", record["values"].get("device", "cpu")) for record in records)),
         "seconds_total": round(sum(record["seconds"] for record in records), 1),
         "seconds": [round(record["seconds"], 2) for record in records],
     }
