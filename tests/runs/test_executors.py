@@ -118,7 +118,10 @@ def test_a_sweep_waits_for_dask_less_than_a_minute():
 
 def test_the_page_says_whom_to_trust_and_how_long_the_wait_is():
     page = (ROOT / "book" / "reproduce.md").read_text()
-    assert "only schedulers that you trust, because points and results are sent pickled and, by default, unencrypted" in page
+    assert (
+        "only schedulers that you trust, because points and results are sent pickled and, by default, unencrypted"
+        in page
+    )
     assert "no workers for half a minute" in page and executors.GRACE == 30
 
 
