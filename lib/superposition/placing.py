@@ -67,10 +67,15 @@ def placed(function: Callable) -> Any:
     made = at_home(there, function)
     made.placed = True
     if not known:
-        own = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default="cpu", annotation="str")
-        made.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])
+        made.__signature__ = with_device(signature)
         made.__doc__ = _AFTER.sub(f"\n{_WORDS}", inspect.getdoc(function) or "", count=1)
     return made
+
+
+def with_device(signature: inspect.Signature) -> inspect.Signature:
+    """Append the keyword ``device``, "cpu" by default, to a signature."""
+    own = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default="cpu", annotation="str")
+    return signature.replace(parameters=[*signature.parameters.values(), own])
 
 
 def _entered(device):
