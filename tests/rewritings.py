@@ -22,7 +22,7 @@ SOURCES = {HOME / "__init__.py"}.union(*map(fingerprint.sources, FUNCTIONS))
 SOURCES = {path for path in SOURCES if path.suffix == ".py"}  # others are data
 SOURCES |= {HOME / "inputs.py", *HOME.glob("runs/*.py")}  # what points are made of, in the same modules
 # Looked at, to see that a decorator is transparent and what its arguments are, and not followed.
-SOURCES |= {HOME / "checked.py", HOME / "ranges.py", *HOME.glob("*/ranges.py")}
+SOURCES |= {HOME / "checked.py", HOME / "placing.py", HOME / "ranges.py", *HOME.glob("*/ranges.py")}
 SOURCES |= {parent / "__init__.py" for path in SOURCES for parent in path.parents if HOME in parent.parents}
 TEXTS = {dotted(path): path.read_text() for path in sorted(SOURCES)}
 PACKAGES = {dotted(path) for path in SOURCES if path.name == "__init__.py"}

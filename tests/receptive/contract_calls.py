@@ -82,10 +82,6 @@ CALLS = [
         receptive.train_gated_on_device,
         {"w0": FIELDS[None], "x": X, "y": Y, "neurons": "relu", "batch": 5, "turn": True} | STEPS | {"seed": 0},
     ),
-    (
-        receptive.train_gated_on_device,
-        {"w0": FIELDS[None], "x": X, "y": Y, "neurons": FIELDS, "batch": 5} | STEPS,
-    ),
     (receptive.gated_outputs, {"w": FIELDS[None], "x": X, "slopes": receptive.RELU, "readout": 0.5}),
     (receptive.half_line_mean, {"gain": 3.0, "r": np.array([0.5, -1.0])}),
     (receptive.small_bump_covariance, ONE | {"gain": 1.0, "i": 1}),

@@ -132,6 +132,10 @@ def test_the_training_on_a_device_is_the_same_training(neurons):
 def test_the_training_on_a_device_says_what_does_not_fit_and_what_grew():
     x, y, w0 = toy()
     how = {"steps": 60, "lr": 0.3, "batch": 50}
+    with pytest.raises(
+        ValueError, match=r"w0, x and y have shapes \(2, 3, 6\), .*; allowed: \(R, K, n\), \(N, n\) and"
+    ):
+        receptive.train_gated_on_device(w0, x, y[:-1], "relu", **how)
     with pytest.raises(ValueError, match=r"neurons has shape \(2, 6\); allowed: \(3, 6\), as of one network"):
         receptive.train_gated_on_device(w0, x, y, np.ones((2, 6)), **how)
     with pytest.raises(ValueError, match=r"neurons has shape \(6,\); allowed: a number, or directions of shape"):

@@ -190,6 +190,7 @@ PLACES = {
     "_asks_once": "_asks_once.<locals>.asking",
     "_as_asked": "_as_asked.<locals>.answered",
     "_looks_seldom": "_looks_seldom.<locals>.descended",
+    "placed": "placed.<locals>.there",
 }
 # All decorators that change no value, which a fingerprint leaves out
 TRANSPARENT = ("checked(", "_refuses_missed_minima", *PLACES)
@@ -304,9 +305,9 @@ def test_all_that_a_run_calls_is_reached(run_function):
 def beside_the_run(stats):
     """Code that checks of arguments alone call, or the import of a module: neither changes what a run computes."""
     calls = {entry.code: [one.code for one in entry.calls or ()] for entry in stats}
-    apart = ("checked.py", "checks.py", "minima.py")
-    found = {code for code in calls if code.co_qualname == "<module>" or code.co_filename.endswith(apart[:2])}
-    found |= {code for code in calls if code.co_filename.endswith(apart[2]) and "guarded" in code.co_qualname}
+    apart = ("checked.py", "checks.py", "placing.py", "minima.py")
+    found = {code for code in calls if code.co_qualname == "<module>" or code.co_filename.endswith(apart[:3])}
+    found |= {code for code in calls if code.co_filename.endswith(apart[3]) and "guarded" in code.co_qualname}
     places = {code for code in calls if code.co_qualname in PLACES.values()}
     found |= places
     guards = places | {code for code in found if code.co_qualname.endswith("guarded")}  # what they guard is of the run
