@@ -21,7 +21,7 @@ from superposition.toy import thomson
 
 torch = pytest.importorskip("torch")
 from superposition.decoders import priced_training  # noqa: E402
-from superposition.experiments import wide_networks  # noqa: E402
+from superposition.experiments import tied_codes, wide_networks  # noqa: E402
 from superposition.frequencies import sparse_batches  # noqa: E402
 from superposition.incidental import many_features, noisy_training  # noqa: E402
 from superposition.rug import (  # noqa: E402
@@ -288,6 +288,18 @@ def step_of_the_linear_model():
     return both, np.ones(4)
 
 
+def tied():
+    U, b = normal(2, 5), normal(5, seed=6) / 10
+    x = np.abs(normal(40, 5, seed=7))
+
+    def both(change):
+        W_in, W_out = U + change[:10].reshape(2, 5), U.T + change[10:20].reshape(5, 2)
+        y = np.maximum(x @ W_in.T @ W_out.T + b + change[20:], 0)
+        return np.mean((y - x) ** 2), tied_codes._gradient(U, b, change, x)
+
+    return both, normal(25, seed=8) / 10
+
+
 def gated(slope):
     w, x, y = normal(2, 3, 5), normal(40, 5, seed=6), normal(40, 1, seed=7)
     how = receptive.leaky_slope(slope), 0.4
@@ -390,6 +402,7 @@ CASES = {
     "thomson.thomson_minimum, coulomb": (lambda: places_of_vectors("coulomb"), EXACT),
     "linear.linear_flow": (flow_of_the_linear_model, (1e-6, 1e-4)),  # the path bends by 1e-5 of its slope
     "linear.descend_linear": (step_of_the_linear_model, (1e-6, 1e-5)),  # a step of 1e-7
+    "tied_codes._gradient": (tied, EXACT),
     "gated_training._gradient, ReLU": (lambda: gated(0.0), EXACT),
     "gated_training._gradient, leaky": (lambda: gated(0.3), EXACT),
     "receptive.gaussian_flow": (gaussian_relu, EXACT),

@@ -1,7 +1,6 @@
 """A training whose data the host draws takes a device, and nothing else about it changes."""
 
 import inspect
-from types import SimpleNamespace
 
 import pytest
 from superposition import codes, decoders, runs
@@ -100,19 +99,3 @@ def test_a_row_names_the_device_on_which_it_was_computed(monkeypatch):
     assert executors.named(placed_run, {}, "cpu") == "cpu"
     assert executors.named(other, {"device": "cuda:1"}, "cuda:1") == "cuda:1"
     assert executors.named(other, {"loss": 1.0}, "cuda:1") == "cpu"
-
-
-def test_sphinx_reads_the_defaults_in_the_source_and_shows_the_device():
-    pytest.importorskip("sphinx")
-    from sphinx.ext.autodoc import preserve_defaults
-    from superposition.book import reference
-
-    @placed
-    def made(n, *, fresh=2_000):
-        return n
-
-    settings = SimpleNamespace(config=SimpleNamespace(autodoc_preserve_defaults=True))
-    for handler in (reference._as_written, preserve_defaults.update_defvalue, reference._as_called) * 2:
-        handler(settings, made, False)
-    shown = {name: str(one.default) for name, one in inspect.signature(made).parameters.items()}
-    assert shown == {"n": str(inspect.Parameter.empty), "fresh": "2_000", "device": "cpu"}

@@ -67,15 +67,10 @@ def placed(function: Callable) -> Any:
     made = at_home(there, function)
     made.placed = True
     if not known:
-        made.__signature__ = with_device(signature)
+        own = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default="cpu", annotation="str")
+        made.__signature__ = signature.replace(parameters=[*signature.parameters.values(), own])
         made.__doc__ = _AFTER.sub(f"\n{_WORDS}", inspect.getdoc(function) or "", count=1)
     return made
-
-
-def with_device(signature: inspect.Signature) -> inspect.Signature:
-    """Append the keyword ``device``, "cpu" by default, to a signature."""
-    own = inspect.Parameter("device", inspect.Parameter.KEYWORD_ONLY, default="cpu", annotation="str")
-    return signature.replace(parameters=[*signature.parameters.values(), own])
 
 
 def _entered(device):

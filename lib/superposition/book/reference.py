@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import inspect
 import re
 from importlib import import_module
 from typing import Any
-
-from superposition.placing import with_device
 
 _LITERAL_OR_MARK = re.compile(r"(``.*?``|`.*?`)|(\||(?<=\w)_(?=\W|$))")
 
@@ -16,9 +13,6 @@ def setup(app: Any) -> dict[str, bool]:
     """Connect to Sphinx, which calls this, and tell it that pages may be read side by side."""
     app.connect("autodoc-process-docstring", _keep_marks)
     app.connect("missing-reference", _follow)
-    # Between these two, Sphinx reads defaults in the source, which has no device where `placed` adds it.
-    app.connect("autodoc-before-process-signature", _as_written, priority=400)
-    app.connect("autodoc-before-process-signature", _as_called, priority=600)
     return {"parallel_read_safe": True}
 
 
@@ -50,20 +44,6 @@ def definition(name: str, *around: str) -> str | None:
 
 def _keep_marks(app: Any, what: str, name: str, value: object, options: object, lines: list[str]) -> None:
     lines[:] = plain(lines)
-
-
-def _as_written(app: Any, function: Any, bound_method: bool) -> None:
-    if _has_no_device_in_source(function):
-        function.__signature__ = inspect.signature(function.__wrapped__)
-
-
-def _as_called(app: Any, function: Any, bound_method: bool) -> None:
-    if _has_no_device_in_source(function):
-        function.__signature__ = with_device(function.__signature__)
-
-
-def _has_no_device_in_source(function: Any) -> bool:
-    return getattr(function, "placed", False) and "device" not in inspect.signature(function.__wrapped__).parameters
 
 
 def _follow(app: Any, env: Any, node: Any, shown: Any) -> Any:
