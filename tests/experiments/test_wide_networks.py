@@ -8,6 +8,7 @@ import pytest
 from superposition import receptive, runs
 from superposition.experiments import single_fields, wide_networks
 from superposition.experiments.predicted_fields import copies, sampled_loss
+from superposition.runs.point import computed
 
 SMALL = ["field-one", "field-many", "field-branches", "field-hundred", "field-pulses", "field-torus", "field-frozen"]
 
@@ -19,7 +20,7 @@ def test_small_grid_gives_finite_numbers(name):
     for block in run.small:
         for values in product(*block.values()):
             point = run.point(**dict(zip(block, values, strict=True)))
-            found = getattr(import_module(module), name)(**dict(point), device="cpu")
+            found = computed(getattr(import_module(module), name), dict(point), "cpu")
             assert all(np.isfinite(value) for value in found.values() if not isinstance(value, str))
 
 
