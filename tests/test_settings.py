@@ -1,7 +1,7 @@
 """The settings of every module are what was stored: defaults of functions, methods and fields, and constants.
 
-They say what a caller gets who asks for nothing, how fine a grid is, and where a search begins or ends. Whether they are
-good, the other tests say, each at its own arguments; this one says that none has moved unasked.
+They say what a caller gets who asks for nothing, how fine a grid is, where a search begins or ends, and which runs use a
+device. Whether they are good, the other tests say, each at its own arguments; this one says that none moved unasked.
 After a change that was meant: ``python tests/test_settings.py`` stores anew, and names what is other.
 """
 
@@ -19,8 +19,9 @@ import pytest
 
 for needed in ("torch", "pydantic", "matplotlib"):
     pytest.importorskip(needed)
-import defprint
-import superposition
+import defprint  # noqa: E402
+import superposition  # noqa: E402
+from superposition import runs  # noqa: E402
 
 STORED = Path(__file__).with_name("settings.json")
 MEND = "run `python tests/test_settings.py` if that was meant"
@@ -89,6 +90,7 @@ def settings(holder, name, title):
 
 def today():
     found = {place: said(value) for name, module in modules() for place, value in settings(module, name, name)}
+    found |= {f"{name} takes a device": repr(run.takes_device) for name, run in runs.RUNS.items()}
     return {place: short(value) for place, value in found.items() if value is not None}
 
 
