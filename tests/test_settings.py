@@ -1,7 +1,7 @@
 """The settings of every module are what was stored: defaults of functions, methods and fields, and constants.
 
-They say what a caller gets who asks for nothing, how fine a grid is, where a search begins or ends, and which runs use a
-device. Whether they are good, the other tests say, each at its own arguments; this one says that none moved unasked.
+They say what a caller gets who asks for nothing, how fine a grid is, where a search begins or ends, and which runs use
+a device. Whether they are good, the other tests say, each at its own arguments; this one says that none moved unasked.
 After a change that was meant: ``python tests/test_settings.py`` stores anew, and names what is other.
 """
 
