@@ -182,7 +182,7 @@ def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
         "errata.html?verdict=refuted",
         "± is one standard error, here and on every page",
         "about 2 / (λt)² are left at time t",
-        "Does noise of negative kurtosis make encodings sparse? It does not always do so, and negative kurtosis is not necessary.",
+        "Does noise of negative kurtosis make encodings sparse? Not always, and negative kurtosis is not necessary.",
     ],
 )
 def test_what_people_ask_first_stands_on_the_front_page(said):
