@@ -1,4 +1,4 @@
-"""The list of pages at the side of each page is made from titles, and is the one that Sphinx makes from all headings."""
+"""The list of pages at the side of each page is made from titles alone, and nothing else is."""
 
 from types import SimpleNamespace
 
