@@ -73,6 +73,7 @@ SHEET = """
   .sd-row, .sd-col { display: block !important; width: 100% !important; }
   .sd-card:has(> .sd-card-img-top) { flex-direction: row; } .sd-card-img-top { width: 30%; object-fit: contain; }
   h1, h2, h3, summary, tbody tr:first-child, tbody tr:nth-last-child(2) { break-after: avoid; }
+  li:last-child { break-before: avoid; }
   .highlight pre { white-space: pre-wrap; }
   table, .pst-scrollable-table-container { break-inside: auto !important; } a { color: #00529b; text-decoration: none; }
   .front { text-align: center; padding-top: 30%; break-after: page; } .contents { list-style: none; padding: 0; }
