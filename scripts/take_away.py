@@ -69,7 +69,7 @@ SHEET = """
   html { font-size: 11.4pt; } body { margin: 0; padding: 0; }
   article { break-before: page; } [id$="--in-one-minute"] > h2 { display: none; }
   figure, img, tr, div.math, mjx-container[display], .erratum, .slider { break-inside: avoid; }
-  .sd-card:not(.sd-dropdown) { break-inside: avoid; } td code, td code .pre { overflow-wrap: normal; }
+  .sd-card:not(.sd-dropdown) { break-inside: avoid; } td:has(code) { min-width: 8.5em; }
   .sd-row, .sd-col { display: block !important; width: 100% !important; }
   .sd-card:has(> .sd-card-img-top) { flex-direction: row; } .sd-card-img-top { width: 30%; object-fit: contain; }
   h1, h2, h3, summary, tbody tr:first-child, tbody tr:nth-last-child(2) { break-after: avoid; }
