@@ -213,16 +213,6 @@ def coefficients(rho_11, rho_kk, gamma):
     return [alpha, (mp.pi - mp.acos(gamma)) / (2 * mp.pi)], [ratio, 1]
 
 
-def averaged(alpha, beta):
-    root = mp.sqrt(max(1 - alpha * beta, 0))
-    kinks = [mp.log(beta / (1 + root))] if beta else []
-    kinks += [mp.log((1 + root) / alpha)] if alpha else []
-    ends = sorted({mp.mpf(t) for t in (-1.6, 0, 1.6)} | {t for t in kinks if abs(t) < 1.6})
-    share = lambda t: min(1, ((alpha * mp.exp(t) + beta * mp.exp(-t)) / 2) ** 2) * (1.6 - abs(t)) / mp.mpf(1.6) ** 2  # noqa: E731
-    with mp.workdps(30):
-        return mp.quad(share, ends), 1
-
-
 def louder(alpha, beta):
     L = mp.mpf(5) / 3
     both = (alpha + beta, L * alpha + beta / L, alpha / L + L * beta)
@@ -595,12 +585,6 @@ FORMS = {
         lambda r: ((1 / r - 1) * 25 / 162, 1 / r),
         1e-15,
     ),
-    "codes.general_bound": (
-        codes.general_bound,
-        {"r": RATIO},
-        lambda r: ((1 / r - 1) * (1 / mp.mpf(6) - 1 / (12 * mp.sqrt(2))), 1 / r),
-        1e-15,
-    ),
     "codes.two_loudness_share": (codes.two_loudness_share, {"alpha": (0.0, 1e6), "beta": (0.0, 1e6)}, louder, 1e-14),
     "codes.conflict_cost": (codes.conflict_cost, {"alpha": (0.0, 1e300)}, conflict, 1e-14),
     "codes.drop_bounds": (
@@ -664,7 +648,6 @@ FORMS = {
         of_code,
         1e-9,
     ),
-    "codes.averaged_share": (codes.averaged_share, {"alpha": (0.0, 1e6), "beta": (0.0, 1e6)}, averaged, 1e-12),
     "codes.best_known_constant": (codes.best_known_constant, {"r": (1e-6, 1.0)}, swept_and_digons, 1e-13),
     "correlated.rug_ratios": (
         lambda **given: correlated.rug_ratios(**given)[0],
