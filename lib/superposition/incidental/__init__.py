@@ -96,21 +96,21 @@ from superposition.incidental.tail_moments import noise_sums, relu_moments
 from superposition.incidental.untied_weights import train_untied, untied_alignment
 
 __all__ = [
-    "CRITICAL_LAMBDA", "DEATH_LINE", "Continuum", "ExpectedCollisions", "L1Decay", "Law", "NoisyTrajectory",
+    "CRITICAL_LAMBDA", "DEATH_LINE", "Continuum", "ExpectedCollisions", "L1Decay", "Law", "NoisyTrajectory",  # noqa: F822
     "StepMoments", "TailLaw", "Trajectory", "VarianceBounds", "balance_error", "balanced_norm",
     "benefit_and_interference", "bipolar", "bipolar_reach", "company_flow", "company_rates", "continuum", "conventions",
     "count_polysemantic", "count_polysemantic_each", "curing_weight", "descend_encodings", "descend_expected_loss",
     "descend_to_level", "direction_drift", "discrete", "duplicate_polysemantic", "end_time", "enumerated_drift",
     "expected", "expected_loss", "expected_loss_grad", "expected_loss_grad_each", "forces", "four_point",
     "fourth_norm_drift", "fourth_norm_slope", "free_and_common_push", "free_share", "freezing_sigma",
-    "gaussian_percentiles", "gradient", "gradient_flow", "gradient_flow_each", "initial_instances", "isotropic_pairs",
+    "gaussian_percentiles", "gradient", "gradient_flow", "gradient_flow_each", "initial_instances", "isotropic_pairs",  # noqa: F822
     "l1_decay", "laplace", "last_weight", "late_decay_rate", "loss", "malign_pair", "mean_benefit_and_interference",
     "mean_end", "mean_end_gaussian", "mean_field_overlaps", "mean_overlap", "mean_row_push", "mixture_row_push",
     "noise_sums", "noisy_step", "normal", "open_push", "opposite_tops", "opposite_tops_each", "overlap_flow",
     "pair_company_rates", "positive_overlaps", "push_share", "random_encodings", "random_end_times", "random_networks",
     "relative_variance", "relative_variance_bounds", "relu_moments", "resting_weight", "row_push", "row_push_series",
     "same_sign_pairs", "settled_pair", "several_feature_constant", "simplex", "simplex_length", "slope_and_drift",
-    "stationary_fourth_norm", "step_moments", "tail_law", "threshold", "train_untied", "train_with_noise", "trajectory",
+    "stationary_fourth_norm", "step_moments", "tail_law", "threshold", "train_untied", "train_with_noise", "trajectory",  # noqa: F822
     "turning_depth", "two_feature_constant", "two_feature_constant_drawn", "uniform", "untied_alignment",
 ]  # fmt: skip
 
