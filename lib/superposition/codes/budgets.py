@@ -79,14 +79,9 @@ def _digits(budget: str, strength: float) -> None:
 
 
 @checked(
-    _digits,
-    budget=ranges.one_of(*BUDGETS),
-    strength=ranges.number(0, open_low=True),
-    offered=_candidates,
-    p=ranges.one_probability,
-    samples=within.draws,
-    seed=within.torch_seed,
-)
+    _digits, budget=ranges.one_of(*BUDGETS), strength=ranges.number(0, open_low=True), offered=_candidates,
+    p=ranges.one_probability, samples=within.draws, seed=within.torch_seed,
+)  # fmt: skip
 def under_budget(
     budget: str, strength: float, offered: tuple[Candidate, ...], p: float, *, samples: int, seed: int
 ) -> Priced:

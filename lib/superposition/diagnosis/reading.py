@@ -101,18 +101,11 @@ class Weights:
 
 
 def read(
-    W: ArrayLike | str | os.PathLike | Mapping[str, ArrayLike],
-    b: ArrayLike | None = None,
-    W_out: ArrayLike | None = None,
-    *,
-    instance: int | None = None,
-    reading: str | None = None,
-    b_dec: str | None = None,
-    activation: str | None = None,
-    k: int | None = None,
-    ignore: Sequence[str] = (),
+    W: ArrayLike | str | os.PathLike | Mapping[str, ArrayLike], b: ArrayLike | None = None,
+    W_out: ArrayLike | None = None, *, instance: int | None = None, reading: str | None = None,
+    b_dec: str | None = None, activation: str | None = None, k: int | None = None, ignore: Sequence[str] = (),
     lacking: bool = False,
-) -> Weights:
+) -> Weights:  # fmt: skip
     """Weights from a file or folder, arrays by name, a product, a tied encoder, or an encoder and a decoder."""
     for name, value, allowed in (
         ("reading", reading, READINGS), ("b_dec", b_dec, B_DEC), ("activation", activation, ACTIVATIONS)

@@ -33,41 +33,17 @@ class UnequalModel(NamedTuple):
 
 
 @checked(
-    of_features,
-    weighted,
-    gentle,
-    fits_in_memory,
-    p=probabilities,
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    importance=ranges.real(1e-10, 1e10),
-    tied=ranges.flag,
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=ranges.number(0, 10, open_low=True),
-    bias_spread=ranges.number(0, 1000),
-    largest=ranges.number(0, 1000, open_low=True),
-    pull=ranges.number(0, 1000),
-    seed=ranges.whole(0),
-    eval_samples=ranges.whole(1, 2**30),
-    progress=ranges.function,
-)
+    of_features, weighted, gentle, fits_in_memory, p=probabilities, nd=ranges.whole(1, checks.MOST_FEATURES),
+    importance=ranges.real(1e-10, 1e10), tied=ranges.flag, steps=ranges.steps, batch=ranges.whole(1),
+    lr=ranges.number(0, 10, open_low=True), bias_spread=ranges.number(0, 1000),
+    largest=ranges.number(0, 1000, open_low=True), pull=ranges.number(0, 1000), seed=ranges.whole(0),
+    eval_samples=ranges.whole(1, 2**30), progress=ranges.function,
+)  # fmt: skip
 def train_unequal(
-    p: ArrayLike,
-    nd: int,
-    *,
-    importance: ArrayLike = 1.0,
-    tied: bool = False,
-    steps: int = 4000,
-    batch: int = 512,
-    lr: float = 1e-2,
-    bias_spread: float = 0.0,
-    largest: float = 1.0,
-    pull: float = 0.0,
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int = 2**18,
-    progress: Callable[[int, int], None] | None = None,
-) -> UnequalModel:
+    p: ArrayLike, nd: int, *, importance: ArrayLike = 1.0, tied: bool = False, steps: int = 4000, batch: int = 512,
+    lr: float = 1e-2, bias_spread: float = 0.0, largest: float = 1.0, pull: float = 0.0, seed: int = 0,
+    device: str = "auto", eval_samples: int = 2**18, progress: Callable[[int, int], None] | None = None,
+) -> UnequalModel:  # fmt: skip
     """Train ReLU(W_out W_in x + b), or ReLU(W^T W x + b) if tied, on features of unequal frequency or importance.
 
     Adam, with a cosine to zero. Encoder and decoder start equal, as normal vectors of length about 1. Needs torch.
@@ -135,29 +111,14 @@ def train_unequal(
 
 
 @checked(
-    of_features,
-    fits_in_memory,
-    p=probabilities,
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    way=ranges.one_of(*WAYS),
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=ranges.number(0, 10, open_low=True),
-    seed=ranges.whole(0),
+    of_features, fits_in_memory, p=probabilities, nd=ranges.whole(1, checks.MOST_FEATURES), way=ranges.one_of(*WAYS),
+    steps=ranges.steps, batch=ranges.whole(1), lr=ranges.number(0, 10, open_low=True), seed=ranges.whole(0),
     eval_samples=ranges.whole(1, 2**30),
-)
+)  # fmt: skip
 def train_unequal_alive(
-    p: ArrayLike,
-    nd: int,
-    *,
-    way: str,
-    steps: int = 4000,
-    batch: int = 512,
-    lr: float = 1e-2,
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int = 2**18,
-) -> UnequalModel:
+    p: ArrayLike, nd: int, *, way: str, steps: int = 4000, batch: int = 512, lr: float = 1e-2, seed: int = 0,
+    device: str = "auto", eval_samples: int = 2**18,
+) -> UnequalModel:  # fmt: skip
     """Train ReLU(W^T W x + b) as `train_unequal` does, and keep outputs from falling silent.
 
     An output is dead if it is zero while its own feature alone is fully on, |w|^2 + b <= 0.

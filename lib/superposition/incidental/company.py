@@ -70,14 +70,9 @@ def pair_company_rates(q: float, n: int) -> tuple[float, float]:
 
 
 @checked(
-    company_settles,
-    company_ends,
-    W=own.kept("b n m"),
-    alone=_rate,
-    both=_rate,
-    lambda_=own.strength,
+    company_settles, company_ends, W=own.kept("b n m"), alone=_rate, both=_rate, lambda_=own.strength,
     t=ranges.number(0, own.LONGEST / 10),
-)
+)  # fmt: skip
 def company_flow(
     W: ArrayLike, alone: float, both: float, lambda_: float, t: float | None = None
 ) -> Float[np.ndarray, "b n m"]:
