@@ -19,7 +19,7 @@ from superposition.correlated import company_losses
 from superposition.diagnosis import files
 from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.measures import BLOCK, Rows, Simulated
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.ranges import MOST_NUMBERS
 

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from superposition.diagnosis.ablations import STRONG
 from superposition.diagnosis.feature_laws import Population
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.ranges import LARGEST
 from superposition.rug.model import RowStatistics

@@ -132,6 +132,7 @@ def train_unequal_alive(
             _keep_alive(weights[0], weights[-1], way)
 
     start, data = {"tied": True, "bias_spread": 0.0}, {"batch": batch, "largest": 1.0, "eval_samples": eval_samples}
+    # pyrefly: ignore[bad-argument-type]: it has a length
     return _train(p, nd, np.ones(len(p)), after, **start, steps=steps, lr=lr, **data, seed=seed, device=device)
 
 
