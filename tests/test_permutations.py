@@ -216,7 +216,7 @@ ELSE = {
         "weights that are drawn",
     ),
     **dict.fromkeys(("few_active_features.few_active_losses", "few_active_features.tuned_losses"), "below: simulated"),
-    **dict.fromkeys(("families.leaning", "dictionaries.scores"), "below: of a dictionary"),
+    **dict.fromkeys(("families.leaning", "dictionary_scores.scores"), "below: of a dictionary"),
     "contract_calls.direct_sum": "parts beside each other",
     "autoencoder.diagnose": "below: partly simulated",
     "allocations.allocate": "below: sorted",

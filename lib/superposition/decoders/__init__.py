@@ -24,13 +24,8 @@ from superposition.decoders.ands import (
 )
 from superposition.decoders.ands_training import as_relus, descend_on_ands
 from superposition.decoders.coupled import CoupledRug, coupled_evolution, decode_coupled
-from superposition.decoders.dictionaries import (
-    RECOVERED,
-    Dictionary,
-    dictionary,
-    load_dictionary,
-    scores,
-)
+from superposition.decoders.dictionaries import Dictionary, dictionary, load_dictionary
+from superposition.decoders.dictionary_scores import RECOVERED, scores
 from superposition.decoders.dictionary_training import SparseAutoencoder, train_batch_topk, train_saes
 from superposition.decoders.families import (
     Families,

@@ -71,8 +71,7 @@ def ended(
     ends = []
     while len(ends) < TRAININGS and not _still(ends):
         longer = {"steps": steps * 2 ** len(ends), "lr": lr, "batch": batch, "seed": seed, "device": device}
-        trained = _network_errors(task, fresh, K=K, biased=biased, **longer)
-        ends.append(float(sum(np.mean(error**2) / 4 for error in trained)))
+        ends.append(_trained_loss(task, fresh, K=K, biased=biased, **longer))
     one, crowd = (receptive.best_crowd(data, biased=biased, most=fields, seed=seed) for fields in (1, most))
     fields, biases = _polished(crowd, task, biased=biased, seed=seed, device=device)
     joined, searched = receptive.steepest_pair(fields, biases, data, biased=biased, seed=seed)
@@ -132,7 +131,7 @@ def _still(ends):
 
 
 def _network_errors(task, fresh, *, K, biased, steps, lr, batch, seed, device):
-    """Errors yhat - Y of a ReLU network, trained by Adam at a rate that falls to 0, on vectors of label 1 and 0."""
+    """Errors yhat - Y of a trained ReLU network on fresh vectors of label 1 and label 0."""
     from superposition import receptive
     from superposition.devices import resolve_device, torch
 
@@ -144,6 +143,24 @@ def _network_errors(task, fresh, *, K, biased, steps, lr, batch, seed, device):
     found, offsets = (part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
     vectors = (np.fft.irfft(label.x, n=fresh.n, axis=1) for label in (fresh.label1, fresh.label0))
     return [np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y for x, y in zip(vectors, (1, 0), strict=True)]
+
+
+def _trained_loss(task, fresh, *, K, biased, steps, lr, batch, seed, device):
+    """Loss of a ReLU network on fresh vectors, after its training by Adam at a rate that falls to 0."""
+    from superposition import receptive
+    from superposition.devices import resolve_device, torch
+
+    on = resolve_device(device)
+    W = torch.tensor(receptive.initial_weights(1, K, task[0], seed=seed)[0], dtype=torch.float32, device=on)
+    b = torch.zeros(K, device=on)
+    data = receptive.nlgp_batches(*task, batch, seed=seed, device=device)
+    _descend(W, b, biased, lambda x: torch.relu(torch.addmm(b, x, W.T)).mean(dim=1), data, steps=steps, lr=lr)
+    found, offsets = (part.detach().cpu().numpy().astype(np.float64) for part in (W, b))
+    parts = []
+    for label, y in ((fresh.label1, 1), (fresh.label0, 0)):
+        x = np.fft.irfft(label.x, n=fresh.n, axis=1)
+        parts.append(np.mean((np.maximum(x @ found.T + offsets, 0).mean(axis=1) - y) ** 2) / 4)
+    return float(sum(parts))
 
 
 def clones(
