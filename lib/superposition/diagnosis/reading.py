@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from superposition import checks
-from superposition.diagnosis import files, forward_passes, layouts
-from superposition.diagnosis.files import CONVERT, ITSELF, cut
+from superposition.diagnosis import files, forward_passes, layouts, strangers
+from superposition.diagnosis.strangers import CONVERT, ITSELF, cut
 from superposition.diagnosis.toy_or_sae import ACTIVATIONS, B_DEC, Answers, read_as
 from superposition.diagnosis.weights import Weights
 
@@ -40,7 +40,7 @@ def read(
         if b is not None or W_out is not None:
             raise ValueError(f"b = {checks.shown(b)} beside a file; allowed: the file alone, W, which has the bias")
         found = _mapping(W) if isinstance(W, Mapping) else files.opened(W)
-        with files.untrusted(found.where):
+        with strangers.untrusted(found.where):
             return _named(found, said)
     if b is None:
         raise ValueError("b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name")

@@ -9,7 +9,7 @@ import numpy as np
 
 from superposition import checks
 from superposition.diagnosis import forward_passes, layouts
-from superposition.diagnosis.files import CONVERT
+from superposition.diagnosis.strangers import CONVERT
 from superposition.diagnosis.weights import Weights
 
 AS_SAE = {"W_in": "E", "hidden": "c", "W_out": "D", "b": "d"}  # roles of a toy model in a sparse autoencoder
