@@ -10,12 +10,7 @@ import numpy as np
 import pytest
 from superposition import codes, features, incidental, receptive, toy
 from superposition.incidental import company, step_noise, tail_moments, train_untied
-from superposition.receptive import (
-    added_fields,
-    flat_field,
-    gated_training,
-    tilings,
-)
+from superposition.receptive import added_fields, flat_field, gated_training, tilings
 from superposition.rug import interference, meanfield, noise_bound
 from superposition.toy import thomson
 

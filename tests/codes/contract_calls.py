@@ -112,8 +112,5 @@ CALLS = [
     (codes.train_dense, FEW | {"ns": 8, "nd": 2, "method": "fans", "lr": 1e-3, "ratio": 2.0, "progress": None}),
     (codes.train_plain, FEW | {"ns": 10, "start": "fans", "ratio": 2.0, "noise": 0.1, "lr": 1e-3}),
     (codes.truncated_squares, {"W": SQUARE}),
-    (
-        codes.under_budget,
-        {"budget": "range", "strength": 10.0, "offered": OFFERED, "p": 0.05, "samples": 4, "seed": 0},
-    ),
+    (codes.under_budget, {"budget": "range", "strength": 10.0, "offered": OFFERED, "p": 0.05, "samples": 4, "seed": 0}),
 ]

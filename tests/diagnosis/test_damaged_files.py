@@ -95,8 +95,7 @@ class Caller:
 
 
 @pytest.mark.parametrize(
-    ("function", "name"),
-    [(os.system, "posix.system"), (eval, "builtins.eval"), (subprocess.Popen, "subprocess.Popen")],
+    ("function", "name"), [(os.system, "posix.system"), (eval, "builtins.eval"), (subprocess.Popen, "subprocess.Popen")]
 )
 def test_a_pickle_that_calls_is_refused_by_what_it_calls_and_without_advice(function, name, tmp_path):
     (tmp_path / "plain.pt").write_bytes(pickle.dumps({"W": Caller(function)}))

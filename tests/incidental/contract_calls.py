@@ -128,7 +128,4 @@ CALLS = [
 ]
 
 # Where a docstring promises nan
-NAN = {
-    "turning_depth": ("kappa6 = negative",),
-    "balanced_norm": ("lambda_ = fraction",),
-}
+NAN = {"turning_depth": ("kappa6 = negative",), "balanced_norm": ("lambda_ = fraction",)}

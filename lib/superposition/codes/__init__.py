@@ -44,12 +44,7 @@ from superposition.codes.lower_bound import (
     truncated_squares,
 )
 from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
-from superposition.codes.pair_credits import (
-    credit,
-    random_loudness_bound,
-    symmetric_squares,
-    two_loudness_share,
-)
+from superposition.codes.pair_credits import credit, random_loudness_bound, symmetric_squares, two_loudness_share
 from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
 from superposition.codes.plain_training import train_plain
 from superposition.codes.planes import LARGEST_FAN

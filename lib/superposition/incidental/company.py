@@ -147,10 +147,7 @@ def settled_pair(alone: float, both: float, lambda_: float) -> tuple[float, floa
     def push(z):
         x, y = z
         missed = both / 2 * (1 - x * (x - y))
-        return [
-            alone * x * (1 - x**2) - lambda_ + missed * (2 * x - y),
-            alone * y * (1 - y**2) - lambda_ - missed * x,
-        ]
+        return [alone * x * (1 - x**2) - lambda_ + missed * (2 * x - y), alone * y * (1 - y**2) - lambda_ - missed * x]
 
     found = root(push, [1.0, 0.97], tol=1e-13)
     x, y = found.x

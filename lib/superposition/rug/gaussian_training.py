@@ -131,13 +131,7 @@ def continue_training(
     from superposition.rug.gaussian_steps import descend_with_adam
 
     settings = replace(
-        model.settings,
-        steps=steps,
-        lr=lr,
-        seed=seed,
-        batch=model.settings.batch,
-        schedule="cosine",
-        protocol="recipe",
+        model.settings, steps=steps, lr=lr, seed=seed, batch=model.settings.batch, schedule="cosine", protocol="recipe"
     )
     on = torch.device(settings.device)
     data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2]).spawn(2))
