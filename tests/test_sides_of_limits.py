@@ -42,7 +42,6 @@ CASES = [
     (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W, np.zeros(4)), "W_in, W_out, b have shapes"),
     (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W.T, np.zeros(2)), "W_in, W_out, b have shapes"),
     (codes.factors_fit, (W, 4e74 * W.T, np.zeros(4)), (W, 6e74 * W.T, np.zeros(4)), "W_in, W_out have a product above"),
-    (correlated.sparse_graph, ("H", star(6)), ("H", star(7)), "H has a feature that meets 7 others"),
     (correlated.widths, ("dims", [1]), ("dims", []), "is empty; allowed: one number of dimensions or more"),
     (correlated.whole_groups, (6, 3), (7, 3), "n = 7 is no multiple of G = 3"),
     (correlated.some_dimensions, (10, 0.06), (10, 0.05), "leaves 0 dimensions to 10 features; allowed: 1 to 9"),

@@ -33,7 +33,6 @@ CALLS = [
     (correlated.least_noise_gain, {"G": 20}),
     (correlated.best_noise_gain, {"W_in": np.array([[1.0, -1.0, 0.2], [0.0, 0.1, 1.0]])}),
     (correlated.descend_exclusive, {"G": 3, "dims": [2], "starts": 2, "tied": False, **TRAINING}),
-    (correlated.curve_code_for, {"H": PATH}),
     (correlated.topic_code, {"topics": 5, "k": 2}),
     (correlated.largest_error, {"W": np.eye(3), "H": PATH}),
     (correlated.pairs_in_plane, PAIR),

@@ -36,12 +36,9 @@ class CompanyLosses(NamedTuple):
 
 
 @checked(
-    measured_code,
-    x=ranges.array("samples ns"),
-    W_in=ranges.array("nd ns"),
-    W_out=ranges.array("ns nd"),
+    measured_code, x=ranges.array("samples ns"), W_in=ranges.array("nd ns"), W_out=ranges.array("ns nd"),
     b=ranges.array("ns"),
-)
+)  # fmt: skip
 def company_losses(x: ArrayLike, W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike) -> CompanyLosses:
     """Loss of ReLU(W_out W_in x + b) on given features, from a few moments of each output's interference.
 

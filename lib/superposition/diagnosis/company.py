@@ -16,10 +16,10 @@ from numpy.typing import NDArray
 
 from superposition import checks
 from superposition.correlated import company_losses
-from superposition.diagnosis import files
+from superposition.diagnosis import files, strangers
 from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.measures import BLOCK, Rows, Simulated
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.ranges import MOST_NUMBERS
 
@@ -90,7 +90,7 @@ def from_file(name: str, path: str) -> NDArray:
     where = f"{name} = {checks.shown(path)}"
     if not os.path.isfile(path):
         raise ValueError(f"{where} is no file; allowed: .npy, or .safetensors with one array")
-    with files.untrusted(where):
+    with strangers.untrusted(where):
         found, _ = files.contents(Path(path), where)
         if len(found) != 1:
             raise ValueError(f"{where} holds {len(found)} arrays; allowed: one")
