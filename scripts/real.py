@@ -50,7 +50,7 @@ TEXTS = {
     "kjv": (BIBLE, r".*/kjv\.jsonl"),
 }
 LAYERS = (3, 5)
-LATER = (4, 6)  # opened last, without the network of shuffled weights
+LATER = (4, 6, 1, 2)  # opened later, in two steps, without the network of shuffled weights
 ACTIVATIONS = 182_000  # tokens whose activations are kept, of the first text
 MOST = 2200  # tokens whose vectors are kept, for each text
 WINDOW = 126  # tokens that a forward pass sees at once, beside its two marks
