@@ -174,8 +174,8 @@ def state_losses(
     Notes
     -----
     Source: ours. For latents that an encoder found in a vector, and that are decoded and encoded again, use ``on``
-    alone: a latent is off because this sum was below its threshold, so that its false alarms are as small as the
-    vector's change by the first reconstruction. Use `company_losses` instead for features that were drawn.
+    alone: a latent is off because this very sum was below its threshold, and it stays there as far as the vector was
+    reconstructed. Use `company_losses` instead for features that were drawn.
 
     Examples
     --------
