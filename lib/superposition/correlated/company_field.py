@@ -159,9 +159,7 @@ class StateLosses(NamedTuple):
     b=ranges.array("ns"),
     threshold=ranges.array("ns", 0),
 )
-def state_losses(
-    x: ArrayLike, W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike, *, threshold: ArrayLike
-) -> StateLosses:
+def state_losses(x: ArrayLike, W_in: ArrayLike, W_out: ArrayLike, b: ArrayLike, *, threshold: ArrayLike) -> StateLosses:
     """Loss of outputs z = W_out W_in x + b that pass above a threshold, by the mean field with company, in two parts.
 
     Parameters

@@ -238,8 +238,12 @@ RUNS = (
             "l0": Meaning("latents", "latents that are on at once"),
             "alive": Meaning("latents", "latents that are on five times or more among the tested tokens"),
             "on": Meaning("squared error, per latent", "mean field with company: the part from latents that are on"),
-            "off": Meaning("squared error, per latent", "mean field with company: false alarms of latents that are off"),
-            "bound": Meaning("squared error, per latent", "most that false alarms can be, from the first reconstruction"),
+            "off": Meaning(
+                "squared error, per latent", "mean field with company: false alarms of latents that are off"
+            ),
+            "bound": Meaning(
+                "squared error, per latent", "most that false alarms can be, from the first reconstruction"
+            ),
             "false": Meaning("squared error, per latent", f"loss: {LOSSES['false']}"),
             "measured": Meaning("squared error, per latent", f"loss: {LOSSES['measured']}"),
             "measured_se": Meaning("squared error, per latent", "standard error of measured over tokens"),
