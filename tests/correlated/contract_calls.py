@@ -41,6 +41,7 @@ CALLS = [
     (correlated.descend_pairs, PAIR | {"starts": 2, **TRAINING}),
     (correlated.partner_arrangement, {"W": np.array([[1.0, -1.0, 0.1, 0.0], [0.0, 0.1, 1.0, -1.0]])}),
     (correlated.company_losses, CODE | {"x": X}),
+    (correlated.state_losses, CODE | {"x": X, "threshold": np.full(3, 0.05)}),
     (correlated.presence_reader, READ),
     (correlated.presence_losses, READ | KINDS | {"best": correlated.presence_reader(**READ)}),
     (correlated.train_grouped, {"groups": 2, "G": 3, "nd": 2, **PAIR, "batch": 512, **TRAINING, "device": "cpu"}),

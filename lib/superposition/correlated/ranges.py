@@ -145,6 +145,11 @@ def measured_code(x: np.ndarray, W_in: np.ndarray, W_out: np.ndarray, b: np.ndar
     checks.whole("samples of x", len(x), 2)
 
 
+def one_each(b: np.ndarray, threshold: np.ndarray) -> None:
+    """Refuse a number of thresholds that is not that of the outputs."""
+    checks.array("threshold", threshold, (len(b),))
+
+
 def cells_of(p: np.ndarray, cells: np.ndarray, weights: np.ndarray, swell: np.ndarray) -> None:
     """Refuse kinds of windows with a different number of features, and shares that do not add up to 1."""
     checks.array("cells", cells, (len(weights), len(p)))
