@@ -32,9 +32,10 @@ from superposition.correlated.presence import presence_losses, presence_reader
 from superposition.correlated.training import train_grouped
 
 __all__ = [
-    "best_noise_gain", "clique_number_at_least", "colour_code_for", "company_losses", "descend_exclusive", "descend_pairs", "exact_failures", "exclusive_code", "exclusive_loss", "graph_code_for",
-    "grouped_rug", "largest_error", "least_noise_gain", "linear_border", "linear_loss", "merged_bound",
-    "most_dimensions", "noise_gain", "pairs_in_plane", "partner_arrangement", "partner_correlation",
-    "presence_losses", "presence_reader", "rug_loss", "rug_ratios", "shared_line_loss", "simulated_grouped_loss",
-    "simulated_rug_loss", "state_losses", "topic_code", "train_grouped",
+    "best_noise_gain", "clique_number_at_least", "colour_code_for", "company_losses", "descend_exclusive",
+    "descend_pairs", "exact_failures", "exclusive_code", "exclusive_loss", "graph_code_for", "grouped_rug",
+    "largest_error", "least_noise_gain", "linear_border", "linear_loss", "merged_bound", "most_dimensions",
+    "noise_gain", "pairs_in_plane", "partner_arrangement", "partner_correlation", "presence_losses", "presence_reader",
+    "rug_loss", "rug_ratios", "shared_line_loss", "simulated_grouped_loss", "simulated_rug_loss", "state_losses",
+    "topic_code", "train_grouped",
 ]  # fmt: skip
