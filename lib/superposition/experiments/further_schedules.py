@@ -11,7 +11,9 @@ of three truths is true of each of the five. At last prices of 0.07 and 0.1, all
 finds less than six tenths of the directions, mean of eight truths, and less than a quarter of them more than a constant
 one. *Equal activity*, 64 features: a constant price of 0.06, with twice the steps, has as many latents on as a falling
 price that ends at 0.048, to a tenth, and finds fewer directions, mean over truths; at 0.08 it has fewer on, and finds
-less than a twentieth of the directions fewer.
+less than a twentieth of the directions fewer. *Rising prices*, 64 features: a price that rises from a third finds fewer
+directions than the same constant one, mean of eight truths, and a warm-up (a price that rises from 0 in the first 5 %
+of the steps) finds as many, to a tenth.
 """
 
 from __future__ import annotations
@@ -51,6 +53,7 @@ Passing = Annotated[
 ]
 Degree = Annotated[Real, Field(ge=0, lt=1), Meaning("0 to 1", "correlation of the Gaussians of eight features")]
 Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank")]
+WARMED = (0.0, 0.05)  # a path: the first price over the last, and the share of the steps that change it
 SWITCHED = 2.0  # how often the switch of eight features is on, over the most frequent of them
 
 
@@ -151,5 +154,14 @@ RUNS = (
             *each((FALLING,), **_RELU, **_STEPS, price=(0.048,), seed=tuple(range(24, 56))),
         ),
         hours={"small": 0.001, "full": 0.15},
+    ),
+    Run(
+        name="dictionary-rising",
+        feeds="what a price finds that rises, over most of the training or in a short warm-up",
+        computes=scheduled,
+        columns=COLUMNS,
+        small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.1,), "first": (0.0,)},),
+        full=each((RISING, WARMED), **_RELU, **_STEPS, price=(0.048,), **_EIGHT),
+        hours={"small": 0.001, "full": 0.03},
     ),
 )
