@@ -149,11 +149,10 @@ RUNS = (
         columns=COLUMNS,
         small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.1,)},),
         full=(
-            *each((CONSTANT,), **_RELU, **_LONG, price=(0.06,), seed=tuple(range(16, 56))),
-            *each((CONSTANT,), **_RELU, **_LONG, price=(0.055, 0.07, 0.08), seed=tuple(range(16, 32))),
-            *each((FALLING,), **_RELU, **_STEPS, price=(0.048,), seed=tuple(range(24, 56))),
+            *each((CONSTANT,), **_RELU, **_LONG, price=(0.06, 0.08), seed=tuple(range(16, 40))),
+            *each((FALLING,), **_RELU, **_STEPS, price=(0.048,), seed=tuple(range(24, 40))),
         ),
-        hours={"small": 0.001, "full": 0.15},
+        hours={"small": 0.001, "full": 0.1},
     ),
     Run(
         name="dictionary-rising",
