@@ -89,8 +89,6 @@ POINTS = {
     "dictionary-company": each("ingredient", "copula", "groups", "frequencies", degree=0.3),
     "dictionary-batch": [{"first": 0.5, "price": 1.2}],
     "dictionary-together": [{"degree": 0.3}],
-    "dictionary-activity": [{"first": 1.5}],
-    "dictionary-rising": [{"share": 0.3}],
     "rug-recipe": each("protocol", "recipe", "earlier"),
     "rug-edge": [{}],
     "field-where": [{"batch": 50, "scale": 0.5}],
