@@ -173,7 +173,7 @@ RUNS = (
         small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.1,), "first": (1.0,)},),
         full=tuple(
             block
-            for p, nd, price in ((0.03, 80, 0.03), (0.08, 112, 0.043))  # 1.47 and 1.46 times lambda_1
+            for p, nd, price in ((0.03, 80, 0.028), (0.08, 112, 0.0455))  # 1.46 and 1.47 times lambda_1
             for block in each(
                 (FALLING, CONSTANT), ns=(256,), nd=(nd,), p=(p,), kind=("relu",), price=(price,), **_LR, **_STEPS,
                 seed=(16, 17, 18),
