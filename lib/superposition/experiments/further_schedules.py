@@ -13,9 +13,7 @@ less than six tenths of the directions, mean of eight truths, and less than a qu
 that ends at 0.048, to a tenth, and finds fewer directions, mean over truths; at 0.08 it has fewer on, and finds less
 than a twentieth of the directions fewer. *Rising prices*, 64 features: a price that rises from a third finds fewer
 directions than the same constant one, mean of eight truths, and a warm-up (a price that rises from 0 in the first 5 %
-of the steps) finds as many, to a tenth. *Another place*, 256 features at p = 0.08, r = 7/16: at a last price as far
-above lambda_1 as 0.036 is at p = 0.05, r = 3/8, a falling price finds more than half of the directions, and at least a
-quarter of all directions more than a constant one, for each of three truths.
+of the steps) finds as many, to a tenth.
 """
 
 from __future__ import annotations
@@ -165,16 +163,4 @@ RUNS = (
         full=each((RISING, WARMED), **_RELU, **_STEPS, price=(0.048,), **_EIGHT),
         hours={"small": 0.001, "full": 0.03},
     ),
-    Run(
-        name="dictionary-places",
-        feeds="what a falling and a constant price find of 256 features at another p and r",
-        computes=scheduled,
-        columns=COLUMNS,
-        small=({**_SMALL, **_LR, "kind": ("relu",), "price": (0.1,), "first": (1.0,)},),
-        full=each(  # 1.47 times lambda_1
-            (FALLING, CONSTANT), ns=(256,), nd=(112,), p=(0.08,), kind=("relu",), price=(0.0455,), **_LR, **_STEPS,
-            seed=(16, 17, 18),
-        ),
-        hours={"small": 0.001, "full": 0.04},
-    ),
-)  # fmt: skip
+)
