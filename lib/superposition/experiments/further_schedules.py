@@ -54,7 +54,7 @@ Passing = Annotated[
 Degree = Annotated[Real, Field(ge=0, lt=1), Meaning("0 to 1", "correlation of the Gaussians of eight features")]
 Exponent = Annotated[Real, Field(ge=0, le=3), Meaning("0 to 3", "how fast frequencies fall with the rank")]
 WARMED = (0.0, 0.05)  # a path: the first price over the last, and the share of the steps that change it
-FINISHED = (*range(17, 24), *range(27, 31), *range(33, 40))  # of 24 truths, when time was up; points are in random order
+FINISHED = (*range(17, 24), *range(27, 31), *range(33, 40))  # of 24 truths: time was up, points are in random order
 SWITCHED = 2.0  # how often the switch of eight features is on, over the most frequent of them
 
 
