@@ -25,6 +25,18 @@ LEFT_OUT = ("correlated.rug_loss", "weights.unpacked")  # one takes seconds, wha
 LOOKS = 3  # numbers by which an array is known, beside its length
 # Shares and probabilities of a call nearer to 0 and to 1: other branches, other ends of grids
 SIDES = {"low": lambda share: 0.6 * share, "high": lambda share: 1 - 0.6 * (1 - share)}
+# Whole numbers one larger, the way that was not taken, and arrays of numbers that are not alike
+OTHER = {
+    "more": lambda value: value + 1 if isinstance(value, int) and not isinstance(value, bool) else value,
+    "unlike": lambda value: not value if isinstance(value, bool) else tilted(value),
+}
+
+
+def tilted(value):
+    """An array of which each number has a factor of its own; all else as it is."""
+    if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+        return value
+    return value * np.linspace(0.8, 1.1, value.size).reshape(value.shape)
 
 
 def calls():
@@ -40,6 +52,10 @@ def calls():
             for side in SIDES if shares else ():
                 moved = {key: SIDES[side](value) for key, value in shares.items()}
                 found[f"{name} {count[name]} {side}"] = function, call | moved
+            for way, change in OTHER.items():
+                moved = {key: change(value) for key, value in call.items() if key != "seed"}
+                if any(moved[key] is not call[key] for key in moved):
+                    found[f"{name} {count[name]} {way}"] = function, call | moved
     return found
 
 

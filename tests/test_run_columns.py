@@ -10,6 +10,7 @@ torch = pytest.importorskip("torch")
 from superposition.experiments import (  # noqa: E402
     autoencoders,
     best_codes,
+    controls,
     decoder_ladder,
     other_networks,
     other_protocols,
@@ -61,6 +62,13 @@ def test_rate_is_a_multiple_of_the_protocols(model):
         for share in (0.25, 1.0, 4.0):
             autoencoders.trained_autoencoder(**POINT, protocol=name, rate=share)
             assert model.asked[-1]["protocol"] == name and model.asked[-1]["lr"] == pytest.approx(share * usual)
+
+
+def test_a_decreed_network_is_measured_as_it_is(monkeypatch):
+    asked, made = {}, rug.continue_training
+    monkeypatch.setattr(rug, "continue_training", lambda model, **how: asked.update(how) or made(model, **how))
+    controls.gaussian_autoencoder(**POINT)
+    assert asked["steps"] == 0 and asked["seed"] == POINT["seed"]
 
 
 def test_spread_of_copies_is_their_standard_deviation(monkeypatch):

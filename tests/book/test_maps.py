@@ -39,7 +39,8 @@ def test_conflicts_are_blue_where_mutual():
     colours = [line.get_color() for line in ax.lines]
     assert sorted(colours) == sorted([style.COLOURS["blue"], style.COLOURS["vermilion"]])
     dots = ax.collections[0]
-    np.testing.assert_allclose(dots.get_offsets()[0], [0, 1], atol=1e-12)  # the loudest at the top
+    # the loudest at the top, the others clockwise, all as far from each other
+    np.testing.assert_allclose(dots.get_offsets(), [[0, 1], [1, 0], [0, -1], [-1, 0]], atol=1e-12)
     np.testing.assert_allclose(dots.get_sizes(), 5 + 60 * np.array([2, 1, 0.5, 0.1]) / 2)  # the louder the larger
 
 

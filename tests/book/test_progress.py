@@ -13,6 +13,13 @@ def test_each_hands_on_every_item_in_order():
     assert list(progress.each([], "none")) == []
 
 
+def test_a_bar_that_is_done_is_gone(monkeypatch):
+    asked, made = {}, progress.tqdm
+    monkeypatch.setattr(progress, "tqdm", lambda **how: asked.update(how) or made(**how))
+    assert list(progress.each([1], "one")) == [1]
+    assert asked["leave"] is False and asked["desc"] == "one"
+
+
 def test_a_loop_may_stop_early_or_fail():
     assert next(iter(progress.each(range(5), "five"))) == 0
     with pytest.raises(ZeroDivisionError):

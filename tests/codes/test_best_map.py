@@ -38,6 +38,14 @@ def test_leftover_features_go_into_the_fans():
     assert best.loss_of(50) == pytest.approx(best.loss) and best.loss_of(53) < 1.2 * best.loss
 
 
+@pytest.mark.parametrize("r", [0.2, 0.3])
+def test_one_dimension_is_enough(r):
+    best, least = codes.best_known(0.01, r), int(np.ceil(1 / r))
+    assert sum(len(block.b) for block in best.blocks(least)) == least
+    with pytest.raises(ValueError, match=f"ns = {least - 1} has no whole dimension at r = {r}; allowed: from {least}"):
+        best.blocks(least - 1)
+
+
 @pytest.mark.parametrize("antipodal", [False, True])
 def test_rugs_as_blocks(antipodal):
     p, r = 0.05, 0.3

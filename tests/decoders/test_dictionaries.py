@@ -69,6 +69,12 @@ def test_frequencies_follow_the_power_law_and_keep_their_mean():
         decoders.dictionary(100, 10, exponent=2)
 
 
+def test_noise_of_batches_has_its_size():
+    loud, quiet = (decoders.dictionary(40, 20, p=0.05, noise=noise) for noise in (0.3, 0.0))
+    added = next(loud.batches(500, seed=2)) - next(quiet.batches(500, seed=2))
+    assert added.std() == pytest.approx(0.3, rel=0.05) and abs(added.mean()) < 0.02
+
+
 def test_scores_of_codes_with_known_scores():
     truth = decoders.dictionary(32, 12, p=0.1, seed=1)
     x, h = truth.activations(3000, seed=2)

@@ -64,3 +64,8 @@ def test_the_optimum_of_rare_features_by_their_sampler(p):
     # 400 values that are on were 4.5 % off at 0.002; 8,000 are as many as p = 0.04 has
     found = feature_laws.rug_optimum(feature_laws.uniform_law(p), 0.1)
     assert float(found.loss) == pytest.approx(float(meanfield.optimum(p, 0.1).loss), rel=0.02)
+
+
+def test_features_of_the_texts_law_are_drawn_between_its_nodes():
+    found = feature_laws.Population.of([0.1, 0.2, 0.3], None, None, 3).active(1000, np.random.default_rng(0))
+    assert len(np.unique(found)) == 1000 and found.mean() == pytest.approx(0.5, abs=0.05)

@@ -35,6 +35,13 @@ def test_factors_that_show_fewer_dimensions_than_the_rounded_product(fan):
         record_verifier.check_record(W, fan.b, 1.5)
 
 
+def test_many_features_are_simulated_as_often_as_asked_for():
+    ns = record_verifier.EXACT + 1
+    W, b = 0.9 * np.eye(ns), np.zeros(ns)
+    same = codes.simulated_code_loss(W, b, 0.05, samples=100, seed=1)
+    assert record_verifier.measured_record(W, b, 0.05, samples=100, seed=1) == (ns, ns, same.mean, same.se)
+
+
 def test_a_better_number_is_a_record():
     better = record_verifier.Record(10, 2, 0.2, 0.05, 0.9, 0.0, 1.0, 2.0)
     unsure = record_verifier.Record(10, 2, 0.2, 0.05, 0.9, 0.03, 1.0, 2.0)

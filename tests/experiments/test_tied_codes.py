@@ -1,6 +1,7 @@
 """Tied codes: the gradient, directions that change nothing, and curvatures that are known."""
 
 import numpy as np
+import pytest
 from superposition.experiments import tied_codes
 
 
@@ -43,3 +44,17 @@ def test_the_least_curvature_is_below_that_of_another_direction():
     least, asymmetric, loud = tied_codes.least_curvature(U, np.zeros(3), 0.5, 100_000, rng)
     assert least < 3 * bend / 4 + 0.02  # 4 is the squared length of that direction; the margin is set by the draws
     assert 0 <= loud <= asymmetric + 1e-9 and asymmetric <= 1
+
+
+def test_a_hundredth_of_the_steps_is_the_warmth_of_the_rate(monkeypatch):
+    torch, rates = pytest.importorskip("torch"), []
+
+    class Noted(torch.optim.Adam):
+        def step(self):
+            rates.append(self.param_groups[0]["lr"])
+
+    monkeypatch.setattr(torch.optim, "Adam", Noted)
+    first = np.ones((1, 3)), np.zeros(3)
+    tied_codes._trained(first, 0.3, 200, 0.01, torch.Generator())
+    assert rates[:2] == pytest.approx([0.005, 0.01], rel=1e-3) and rates[100] == pytest.approx(0.005)
+    assert rates[-1] < 1e-6

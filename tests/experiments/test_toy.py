@@ -1,5 +1,7 @@
 """What the named runs of the toy models compute at one point."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from superposition.experiments import toy
@@ -14,6 +16,18 @@ def test_points_of_the_named_runs():
     norms = np.array(point["norms"].split(), dtype=float)
     assert point["per_feature"] == pytest.approx(2 / norms.sum(), rel=1e-3)  # ten norms of three digits
     assert len(D) == 10 == len(point["norms"].split()) and np.all(np.diff(D) >= 0) and D.sum() <= 2 + 1e-3
+
+
+@pytest.mark.parametrize(("apart", "phases"), [(0.5, "dropped or own"), (2, "dropped")])
+def test_minima_that_tie_are_both_predicted(monkeypatch, apart, phases):
+    """Of two that differ by less than the limit, and by more."""
+    from superposition import toy as theory
+
+    found = [(1.0, [[1.0, 0.0]]), *4 * [(1 + apart * toy.TIE, [[0.0, 1.0]])]]
+    minima = iter(SimpleNamespace(loss=loss, W=np.array(W)) for loss, W in found)
+    monkeypatch.setattr(theory, "minimise", lambda *_, **__: next(minima))
+    cell = toy.phase_cell(p=0.3, relative=1.0, instances=1, steps=1, seed=0, device="cpu")
+    assert cell["theory_phase"] == phases
 
 
 def test_the_other_feature_may_be_the_less_important_one():
