@@ -22,6 +22,7 @@ def vectors(B, p, count, seed):
     k = np.arange(1, B + 1)
     chance = binom.pmf(k, B, p)
     offered = np.sqrt(chance * k)
+    offered[0] = min(offered[:2])  # at one feature alone the loss is two parabolas
     xs, shares = [], []
     for size, weight, part in zip(k, chance, offered / offered.sum(), strict=True):
         sets = np.array(list(combinations(range(B), size)))
@@ -126,7 +127,7 @@ def attack_for(minutes, m, B, p, count, seed=0):
     Codes descend on some vectors, the best is chosen on others and printed with its loss on a third set.
     """
     rng, known = np.random.default_rng(seed), codes.best_known(p, m / B).loss
-    drawn, others, third = (vectors(B, p, n * count, seed + k) for k, n in enumerate((1, 10, 10)))
+    drawn, others, third = (vectors(B, p, n * count, seed + k) for k, n in enumerate((1, 20, 100)))
     best, least, starts, began = None, np.inf, 0, time.process_time()
     while time.process_time() - began < 60 * minutes:
         hop = best is not None and starts % 4 == 3
