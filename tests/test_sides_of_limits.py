@@ -82,7 +82,9 @@ CASES = [
     (toy.trained, (4, P[:2], np.ones((1, 4)), 1, 8), (4, P[:2], np.ones((3, 4)), 1, 8), "importance has shape"),
     (toy.energy_exists, (2, 1, "coulomb"), (3, 1, "coulomb"), "m = 1 is too few for n = 3 charges"),
     one_more(toy.drawn, "batch", 4, first=(W,), most=toy.MOST, words="is too many vectors of"),
-    one_more(toy.trained, "batch", 12, first=(4, 0.5, np.ones((3, 4)), 1), most=toy.MOST, words="is too many vectors of"),
+    one_more(
+        toy.trained, "batch", 12, first=(4, 0.5, np.ones((3, 4)), 1), most=toy.MOST, words="is too many vectors of"
+    ),
     (toy.weights, ("W", np.ones((1, 8192))), ("W", np.ones((1, 8193))), "W has shape .*, with 67125249 overlaps"),
     one_more(toy.trained, "batch", 24, first=(4, [0.5, 0.1], 1.0, 3), most=toy.MOST, words="is too many vectors of"),
 ]  # fmt: skip

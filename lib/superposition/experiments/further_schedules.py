@@ -7,13 +7,13 @@ but (4) less than one half of the directions more on average, as with unequal fr
 latent in twenty has an opposite one, so that the recipe refuses. Three truths each.
 
 Written down before five truths more: what the claims `rug.dictionary.batch` and `rug.dictionary.together` say of each
-of three truths is true of each of the five. At last prices of 0.07 and 0.1, all company together, a falling price finds
-less than six tenths of the directions, mean of eight truths, and less than a quarter of them more than a constant one.
-*Equal activity*, 64 features: a constant price of 0.06, with twice the steps, has as many latents on as a falling price
-that ends at 0.048, to a tenth, and finds fewer directions, mean over truths; at 0.08 it has fewer on, and finds less
-than a twentieth of the directions fewer. *Rising prices*, 64 features: a price that rises from a third finds fewer
-directions than the same constant one, mean of eight truths, and a warm-up (a price that rises from 0 in the first 5 %
-of the steps) finds as many, to a tenth.
+of three truths is true of each of the five. At final prices of 0.07 and 0.1, all company together, a falling price
+finds less than six tenths of the directions, mean of eight truths, and less than a quarter of them more than a
+constant one. *Equal activity*, 64 features: a constant price of 0.06, with twice the steps, has as many latents on as
+a falling price that ends at 0.048, to a tenth, and finds fewer directions, mean over truths; at 0.08 it has fewer on,
+and finds less than a twentieth of the directions fewer. *Rising prices*, 64 features: a price that rises from a third
+finds fewer directions than the same constant one, mean of eight truths, and a warm-up (a price that rises from 0 in
+the first 5 % of the steps) finds as many, to a tenth.
 """
 
 from __future__ import annotations
