@@ -43,6 +43,8 @@ PART = """([key, within]) => {
   const marks = ".headerlink, .code-mark, .sd-summary-state-marker",
     screen = `.by-night, .plumbing, ${marks}, button, select, script, #jb-print-toc`;
   article.querySelectorAll(screen).forEach(e => e.remove());
+  const moved = "p > em:only-child > a[href='#in-one-minute']";  // "The drawing is at the top": paper has no such page
+  article.querySelectorAll(moved).forEach(a => a.closest("p").remove());
   article.querySelectorAll(".slider").forEach(slider => {
     const still = Object.assign(document.createElement("img"), {alt: slider.ariaLabel ?? ""});
     still.setAttribute("src", `_static/sliders/${slider.dataset.slider}.svg`);
@@ -66,10 +68,13 @@ PART = """([key, within]) => {
 SHEET = """
   html { font-size: 11.4pt; } body { margin: 0; padding: 0; }
   article { break-before: page; } [id$="--in-one-minute"] > h2 { display: none; }
-  figure, img, tr, mjx-container[display], .sd-card:not(.sd-dropdown), .erratum, .slider { break-inside: avoid; }
+  figure, img, tr, div.math, mjx-container[display], .erratum, .slider { break-inside: avoid; }
+  .sd-card:not(.sd-dropdown) { break-inside: avoid; } td:has(code) { min-width: 8.5em; }
   .sd-row, .sd-col { display: block !important; width: 100% !important; }
   .sd-card:has(> .sd-card-img-top) { flex-direction: row; } .sd-card-img-top { width: 30%; object-fit: contain; }
-  h1, h2, h3, summary { break-after: avoid; } .highlight pre { white-space: pre-wrap; }
+  h1, h2, h3, summary, tbody tr:first-child, tbody tr:nth-last-child(2) { break-after: avoid; }
+  li:last-child { break-before: avoid; }
+  .highlight pre { white-space: pre-wrap; }
   table, .pst-scrollable-table-container { break-inside: auto !important; } a { color: #00529b; text-decoration: none; }
   .front { text-align: center; padding-top: 30%; break-after: page; } .contents { list-style: none; padding: 0; }
   .contents li { display: flex; justify-content: space-between; } .contents .below { padding-left: 1.5em; }

@@ -2,10 +2,13 @@
 
 `python tests/attack_on_map.py P M B [STARTS]` starts by turns at the map's own code at finite steps of loudness, at
 random directions in levels of one to three features, and at random weights; `python tests/attack_on_map.py SEED` does
-so at three places that a seed draws (20261127 and 20261128, written here before these places were tried).
+so at three places that a seed draws (20261127 and 20261128, written here before these places were tried), and with
+minutes after the seed it spends as much processor time on each place (20261129 and 20261130, twenty minutes, written
+here before they were tried), with every fourth start at the best code so far, with noise.
 """
 
 import sys
+import time
 from itertools import combinations
 
 import numpy as np
@@ -19,6 +22,7 @@ def vectors(B, p, count, seed):
     k = np.arange(1, B + 1)
     chance = binom.pmf(k, B, p)
     offered = np.sqrt(chance * k)
+    offered[0] = min(offered[:2])  # at one feature alone the loss is two parabolas
     xs, shares = [], []
     for size, weight, part in zip(k, chance, offered / offered.sum(), strict=True):
         sets = np.array(list(combinations(range(B), size)))
@@ -97,9 +101,14 @@ def start(kind, m, B, p, rng):
         steps = np.where(rng.random(B) < 0.5, rng.uniform(1, 4, B), ratio)
         level = np.exp(-np.cumsum(np.log(steps))) if kind == 1 else np.ones(B)
         code = Code((u * level[:, None]).T, u / level[:, None], np.zeros(B))
-    W = code.W_in + noise * np.linalg.norm(code.W_in, axis=0) * rng.standard_normal((m, B))
-    V = code.W_out + noise * np.linalg.norm(code.W_out, axis=1)[:, None] * rng.standard_normal((B, m))
-    return Code(W, V, code.b - 0.01)
+    return _noisy(code, noise, rng, 0.01)
+
+
+def _noisy(code, noise, rng, lower):
+    """The code with noise in proportion to each feature's weights and biases that are lower."""
+    W = code.W_in + noise * np.linalg.norm(code.W_in, axis=0) * rng.standard_normal(code.W_in.shape)
+    V = code.W_out + noise * np.linalg.norm(code.W_out, axis=1)[:, None] * rng.standard_normal(code.W_out.shape)
+    return Code(W, V, code.b - lower)
 
 
 def attack(m, B, p, starts, count, seed=0):
@@ -112,6 +121,27 @@ def attack(m, B, p, starts, count, seed=0):
     return [float(found[kind::3].min()) for kind in range(min(3, starts))]
 
 
+def attack_for(minutes, m, B, p, count, seed=0):
+    """The number of starts and the least loss over best_known, after each improvement and at the end.
+
+    Codes descend on some vectors, the best is chosen on others and printed with its loss on a third set.
+    """
+    rng, known = np.random.default_rng(seed), codes.best_known(p, m / B).loss
+    drawn, others, third = (vectors(B, p, n * count, seed + k) for k, n in enumerate((1, 20, 100)))
+    best, least, starts, began = None, np.inf, 0, time.process_time()
+    while time.process_time() - began < 60 * minutes:
+        hop = best is not None and starts % 4 == 3
+        code = _noisy(best, 10 ** rng.uniform(-2.5, -0.5), rng, 0) if hop else start(starts % 4 % 3, m, B, p, rng)
+        with np.errstate(all="ignore"):
+            end = descended(code, *drawn, p)
+            now = loss(end, *others, p)
+        starts += 1
+        if now < least:
+            best, least = end, now
+            yield starts, float(loss(best, *third, p) / known)
+    yield starts, float(loss(best, *third, p) / known)
+
+
 def places(seed):
     """Three places (p, dimensions, features): B up to 10 features in two to four dimensions, p from 0.001 to 0.5."""
     rng = np.random.default_rng(seed)
@@ -122,6 +152,11 @@ def places(seed):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) == 3:
+        for p, m, B in places(int(sys.argv[1])):
+            for starts, found in attack_for(float(sys.argv[2]), m, B, p, 800 * B):
+                print(p, m, B, "after", starts, f"starts: {found:.4f} of best_known", flush=True)
+        sys.exit()
     if len(sys.argv) == 2:
         tried = [(*place, 18) for place in places(int(sys.argv[1]))]
     else:

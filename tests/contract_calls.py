@@ -17,9 +17,6 @@ CALLS = [
     (moments.ramp_moment, {"j": 1, "k": 1, "m": 0.1, "slope": 1.0, "s": 0.5}),
     (relu_integrals.relu_power, {"b": 0.1, "c": np.array([0.5, -0.7]), "q": 2}),
     (relu_integrals.relu_moment, {"b": 0.1, "c": np.array([0.5, -0.7]), "j": 1}),
-    (
-        weights.packed,
-        {"W_in": np.array([[1.0, -1.0]]), "W_out": np.array([[1.0], [-1.0]]), "b": np.array([0.1, 0.2])},
-    ),
+    (weights.packed, {"W_in": np.array([[1.0, -1.0]]), "W_out": np.array([[1.0], [-1.0]]), "b": np.array([0.1, 0.2])}),
     (weights.unpacked, {"text": PACKED}),
 ]

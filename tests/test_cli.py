@@ -76,8 +76,7 @@ TRAINING = "'.[train]' in the book's folder"
 
 
 @pytest.mark.parametrize(
-    ("missing", "wanted"),
-    [("tqdm", TRAINING), ("pydantic", TRAINING), ("matplotlib", "matplotlib"), (None, TRAINING)],
+    ("missing", "wanted"), [("tqdm", TRAINING), ("pydantic", TRAINING), ("matplotlib", "matplotlib"), (None, TRAINING)]
 )
 def test_a_package_that_is_missing_is_named_with_what_brings_it(call, monkeypatch, missing, wanted):
     monkeypatch.setattr(runs, "find", lambda name: raised(ModuleNotFoundError("No module", name=missing)))

@@ -44,10 +44,6 @@ def variance(p):
     return p / 3 - p**2 / 4
 
 
-def sigma_of(p, r):
-    return mp.sqrt(variance(p) * (1 - r) / r)
-
-
 def strength(start, importance, p, times):
     return 1 / (1 + (1 / start - 1) * mp.exp(-8 * variance(p) * importance * times))
 
@@ -211,16 +207,6 @@ def coefficients(rho_11, rho_kk, gamma):
     ratio = mp.sqrt(rho_kk / rho_11)
     alpha = ratio * mp.sqrt(1 - gamma**2) / (2 * mp.pi)
     return [alpha, (mp.pi - mp.acos(gamma)) / (2 * mp.pi)], [ratio, 1]
-
-
-def averaged(alpha, beta):
-    root = mp.sqrt(max(1 - alpha * beta, 0))
-    kinks = [mp.log(beta / (1 + root))] if beta else []
-    kinks += [mp.log((1 + root) / alpha)] if alpha else []
-    ends = sorted({mp.mpf(t) for t in (-1.6, 0, 1.6)} | {t for t in kinks if abs(t) < 1.6})
-    share = lambda t: min(1, ((alpha * mp.exp(t) + beta * mp.exp(-t)) / 2) ** 2) * (1.6 - abs(t)) / mp.mpf(1.6) ** 2  # noqa: E731
-    with mp.workdps(30):
-        return mp.quad(share, ends), 1
 
 
 def louder(alpha, beta):
@@ -393,9 +379,7 @@ def turning(m, kurtosis, kappa6):
 
 FORMS = {
     "toy.strength_curve": (
-        toy.strength_curve,
-        {"start": (1e-30, 100.0), "importance": (1e-30, 1e40), "p": P, "times": SIZE},
-        strength,
+        toy.strength_curve, {"start": (1e-30, 100.0), "importance": (1e-30, 1e40), "p": P, "times": SIZE}, strength,
         1e-13,
     ),
     "toy.continuous_border": (toy.continuous_border, {"p": P}, border, 1e-13),
@@ -507,10 +491,7 @@ FORMS = {
         1e-15,
     ),
     "incidental.stationary_fourth_norm": (
-        incidental.stationary_fourth_norm,
-        {"m": (1, 10**6), "kurtosis": (-2.0, 1e30)},
-        fourth_norm,
-        1e-13,
+        incidental.stationary_fourth_norm, {"m": (1, 10**6), "kurtosis": (-2.0, 1e30)}, fourth_norm, 1e-13,
     ),
     "incidental.threshold": (
         incidental.threshold,
@@ -539,17 +520,11 @@ FORMS = {
         1e-14,
     ),
     "incidental.turning_depth": (
-        incidental.turning_depth,
-        {"m": (1, 10**6), "kurtosis": (-2.0, 1e30), "kappa6": SIGNED},
-        turning,
-        1e-13,
+        incidental.turning_depth, {"m": (1, 10**6), "kurtosis": (-2.0, 1e30), "kappa6": SIGNED}, turning, 1e-13,
     ),
     "incidental.free_share": (incidental.free_share, {"n": (2, 4096), "m": (1, 10**6)}, free_share, 1e-12),
     "incidental.push_share": (
-        incidental.push_share,
-        {"n": (2, 4096), "sigma": (1e-30, 10.0), "length": (1e-6, 10.0)},
-        push,
-        1e-13,
+        incidental.push_share, {"n": (2, 4096), "sigma": (1e-30, 10.0), "length": (1e-6, 10.0)}, push, 1e-13,
     ),
     "incidental.continuum": (
         lambda x: [*vars(incidental.continuum(x)).values()][1:],
@@ -576,10 +551,8 @@ FORMS = {
         1e-8,
     ),
     "receptive.two_neuron_coefficients": (
-        receptive.two_neuron_coefficients,
-        {"rho_11": (1e-100, 1e100), "rho_kk": (1e-100, 1e100), "gamma": (-1.0, 1.0)},
-        coefficients,
-        1e-8,
+        receptive.two_neuron_coefficients, {"rho_11": (1e-100, 1e100), "rho_kk": (1e-100, 1e100), "gamma": (-1.0, 1.0)},
+        coefficients, 1e-8,
     ),
     "codes.antipodal_constant": (
         codes.antipodal_constant,
@@ -593,12 +566,6 @@ FORMS = {
         codes.symmetrisable_bound,
         {"r": RATIO},
         lambda r: ((1 / r - 1) * 25 / 162, 1 / r),
-        1e-15,
-    ),
-    "codes.general_bound": (
-        codes.general_bound,
-        {"r": RATIO},
-        lambda r: ((1 / r - 1) * (1 / mp.mpf(6) - 1 / (12 * mp.sqrt(2))), 1 / r),
         1e-15,
     ),
     "codes.two_loudness_share": (codes.two_loudness_share, {"alpha": (0.0, 1e6), "beta": (0.0, 1e6)}, louder, 1e-14),
@@ -617,16 +584,12 @@ FORMS = {
         1e-14,
     ),
     "decoders.truth_loss": (
-        decoders.truth_loss,
-        {"a": (1e-6, 1e6), "b": (-1e6, 1e6), "price": (0.0, 1e6), "p": P, "r": (1e-6, 1.0)},
-        tied,
+        decoders.truth_loss, {"a": (1e-6, 1e6), "b": (-1e6, 1e6), "price": (0.0, 1e6), "p": P, "r": (1e-6, 1.0)}, tied,
         1e-8,
     ),
     "decoders.pairs_loss": (
-        decoders.pairs_loss,
-        {"a": (1e-6, 1e6), "b": (-1e6, 1e6), "price": (0.0, 1e6), "p": P, "r": (1e-6, 0.5)},
-        in_pairs,
-        1e-12,
+        decoders.pairs_loss, {"a": (1e-6, 1e6), "b": (-1e6, 1e6), "price": (0.0, 1e6), "p": P, "r": (1e-6, 0.5)},
+        in_pairs, 1e-12,
     ),
     "correlated.partner_correlation": (
         correlated.partner_correlation,
@@ -641,9 +604,7 @@ FORMS = {
         1e-14,
     ),
     "correlated.linear_border": (
-        correlated.linear_border,
-        {"p": P, "r": (1e-30, 1.0 - 2**-53), "G": (2, 32), "loss": SIZE},
-        linear_border,
+        correlated.linear_border, {"p": P, "r": (1e-30, 1.0 - 2**-53), "G": (2, 32), "loss": SIZE}, linear_border,
         1e-13,
     ),
     "rug.loss_upper_bound": (
@@ -653,18 +614,12 @@ FORMS = {
         1e-13,
     ),
     "rug.partner_loss": (
-        rug.partner_loss,
-        {"weight": (-1000.0, 1000.0), "a": POSITIVE, "b": SIGNED, "p": P, "r": (1e-30, 1.0)},
-        of_rug,
+        rug.partner_loss, {"weight": (-1000.0, 1000.0), "a": POSITIVE, "b": SIGNED, "p": P, "r": (1e-30, 1.0)}, of_rug,
         1 / 64**2,
     ),
     "codes.partner_loss": (
-        codes.partner_loss,
-        {"a": POSITIVE, "b": SIGNED, "sigma": SIZE, "c": (1e-6, 1e6), "p": P},
-        of_code,
-        1e-9,
+        codes.partner_loss, {"a": POSITIVE, "b": SIGNED, "sigma": SIZE, "c": (1e-6, 1e6), "p": P}, of_code, 1e-9,
     ),
-    "codes.averaged_share": (codes.averaged_share, {"alpha": (0.0, 1e6), "beta": (0.0, 1e6)}, averaged, 1e-12),
     "codes.best_known_constant": (codes.best_known_constant, {"r": (1e-6, 1.0)}, swept_and_digons, 1e-13),
     "correlated.rug_ratios": (
         lambda **given: correlated.rug_ratios(**given)[0],
@@ -685,10 +640,8 @@ FORMS = {
         1e-8,
     ),
     "receptive.printed_coefficients": (
-        receptive.printed_coefficients,
-        {"rho_11": (1e-100, 1e100), "rho_kk": (1e-100, 1e100), "gamma": (-1.0, 1.0)},
-        printed,
-        1e-13,
+        receptive.printed_coefficients, {"rho_11": (1e-100, 1e100), "rho_kk": (1e-100, 1e100), "gamma": (-1.0, 1.0)},
+        printed, 1e-13,
     ),
     "decoders.sign_moments": (decoders.sign_moments, {"n": (0, 1024)}, coins, 1e-11),
     "frequencies.power_law": (
@@ -733,7 +686,7 @@ FORMS = {
         lambda G: mp.hypot(1, 1 / (mp.sin(mp.pi / G) * mp.tan(2 * mp.pi / G))),
         1e-13,
     ),
-}
+}  # fmt: skip
 
 
 def flat(value):

@@ -7,6 +7,7 @@ With ``--screenshots`` pictures for people land in ``_build/screenshots/``: of a
 import io
 import os
 import re
+import runpy
 import subprocess
 import sys
 from pathlib import Path
@@ -18,6 +19,7 @@ from filelock import FileLock
 from PIL import Image
 
 ROOT = Path(__file__).resolve().parent.parent
+TAKE_AWAY = runpy.run_path(str(ROOT / "scripts" / "take_away.py"))
 TOC = yaml.safe_load((ROOT / "book" / "_toc.yml").read_text())
 
 # Runs in the page and returns facts; the tests judge them.
@@ -276,6 +278,19 @@ def test_number_and_picture_are_whole_in_the_first_screen(opened):
 
 def test_that_holds_for_four_pages_in_five():
     assert set(BELOW) <= set(CHAPTERS) and len(BELOW) <= 0.2 * len(CHAPTERS)
+
+
+@pytest.mark.parametrize("name", ["ch1", "ledger"])
+def test_a_printed_page_is_unfolded_and_leads_into_the_book_or_to_the_net(quiet, site, name):
+    part = TAKE_AWAY["opened"](quiet, site / f"{name}.html", ["ch1", "ledger", "errata"])["html"]
+    to = set(re.findall(r'<a [^>]*href="([^"]*)"', part))
+    assert to and {link for link in to if not link.startswith(("#", "http:", "https:"))} == set()
+    assert {link[1:].split("--")[0] for link in to if link.startswith("#")} <= {"ch1", "ledger", "errata"}
+    folds = re.findall(r"<details([^>]*)>\s*<summary[^>]*>(.*?)</summary>", part, re.DOTALL)
+    closed = re.compile(r'^(?!.*open=).*class="[^"]*(sd-dropdown|origin|check)')
+    shut = [said for how, said in folds if closed.search(how)]
+    assert len(folds) > 5 and [said for said in shut if "finding" not in said] == []
+    assert "at the top of the page" not in part and "<button" not in part
 
 
 @pytest.mark.parametrize("opened", CHAPTERS, indirect=True)

@@ -37,7 +37,6 @@ SAME = {
     "many_networks.count_polysemantic_each": ["W:0 -> 0"],
     "many_networks.opposite_tops_each": ["W:0 -> 0"],
     "company.company_flow": ["W:0 -> 0", "W:1 -> 1", "W:2 -> 2"],
-    "company.company_loss": ["W:0 -> 0"],
     "kurtosis.noisy_step": ["w:0 xi:1 -> 1", "xi:0 -> 0"],
     "kurtosis.direction_drift": ["w:0 -> 0"],
     "kurtosis.enumerated_drift": ["w:0 -> - 0"],
@@ -217,9 +216,8 @@ ELSE = {
         "weights that are drawn",
     ),
     **dict.fromkeys(("few_active_features.few_active_losses", "few_active_features.tuned_losses"), "below: simulated"),
-    **dict.fromkeys(("families.leaning", "dictionaries.scores"), "below: of a dictionary"),
+    **dict.fromkeys(("families.leaning", "dictionary_scores.scores"), "below: of a dictionary"),
     "contract_calls.direct_sum": "parts beside each other",
-    "graphs.curve_code_for": "a curve through the features in their order",
     "autoencoder.diagnose": "below: partly simulated",
     "allocations.allocate": "below: sorted",
 }

@@ -107,10 +107,7 @@ def test_the_moment_is_half_a_derivative():
         (lambda: relu_integrals.relu_power(0, [1.0], 0), "q = 0 is out of range; allowed: whole numbers from 1"),
         (lambda: relu_integrals.relu_power(np.nan, [1.0], 1), "b = nan is out of range"),
         (lambda: relu_integrals.relu_power(0, [np.inf], 1), "c = inf is out of range"),
-        (
-            lambda: relu_integrals.relu_moment(0, [1.0], 1),
-            "j = 1 is out of range; allowed: whole numbers from 0 to 0",
-        ),
+        (lambda: relu_integrals.relu_moment(0, [1.0], 1), "j = 1 is out of range; allowed: whole numbers from 0 to 0"),
         (lambda: relu_integrals.relu_moment(0, [1.0], -1), "j = -1 is out of range"),
     ],
 )

@@ -42,7 +42,6 @@ CASES = [
     (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W, np.zeros(4)), "W_in, W_out, b have shapes"),
     (codes.factors_fit, (W, W.T, np.zeros(4)), (W, W.T, np.zeros(2)), "W_in, W_out, b have shapes"),
     (codes.factors_fit, (W, 4e74 * W.T, np.zeros(4)), (W, 6e74 * W.T, np.zeros(4)), "W_in, W_out have a product above"),
-    (correlated.sparse_graph, ("H", star(6)), ("H", star(7)), "H has a feature that meets 7 others"),
     (correlated.widths, ("dims", [1]), ("dims", []), "is empty; allowed: one number of dimensions or more"),
     (correlated.whole_groups, (6, 3), (7, 3), "n = 7 is no multiple of G = 3"),
     (correlated.some_dimensions, (10, 0.06), (10, 0.05), "leaves 0 dimensions to 10 features; allowed: 1 to 9"),
@@ -83,7 +82,9 @@ CASES = [
     (toy.trained, (4, P[:2], np.ones((1, 4)), 1, 8), (4, P[:2], np.ones((3, 4)), 1, 8), "importance has shape"),
     (toy.energy_exists, (2, 1, "coulomb"), (3, 1, "coulomb"), "m = 1 is too few for n = 3 charges"),
     one_more(toy.drawn, "batch", 4, first=(W,), most=toy.MOST, words="is too many vectors of"),
-    one_more(toy.trained, "batch", 12, first=(4, 0.5, np.ones((3, 4)), 1), most=toy.MOST, words="is too many vectors"),
+    one_more(
+        toy.trained, "batch", 12, first=(4, 0.5, np.ones((3, 4)), 1), most=toy.MOST, words="is too many vectors of"
+    ),
     (toy.weights, ("W", np.ones((1, 8192))), ("W", np.ones((1, 8193))), "W has shape .*, with 67125249 overlaps"),
     one_more(toy.trained, "batch", 24, first=(4, [0.5, 0.1], 1.0, 3), most=toy.MOST, words="is too many vectors of"),
 ]  # fmt: skip

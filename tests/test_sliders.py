@@ -183,6 +183,19 @@ def test_trained_dots_of_the_slider_are_those_of_the_run(together):
     np.testing.assert_allclose(known["TRAINED"], np.transpose([s, means]), rtol=CLOSE)
 
 
+def test_losses_of_the_windows_slider_are_those_of_the_runs(opened):
+    read, coded = tables.load("real-windows"), tables.load("real-vectors")
+    columns = ("linear", "linear_predicted", "relu", "gaussian", "both")
+    known = opened("windows").evaluate("superposition.windows.CASES")
+    assert len(known) == 30
+    for network, text, window, vectors, *losses in known:
+        case = {"network": network, "text": text, "window": window, "vectors": vectors}
+        found = [read.where(**case).columns[name].mean() for name in columns]
+        patient = coded.where(**case).columns["patient"]
+        found += [patient.mean()] if len(patient) else []
+        np.testing.assert_allclose(losses, found, rtol=0.005)  # as many digits as are written there
+
+
 @pytest.mark.parametrize("B", [4, 5, 8, 12])
 def test_fans_and_cones(theory, B):
     fan, [W] = codes.priority_fan(B, 3).W, theory("superposition.fan(x, 3)", [B])

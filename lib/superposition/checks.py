@@ -30,14 +30,9 @@ MOST_STEPS = 10**6
 
 
 def real(
-    name: str,
-    value: ArrayLike,
-    low: float = -np.inf,
-    high: float = np.inf,
-    *,
-    open_low: bool = False,
+    name: str, value: ArrayLike, low: float = -np.inf, high: float = np.inf, *, open_low: bool = False,
     open_high: bool = False,
-) -> np.ndarray:
+) -> np.ndarray:  # fmt: skip
     """Return ``value``, of any shape, in float64; allowed is an interval, each end of which may be open.
 
     >>> real("p", [0, 0.5], 0, 1, open_high=True)
@@ -57,14 +52,9 @@ def real(
 
 
 def number(
-    name: str,
-    value: ArrayLike,
-    low: float = -np.inf,
-    high: float = np.inf,
-    *,
-    open_low: bool = False,
+    name: str, value: ArrayLike, low: float = -np.inf, high: float = np.inf, *, open_low: bool = False,
     open_high: bool = False,
-) -> float:
+) -> float:  # fmt: skip
     """Return ``value`` as one float, as `real` does for any shape; an array of no dimension is one number.
 
     >>> number("p", 1, 0, 1)

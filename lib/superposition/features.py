@@ -131,13 +131,9 @@ def nonzeros(
 
 
 @checked(
-    ranges.batch_fits,
-    ns=ranges.whole(1),
-    p=ranges.one_probability,
-    batch=ranges.whole(0),
-    seed=ranges.seed,
+    ranges.batch_fits, ns=ranges.whole(1), p=ranges.one_probability, batch=ranges.whole(0), seed=ranges.seed,
     layout=ranges.one_of("dense", "csr"),
-)
+)  # fmt: skip
 def sample(
     ns: int, p: float, batch: int, *, seed: int | np.random.Generator, layout: str = "dense"
 ) -> np.ndarray | csr_array:
@@ -195,14 +191,9 @@ def sample_each(p: ArrayLike, batch: int, *, seed: int | np.random.Generator) ->
 
 
 @checked(
-    ranges.group_exists,
-    groups=ranges.whole(1),
-    G=ranges.whole(1),
-    p=ranges.one_probability,
-    s=ranges.number(0, 1),
-    batch=ranges.whole(0),
-    seed=ranges.seed,
-)
+    ranges.group_exists, groups=ranges.whole(1), G=ranges.whole(1), p=ranges.one_probability, s=ranges.number(0, 1),
+    batch=ranges.whole(0), seed=ranges.seed,
+)  # fmt: skip
 def grouped(
     groups: int, G: int, p: float, s: float, batch: int, *, seed: int | np.random.Generator
 ) -> Float[np.ndarray, "batch n"]:

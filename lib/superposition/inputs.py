@@ -39,7 +39,6 @@ Features = Annotated[Count, Field(ge=2, le=MOST_FEATURES)]
 Steps = Annotated[Count, Field(ge=1, le=MOST_STEPS)]
 Seed = Annotated[Count, Field(ge=0, le=LARGEST_SEED)]
 Ratio = Annotated[Real, Field(gt=0, le=1)]
-Probability = Annotated[Real, Field(gt=0, le=1)]
 
 
 @dataclass(frozen=True)

@@ -128,14 +128,9 @@ def _resolved(j: int, k: int, m: Any, slope: Any, s: Any) -> None:
 
 
 @checked(
-    ranges.together("m", "slope", "s"),
-    _resolved,
-    j=ranges.whole(0, 3),
-    k=ranges.whole(-1, 3),
-    m=ranges.real(-LARGEST, LARGEST),
-    slope=ranges.real(-LARGEST, LARGEST),
-    s=ranges.real(0, LARGEST),
-)
+    ranges.together("m", "slope", "s"), _resolved, j=ranges.whole(0, 3), k=ranges.whole(-1, 3),
+    m=ranges.real(-LARGEST, LARGEST), slope=ranges.real(-LARGEST, LARGEST), s=ranges.real(0, LARGEST),
+)  # fmt: skip
 def ramp_moment(j: int, k: int, m: ArrayLike, slope: ArrayLike, s: ArrayLike) -> np.ndarray:
     """Integral of u^j M_k(m + slope u, s) over u in [0, 1], shape of the broadcast m, slope and s.
 

@@ -19,22 +19,13 @@ def _leaves(name: str, value: Sequence[torch.Tensor]) -> Sequence[torch.Tensor]:
 
 
 @checked(
-    weights=_leaves,
-    gradient=ranges.function,
-    steps=ranges.steps,
-    lr=ranges.rate,
-    schedule=ranges.one_of("cosine", "constant"),
-    fused=ranges.flag,
-)
+    weights=_leaves, gradient=ranges.function, steps=ranges.steps, lr=ranges.rate,
+    schedule=ranges.one_of("cosine", "constant"), fused=ranges.flag,
+)  # fmt: skip
 def adam(
-    weights: Sequence[torch.Tensor],
-    gradient: Callable[[], torch.Tensor],
-    *,
-    steps: int,
-    lr: float,
-    schedule: str = "cosine",
-    fused: bool = True,
-) -> Iterator[tuple[int, torch.Tensor]]:
+    weights: Sequence[torch.Tensor], gradient: Callable[[], torch.Tensor], *, steps: int, lr: float,
+    schedule: str = "cosine", fused: bool = True,
+) -> Iterator[tuple[int, torch.Tensor]]:  # fmt: skip
     """Take Adam steps on weights, in place, one for each pair (steps done, loss before the step) that is asked for.
 
     ``gradient()`` leaves the gradients in ``weight.grad`` and returns the loss. The schedule is "cosine", to zero, or

@@ -1,5 +1,7 @@
 """What every chapter's parameters have in common."""
 
+from types import SimpleNamespace
+
 import pytest
 from pydantic import ValidationError
 from superposition.book import parameters
@@ -29,4 +31,4 @@ def test_a_quick_look_takes_fewer():
 
 
 def test_hidden_sizes_are_rounded_at_least_one_and_without_repetition():
-    assert hidden_sizes(10, (0.26, 0.01, 0.3, 0.25)) == [1, 2, 3]
+    assert hidden_sizes(SimpleNamespace(ns=10, ratios=(0.26, 0.01, 0.3, 0.25))) == [1, 2, 3]

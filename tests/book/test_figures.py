@@ -31,8 +31,5 @@ def test_a_table_is_followed_through_assignments(tmp_path):
 
 
 def test_what_a_loop_leaves_behind_is_not_followed(tmp_path):
-    cells = [
-        ('for row in tables.load("rug-grid").rows:\n    print(row)', None),
-        ("show(row)", "A name used again."),
-    ]
+    cells = [('for row in tables.load("rug-grid").rows:\n    print(row)', None), ("show(row)", "A name used again.")]
     assert figures.listing(page(tmp_path, *cells))[0].runs == ()

@@ -177,12 +177,12 @@ def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
 @pytest.mark.parametrize(
     "said",
     [
-        "0.35 of the loss of the rug at p = 0.05 and r = 1/5",  # the fan
+        "0.35 times the loss of the rug at p = 0.05 and r = 1/5",  # the fan
         "as a pentagon when each is on with a probability below 0.2249, a sparsity above 0.775",
         "errata.html?verdict=refuted",
         "± is one standard error, here and on every page",
         "about 2 / (λt)² are left at time t",
-        "Does noise of negative kurtosis make encodings sparse? Not always, and negative kurtosis is not needed.",
+        "Does noise of negative kurtosis make encodings sparse? Not always, and negative kurtosis is not necessary.",
     ],
 )
 def test_what_people_ask_first_stands_on_the_front_page(said):

@@ -37,7 +37,7 @@ def test_a_share_is_below_that_of_any_way_to_spend():
 
 @pytest.mark.parametrize("r", [0.05, 0.2, 0.5])
 def test_limit_is_theorem_a(r):
-    ratio = codes.bound_at_any_size(1e-10, r) / 1e-20 / codes.general_bound(r)
+    ratio = codes.bound_at_any_size(1e-10, r) / 1e-20 / (lower_bound.KAPPA * (1 / r - 1))
     assert 0.85 < ratio <= 1
 
 

@@ -10,7 +10,7 @@ from superposition.codes import conflict_search
 def test_the_fan_has_the_conflicts_of_its_hiders():
     fan = codes.priority_fan(7, 10)
     dots = np.sign(np.round(fan.W_out @ fan.W_in, 12))
-    assert codes.fewest_conflicts(dots, range(7)) == sum(codes.hider_counts(7)) == 14
+    assert codes.fewest_conflicts(dots, range(7)) == 0 + 0 + 1 + 2 + 3 + 4 + 4
     assert codes.fewest_conflicts(dots, [6, 0, 1]) >= 0
 
 

@@ -7,11 +7,16 @@ import pytest
 from superposition import codes
 
 
+def hiders(B):
+    """How many louder features hide each feature of a fan."""
+    return np.r_[0, np.arange(B - 2), B - 3]
+
+
 @pytest.mark.parametrize("B", [4, 5, 7, 12, 50, 200])
 def test_signs_of_the_fan(B):
     fan = codes.priority_fan(B, min(1000, 10 ** (249 / (B - 1))))
     below = np.tril(fan.W, -1)
-    assert below.max() <= 0 and np.array_equal((below < 0).sum(axis=1), codes.hider_counts(B))
+    assert below.max() <= 0 and np.array_equal((below < 0).sum(axis=1), hiders(B))
     np.testing.assert_allclose(np.diag(fan.W), 1, rtol=0, atol=1e-7 * B)  # 22 bits, times 1 / sin of the step
 
 
@@ -53,9 +58,9 @@ def test_closed_form_against_simulation(p, B):
 @pytest.mark.parametrize("B", [4, 5, 12, 300, 20_000])
 def test_the_sum_over_hiders(B):
     p = np.r_[np.geomspace(1e-12, 1 - 1e-3, 60), 0.05 / (B - 2) * np.array([1 - 1e-9, 1 + 1e-9])]
-    one_by_one = p / 3 * np.mean(-np.expm1(codes.hider_counts(B) * np.log1p(-p)[:, None]), axis=1)
+    one_by_one = p / 3 * np.mean(-np.expm1(hiders(B) * np.log1p(-p)[:, None]), axis=1)
     assert codes.fan_loss(p, B) == pytest.approx(one_by_one, rel=2e-14)  # rounding, on either side of the series
-    assert codes.fan_loss(1.0, B) == pytest.approx(np.mean(codes.hider_counts(B) > 0) / 3, rel=1e-15)
+    assert codes.fan_loss(1.0, B) == pytest.approx(np.mean(hiders(B) > 0) / 3, rel=1e-15)
 
 
 def test_small_p():

@@ -68,7 +68,7 @@ def softened(W):
 @pytest.mark.parametrize(("n", "m"), sampled([(5, 2), (2, 1), (4, 2), (7, 3)]))
 def test_descent_against_theorem_a(n, m):
     """With positive entries at a price: the cost of conflicts stays above the bound, for what they leave."""
-    assert min(attack(softened, n, m, seed) for seed in range(4)) > codes.general_bound(m / n)
+    assert min(attack(softened, n, m, seed) for seed in range(4)) > lower_bound.KAPPA * (n / m - 1)
 
 
 def test_digons_reach_theorem_b():
@@ -88,7 +88,7 @@ def test_limit_cost_of_a_fan():
 
 def test_bounds_in_order():
     r = np.linspace(0.01, 0.99, 99)
-    assert np.all(codes.general_bound(r) < codes.symmetrisable_bound(r))
+    assert np.all(lower_bound.KAPPA * (1 / r - 1) < codes.symmetrisable_bound(r))
     assert np.all(codes.symmetrisable_bound(r) <= codes.best_known_constant(r) + 1e-15)
     low = r[r <= 0.4]
     assert np.all(codes.hierarchical_bound(low) < codes.best_known_constant(low))

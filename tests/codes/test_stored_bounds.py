@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from superposition import codes
 from superposition.codes import any_size, frequency_programs, pair_credits, stored_bounds
-from superposition.codes.lower_bound import conflict_cost
 
 KEPT = stored_bounds.certificates()
 NAMES = [f"p={one.p:g}" for one in KEPT]
@@ -60,18 +59,14 @@ def test_the_credit_is_what_it_should_be():
 
 
 def test_the_share_of_theorem_a_is_a_mean():
+    pytest.importorskip("flint")
+    from superposition.codes import verified_bounds
+
     draws = np.random.default_rng(0).uniform(0, 1.6, (2, 400_000))
     t = draws[0] - draws[1]
     for a, b in ((2, 0), (3.05, 0.22), (0.5, 0.3), (0.1, 4), (1, 1)):
         drawn = np.minimum(1, ((a * np.exp(t) + b * np.exp(-t)) / 2) ** 2)
-        assert abs(drawn.mean() - pair_credits.averaged_share(a, b)) < 4 * drawn.std() / 600 + 1e-12
-
-
-def test_gamma_on_a_grid():
-    a = np.geomspace(1e-4, 1e4, 500)
-    cost = conflict_cost(a)
-    ratio = (cost[:, None] + cost) / pair_credits.averaged_share(a[:, None], a)
-    assert 2 * pair_credits.GAMMA <= ratio.min() < 2 * pair_credits.GAMMA * 1.001
+        assert abs(drawn.mean() - float(verified_bounds._share(a, b))) < 4 * drawn.std() / 600 + 1e-12
 
 
 @pytest.mark.parametrize(("n", "m"), [(5, 2), (8, 3), (12, 4)])

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from superposition import codes
-from superposition.codes import swept
+from superposition.codes import lower_bound, swept
 
 
 @pytest.mark.parametrize("growth", [None, 50.0])
@@ -62,7 +62,7 @@ def test_simulated():
 def test_limit_and_theorem_a():
     for B in (5, 6, 9):
         assert codes.swept_loss(1e-9, B) / 1e-18 == pytest.approx(codes.best_known_constant(2 / B), rel=1e-6)
-        assert codes.general_bound(2 / B) < codes.best_known_constant(2 / B) < (B - 3) / 6
+        assert lower_bound.KAPPA * (B / 2 - 1) < codes.best_known_constant(2 / B) < (B - 3) / 6
 
 
 def test_refusals():

@@ -76,3 +76,32 @@ def test_a_rug_of_groups_and_a_code_that_knows_them():
 def test_weights_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"W_out has shape \(2, 3\); allowed: \(3, 2\)"):
         correlated.company_losses(np.zeros((4, 3)), np.ones((2, 3)), np.ones((2, 3)), np.zeros(3))
+
+
+def test_the_two_states_add_up_and_a_threshold_is_right_for_nearly_gaussian_interference():
+    n, rng = 200, np.random.default_rng(4)
+    x = (rng.random((6000, n)) < 0.4) * rng.random((6000, n))
+    W_in, b, bar = rng.standard_normal((900, n)) / 30, np.full(n, -0.1), np.full(n, 0.15)
+    found = correlated.state_losses(x, W_in, W_in.T, b, threshold=np.zeros(n))
+    np.testing.assert_allclose(found.on + found.off, correlated.company_losses(x, W_in, W_in.T, b).company, rtol=1e-9)
+    found, z = correlated.state_losses(x, W_in, W_in.T, b, threshold=bar), x @ W_in.T @ W_in + b
+    errors = (x - np.where(z > bar, z, 0)) ** 2
+    for part, real in ((found.on, np.where(x > 0, errors, 0)), (found.off, np.where(x > 0, 0, errors))):
+        assert part.mean() == pytest.approx(real.mean(), rel=0.03)
+
+
+def test_latents_that_were_found_in_a_vector_have_no_false_alarms_where_it_is_reconstructed():
+    rng = np.random.default_rng(5)
+    D = np.linalg.qr(rng.standard_normal((30, 30)))[0]
+    h = rng.standard_normal((4000, 30)) - 1
+    f = np.maximum(h @ np.concatenate([D, -D], axis=1), 0)  # each direction both ways: nothing is lost
+    W_in = np.concatenate([D, -D], axis=1)
+    found = correlated.state_losses(f, W_in, W_in.T, np.zeros(60), threshold=np.zeros(60))
+    again = np.maximum(f @ W_in.T @ W_in, 0)
+    np.testing.assert_allclose(again, f, atol=1e-12)
+    assert found.on.mean() < 0.2 * found.off.mean()  # it is on's small part, not the false alarms, that is right
+
+
+def test_thresholds_of_another_number_are_refused():
+    with pytest.raises(ValueError, match="threshold has shape"):
+        correlated.state_losses(np.ones((4, 3)), np.ones((2, 3)), np.ones((3, 2)), np.zeros(3), threshold=np.zeros(2))

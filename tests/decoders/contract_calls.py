@@ -92,10 +92,7 @@ CALLS = [
     (decoders.recovery_ratio, {"p": 0.05}),
     (decoders.relu_evolution, {"p": 0.05, "r": 0.2, "layers": 2}),
     (decoders.relu_recovery_ratio, {"p": 0.05}),
-    (
-        decoders.sae_along,
-        {"directions": TRUTH.directions, "gain": 1.0, "bias": -0.1, "center": np.full(4, 0.1)},
-    ),
+    (decoders.sae_along, {"directions": TRUTH.directions, "gain": 1.0, "bias": -0.1, "center": np.full(4, 0.1)}),
     (decoders.sae_losses, {"sae": SAE, "price": 0.1, "hidden": ACTIVATIONS}),
     (SAE.encode, {"hidden": ACTIVATIONS}),
     (

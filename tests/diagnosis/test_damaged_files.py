@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from superposition.diagnosis import files, reading
+from superposition.diagnosis import files, reading, weights
 
 FILES = Path(__file__).parent / "files"
 SAMPLES = sorted(path for path in FILES.rglob("*") if path.suffix in (*files.ENDINGS, ".json"))
@@ -68,7 +68,7 @@ def fuzzed(tmp_path, number, seed):
 
 
 def check_fuzzed(tmp_path, number, seed):
-    kinds = {str: 0, reading.Weights: 0}
+    kinds = {str: 0, weights.Weights: 0}
     for path in fuzzed(tmp_path, number, seed):
         kinds[type(ends_well(path))] += 1
     assert min(kinds.values()) > number / 50  # a bit of a weight may flip; most other damage is noticed
@@ -95,8 +95,7 @@ class Caller:
 
 
 @pytest.mark.parametrize(
-    ("function", "name"),
-    [(os.system, "posix.system"), (eval, "builtins.eval"), (subprocess.Popen, "subprocess.Popen")],
+    ("function", "name"), [(os.system, "posix.system"), (eval, "builtins.eval"), (subprocess.Popen, "subprocess.Popen")]
 )
 def test_a_pickle_that_calls_is_refused_by_what_it_calls_and_without_advice(function, name, tmp_path):
     (tmp_path / "plain.pt").write_bytes(pickle.dumps({"W": Caller(function)}))

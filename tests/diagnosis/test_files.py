@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import superposition
 from safetensors.numpy import save_file
-from superposition.diagnosis import autoencoder, files, reading
+from superposition.diagnosis import autoencoder, files, reading, strangers
 
 FILES = Path(__file__).parent / "files"
 ORIGIN = json.loads((FILES / "origin.json").read_text())
@@ -120,8 +120,11 @@ def test_the_folder_inside_a_file_of_torch_has_any_name_and_files_beside_it(tmp_
 
 
 def test_a_text_that_is_cut_says_so():
-    assert files.cut("a" * 30, 30) == "a" * 30 and files.cut("a" * 31, 30) == files.cut("a" * 900, 30) == "a" * 30 + "…"
-    assert files.cut("a  \n b" * 9, 9) == "a ba ba b…"
+    assert (
+        strangers.cut("a" * 30, 30) == "a" * 30
+        and strangers.cut("a" * 31, 30) == strangers.cut("a" * 900, 30) == "a" * 30 + "…"
+    )
+    assert strangers.cut("a  \n b" * 9, 9) == "a ba ba b…"
 
 
 def test_tensors_with_gradients_and_state_dictionaries():

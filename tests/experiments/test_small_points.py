@@ -118,6 +118,7 @@ POINTS = {
     "rug-device": each("draws", "device", "host", steps=60),
     "real-windows": each("vectors", "dealt", "random", window=8),
     "real-latents": [{"steps": 40}],
+    "real-reread": [{"steps": 40}],
     "real-vectors": each("vectors", "own", "random", window=8),
     "rug-lessons": [{"steps": 4}],
     "rug-tied": [{"steps": 4}],

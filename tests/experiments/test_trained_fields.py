@@ -49,9 +49,7 @@ def test_kurtosis_of_a_mixture_of_gaussians():
 
 @pytest.mark.parametrize(
     ("call", "message"),
-    [
-        (lambda: trained_fields.batches("cauchy", 12, 1, 0.5, 1, 10, seed=0), "law = 'cauchy' is unknown"),
-    ],
+    [(lambda: trained_fields.batches("cauchy", 12, 1, 0.5, 1, 10, seed=0), "law = 'cauchy' is unknown")],
 )
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):

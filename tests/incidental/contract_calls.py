@@ -32,7 +32,6 @@ CALLS = [
     (incidental.company_rates, {"q": 0.2, "n": 3}),
     (incidental.pair_company_rates, {"q": 0.2, "n": 3}),
     (incidental.company_flow, {"W": W[None], "alone": 0.8, "both": 0.2, "lambda_": 0.1, "t": 2.0}),
-    (incidental.company_loss, {"W": W[None], "alone": 0.8, "both": 0.2}),
     (incidental.settled_pair, {"alone": 1.0, "both": 0.05, "lambda_": 0.02}),
     (incidental.curing_weight, {"both": 0.05, "lambda_": 0.02}),
     (incidental.mean_end_gaussian, {"m": 30}),
@@ -129,7 +128,4 @@ CALLS = [
 ]
 
 # Where a docstring promises nan
-NAN = {
-    "turning_depth": ("kappa6 = negative",),
-    "balanced_norm": ("lambda_ = fraction",),
-}
+NAN = {"turning_depth": ("kappa6 = negative",), "balanced_norm": ("lambda_ = fraction",)}

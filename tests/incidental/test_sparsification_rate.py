@@ -19,8 +19,7 @@ def test_balance_and_its_error():
         S, l1 = found.norm_squared[k], found.l1_norm[k]
         error = (1 - S) * S / (lambda_ * l1) - 1
         assert error == pytest.approx(
-            incidental.balance_error(l1, lambda_, incidental.relative_variance(found.weights(t))),
-            rel=0.03,
+            incidental.balance_error(l1, lambda_, incidental.relative_variance(found.weights(t))), rel=0.03
         )
         assert incidental.balanced_norm(l1, lambda_) == pytest.approx(S, abs=2 * error * lambda_ * l1)
     S = incidental.balanced_norm([0.0, 1.0, 3.0], 0.1)

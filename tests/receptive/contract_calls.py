@@ -59,10 +59,7 @@ CALLS = [
     (receptive.gaussian_second_moment, {"directions": FIELDS, "C": C1}),
     (receptive.small_bump_second_moment, {"pixels": [0, 2], "latent": C1, "gain": 3.0}),
     (receptive.gated_moments, {"gates": (X[:, :2] > 0) * 1.0, "x": X, "y": Y}),
-    (
-        receptive.gdln_solution,
-        {"A": np.eye(2 * N) + 0.1, "b": FIELDS, "w0": FIELDS, "t": np.array([0.0, 1.0, np.inf])},
-    ),
+    (receptive.gdln_solution, {"A": np.eye(2 * N) + 0.1, "b": FIELDS, "w0": FIELDS, "t": np.array([0.0, 1.0, np.inf])}),
     (receptive.limiting_weights, {"A": A, "b": B}),
     (receptive.limiting_loss, {"A": A, "b": B}),
     (receptive.gated_loss, {"A": A, "b": B, "w": FIELDS, "target": 0.5}),
@@ -120,14 +117,8 @@ CALLS = [
         receptive.joining_slope,
         {"v": FIELDS[0], "c": 0.5, "errors": receptive.crowd_errors(FIELDS, np.zeros(len(FIELDS)), DATA), "data": DATA},
     ),
-    (
-        receptive.steepest_pair,
-        {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA, "biased": False, "seed": 0},
-    ),
-    (
-        receptive.best_crowd,
-        {"data": DATA, "biased": True, "most": 1, "tolerance": 0.1, "iterations": 2, "seed": 0},
-    ),
+    (receptive.steepest_pair, {"W": FIELDS, "b": np.zeros(len(FIELDS)), "data": DATA, "biased": False, "seed": 0}),
+    (receptive.best_crowd, {"data": DATA, "biased": True, "most": 1, "tolerance": 0.1, "iterations": 2, "seed": 0}),
     (receptive.added_slope, {"w": FIELDS[0], "tile": TILE, "data": DATA}),
     (receptive.steepest_field, {"tile": TILE, "data": DATA, "waves": 1, "starts": 0, "seed": 0}),
     (receptive.tiled_network_loss, {"W": FIELDS, "data": DATA}),

@@ -10,7 +10,7 @@ import pytest
 from defprint import fingerprint
 from fast_runs import FAST
 from superposition import runs
-from superposition.runs import agreement, tables
+from superposition.runs import agreement, table_files, tables
 
 COLUMNS = {"x": np.array([0.5, 2.0]), "seed": np.array([0, 1]), "value": np.array([np.sin(0.5), 3.0])}
 CODE = fingerprint.of(FAST.function)
@@ -102,7 +102,7 @@ def test_whoever_loads_a_table_looks_at_it_if_not_told_otherwise(tmp_path):
         **made,
         "run": "fast",
         "function": FAST.function,
-        "table_sha256": tables._sha256(text),
+        "table_sha256": table_files.sha256(text),
     }
     tables.write_provenance(tmp_path / "fast.json", said)
     run = replace(FAST, full=({"x": (0.5,), "seed": (0,)},))

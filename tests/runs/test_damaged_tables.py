@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner
 from fast_runs import FAST, ROOT, swept
 from superposition import cli, runs, weights
-from superposition.runs import certify, tables
+from superposition.runs import certify, table_files, tables
 
 DATA = ROOT / "book" / "data"
 NAMES = sorted(path.stem for path in DATA.glob("*.csv"))
@@ -119,7 +119,7 @@ def folder(tmp_path_factory):
 def test_every_damaged_file_of_a_table_is_named_first(folder, damage):
     for file in FILES:
         damage(folder / file)
-        with pytest.raises(tables.TableError) as refusal:
+        with pytest.raises(table_files.TableError) as refusal:
             tables.load((folder / file).stem, where=folder)
         said = str(refusal.value)
         assert said.startswith((f"{folder / file} is damaged: ", f"{folder / file} is about ")), said
@@ -148,7 +148,7 @@ def test_white_space_of_a_provenance_is_no_damage(folder):
 def test_provenance_with_the_right_checksum_and_other_fields_is_named(folder, change, said):
     path = folder / "rug-rate.json"
     tables.write_provenance(path, change(json.loads(path.read_text())))
-    with pytest.raises(tables.TableError, match=re.escape(said)) as refusal:
+    with pytest.raises(table_files.TableError, match=re.escape(said)) as refusal:
         tables.load("rug-rate", where=folder)
     assert "\x1b" not in str(refusal.value)
     put_back(path)
@@ -157,8 +157,9 @@ def test_provenance_with_the_right_checksum_and_other_fields_is_named(folder, ch
 def test_table_with_the_right_checksum_and_ragged_rows_is_named(folder):
     path, said = folder / "rug-rate.csv", folder / "rug-rate.json"
     path.write_bytes(path.read_bytes() + b"1,2\n")
-    tables.write_provenance(said, {**json.loads(said.read_text()), "table_sha256": tables._sha256(path.read_text())})
-    with pytest.raises(tables.TableError, match="rug-rate.csv is damaged: it is no table with the same number"):
+    digest = table_files.sha256(path.read_text())
+    tables.write_provenance(said, {**json.loads(said.read_text()), "table_sha256": digest})
+    with pytest.raises(table_files.TableError, match="rug-rate.csv is damaged: it is no table with the same number"):
         tables.load("rug-rate", where=folder)
     for one in (path, said):
         put_back(one)

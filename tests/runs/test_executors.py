@@ -180,10 +180,7 @@ def test_address_that_does_not_answer_is_told_within_ten_seconds(tmp_path, liste
 
 def test_without_dask_the_command_says_what_to_install(monkeypatch):
     monkeypatch.setitem(sys.modules, "distributed", None)
-    with (
-        pytest.raises(ValueError, match=r"pip install '.\[dask\]'"),
-        executors.dask_pool("tcp://127.0.0.1:1"),
-    ):
+    with pytest.raises(ValueError, match=r"pip install '.\[dask\]'"), executors.dask_pool("tcp://127.0.0.1:1"):
         pass
 
 

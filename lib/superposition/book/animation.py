@@ -16,14 +16,9 @@ if TYPE_CHECKING:
 
 
 def picture(
-    draw: Callable[[Figure, Any], object],
-    frames: Sequence,
-    *,
-    size: tuple[float, float] = (7.0, 3.2),
-    dpi: int = 80,
-    seconds: float = 0.12,
-    colours: int = 32,
-) -> Image:
+    draw: Callable[[Figure, Any], object], frames: Sequence, *, size: tuple[float, float] = (7.0, 3.2), dpi: int = 80,
+    seconds: float = 0.12, colours: int = 32,
+) -> Image:  # fmt: skip
     """Put ``draw(figure, frame)`` of each frame into one animated PNG; the last is shown eight times as long."""
     from IPython.display import Image
 

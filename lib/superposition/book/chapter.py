@@ -1,7 +1,7 @@
 """What the parameters of every chapter have in common: types that several use, no unknown names, no changes."""
 
 import re
-from typing import Annotated, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
 
@@ -60,6 +60,6 @@ class Chapter(BaseModel):
         return self.model_dump(exclude={"device"}) == type(self)().model_dump(exclude={"device"})
 
 
-def hidden_sizes(ns: int, ratios: Ratios) -> list[int]:
-    """Hidden dimensions, nd = max(1, round(r ns)) for each ratio, without repetition."""
-    return sorted({max(1, round(ratio * ns)) for ratio in ratios})
+def hidden_sizes(par: Any) -> list[int]:
+    """Hidden dimensions of ``ns`` features, max(1, round(r ns)) for each of the ``ratios``, without repetition."""
+    return sorted({max(1, round(ratio * par.ns)) for ratio in par.ratios})

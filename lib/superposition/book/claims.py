@@ -24,22 +24,11 @@ class ClaimError(AssertionError):
 
 
 def check(
-    claim_id: str,
-    predicted: ArrayLike,
-    measured: ArrayLike,
-    *,
-    se: ArrayLike = 0.0,
-    rtol: ArrayLike = 0.0,
-    atol: ArrayLike = 0.0,
-    z: float = 4.0,
-    relation: str = "equals",
-    printed: ArrayLike | None = None,
-    printed_agrees: tuple[ArrayLike, str] | None = None,
-    rival: tuple[str, ArrayLike] | None = None,
-    scale: tuple[str, ArrayLike] | None = None,
-    label: str = "",
-    may_be_undecided: bool = False,
-) -> Row:
+    claim_id: str, predicted: ArrayLike, measured: ArrayLike, *, se: ArrayLike = 0.0, rtol: ArrayLike = 0.0,
+    atol: ArrayLike = 0.0, z: float = 4.0, relation: str = "equals", printed: ArrayLike | None = None,
+    printed_agrees: tuple[ArrayLike, str] | None = None, rival: tuple[str, ArrayLike] | None = None,
+    scale: tuple[str, ArrayLike] | None = None, label: str = "", may_be_undecided: bool = False,
+) -> Row:  # fmt: skip
     """Compare a prediction with a measurement and give the row for the ledger.
 
     Every measured value lies within ``atol + rtol |predicted| + z se`` of its prediction, or with another relation

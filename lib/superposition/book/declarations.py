@@ -112,20 +112,7 @@ class Claim:
 
 @cache
 def declared() -> dict[str, Claim]:
-    """Every claim of the ledger.
-
-    Returns
-    -------
-    dict of str to Claim
-        In the order of ``claims.toml``.
-
-    Raises
-    ------
-    ValueError
-        If an entry lacks a field or has an unknown one; has an unknown text, kind, verdict, ``whose`` or status, or a
-        verdict that is not for its ``whose``; or if its quote, status or right form is missing or superfluous. The
-        message begins with the file.
-    """
+    """Every claim, in the order of ``claims.toml``; a wrong entry is refused, and the sentence begins with the file."""
     text = resources.files("superposition.book").joinpath(FILE).read_text(encoding="utf-8")
     try:
         return {name: _claim(name, entry) for name, entry in tomllib.loads(text).items()}

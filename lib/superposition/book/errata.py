@@ -53,20 +53,7 @@ class Cards:
 
 
 def of_text(text: str, notebooks: Mapping[str, str | os.PathLike]) -> Cards:
-    """Errata of one text, with the number that decides each.
-
-    Parameters
-    ----------
-    text : str
-        One of `superposition.book.declarations.TEXTS`: "toy", "rug", "incidental" or "gdln".
-    notebooks : dict of str to path
-        Chapter name to its executed .ipynb file.
-
-    Raises
-    ------
-    ValueError
-        If there is no such text.
-    """
+    """Errata of one of `TEXTS`, with the number that decides each, from executed notebooks by chapter."""
     checks.one_of("text", text, tuple(TEXTS))
     evidence = {page: ledger.records(path) for page, path in notebooks.items()}
     found = _sorted(claim for claim in declared().values() if claim.text == text)

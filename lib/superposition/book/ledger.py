@@ -19,18 +19,7 @@ OURS = "Ours, with their status: no verdict on the text, and no part of the erra
 
 
 def records(notebook: str | os.PathLike) -> list[Row]:
-    """Read the rows back from an executed notebook, papermill's included.
-
-    Parameters
-    ----------
-    notebook : str or os.PathLike
-        An .ipynb file.
-
-    Returns
-    -------
-    list of superposition.book.rows.Row
-        In the order of the page.
-    """
+    """The rows of an executed notebook, papermill's included, in the order of the page."""
     cells = json.loads(Path(notebook).read_text(encoding="utf-8"))["cells"]
     return [row for cell in cells for output in cell.get("outputs", []) for row in restored(output)]
 
@@ -61,44 +50,19 @@ def reference(code: str) -> str:
 
 
 def page(notebooks: Mapping[str, str | os.PathLike], text: str) -> Page:
-    """Every declared claim of a text with its verdict and, from the executed chapters, its evidence; then ours.
-
-    Parameters
-    ----------
-    notebooks : dict of str to path
-        Chapter name to its .ipynb file.
-    text : str
-        One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
-
-    Raises
-    ------
-    ValueError
-        If there is no such text.
-    """
+    """Every declared claim of one of `TEXTS` with its verdict and, from executed notebooks, its evidence; then ours."""
     checks.one_of("text", text, tuple(TEXTS))
     found = [entry for entry in _entries(notebooks) if entry[0].text == text]
     return Page(tuple(sorted(found, key=lambda entry: entry[0].whose == "ours")))
 
 
 def sharpness(notebooks: Mapping[str, str | os.PathLike]) -> Sharpness:
-    """All claims with checks, the least sharp first.
-
-    Parameters
-    ----------
-    notebooks : dict of str to path
-        Chapter name to its .ipynb file.
-    """
+    """All claims with checks in executed notebooks, the least sharp first."""
     return Sharpness(tuple(sorted((entry for entry in _entries(notebooks) if entry[1]), key=_bluntness)))
 
 
 def verdicts() -> dict[str, dict[str, int]]:
-    """Count the declared claims of each text by verdict, without ours.
-
-    Returns
-    -------
-    dict of str to dict of str to int
-        Name of the text to verdict to number, both in the order of `TEXTS` and `VERDICTS`.
-    """
+    """Numbers of declared claims by name of the text and by verdict, without ours, in the order of both lists."""
     counts = {name: dict.fromkeys(VERDICTS, 0) for name in TEXTS.values()}
     for claim in declared().values():
         counts[TEXTS[claim.text]][claim.verdict] += claim.whose != "ours"

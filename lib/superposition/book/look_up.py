@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -35,8 +36,9 @@ class Entry:
 
 def setup(app: Any) -> dict[str, bool]:
     """Connect to Sphinx, which calls this, and tell it that pages may be read side by side."""
-    app.connect("doctree-resolved", _say_equations)
-    app.connect("doctree-resolved", _say_glossary)
+    # A page that others lead to is read once: to read it takes up to a second.
+    app.connect("doctree-resolved", partial(_say_equations, cache(partial(_formulas, app))))
+    app.connect("doctree-resolved", partial(_say_glossary, cache(partial(_entries, app))))
     return {"parallel_read_safe": True}
 
 
@@ -109,28 +111,39 @@ def _around(node):
         node = node.parent
 
 
-def _say_equations(app: Any, doctree: Any, page: str) -> None:
+def _formulas(app: Any, page: str) -> Mapping[str, str]:
+    """The displayed formulas of a page by the names of their places."""
+    from docutils import nodes
+
+    blocks = list(app.env.get_doctree(page).findall(nodes.math_block))
+    return {name: block.astext().strip() for block in reversed(blocks) for name in block.parent["ids"] + block["ids"]}
+
+
+def _say_equations(formulas: Callable[[str], Mapping[str, str]], app: Any, doctree: Any, page: str) -> None:
     """Add its formula to a link to an equation on another page."""
     from docutils import nodes
 
     for link in doctree.findall(nodes.reference):
         address, _, name = link.get("refuri", "").partition("#")
         if name.startswith("equation-") and address:
-            other = app.env.get_doctree(address.rpartition("/")[2].removesuffix(".html"))
-            formulas = (
-                block for block in other.findall(nodes.math_block) if name in block.parent["ids"] + block["ids"]
-            )
-            link["reftitle"] = next((block.astext().strip() for block in formulas), "")
+            link["reftitle"] = formulas(address.rpartition("/")[2].removesuffix(".html")).get(name, "")
 
 
-def _say_glossary(app: Any, doctree: Any, page: str) -> None:
+def _entries(app: Any) -> tuple[list[Entry], list[Entry]]:
+    """The words and the symbols of the glossary."""
+    glossary = app.env.get_doctree(GLOSSARY)
+    return words(glossary), symbols(glossary)
+
+
+def _say_glossary(entries: Callable[[], tuple[list[Entry], list[Entry]]], app: Any, doctree: Any, page: str) -> None:
     found = CHAPTER.match(page)
     if not found or GLOSSARY not in app.env.all_docs:
         return
-    glossary, address = app.env.get_doctree(GLOSSARY), app.builder.get_relative_uri(page, GLOSSARY)
+    known_words, known_symbols = entries()
+    address = app.builder.get_relative_uri(page, GLOSSARY)
     chapter, here = int(found[1]), tomllib.loads(Path(app.srcdir, LISTED).read_text(encoding="utf-8")).get(page, {})
-    words_here = listed(words(glossary), chapter, here.get("words", []))
-    symbols_here = listed(symbols(glossary), chapter, here.get("symbols", []), here.get("means"))
+    words_here = listed(known_words, chapter, here.get("words", []))
+    symbols_here = listed(known_symbols, chapter, here.get("symbols", []), here.get("means"))
     link(doctree, words_here, symbols_here, address)
 
 

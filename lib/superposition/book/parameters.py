@@ -52,11 +52,7 @@ class LossScaling(Chapter):
     minutes: Minutes = 4.0
     seed: Seed = 0
     device: Device = "auto"
-
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, one per ratio."""
-        return hidden_sizes(self.ns, self.ratios)
+    nds = property(hidden_sizes)
 
 
 class Training(Chapter):
@@ -68,11 +64,7 @@ class Training(Chapter):
     steps: Steps = 500
     seed: Seed = 1
     device: Device = "auto"
-
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, one per ratio."""
-        return hidden_sizes(self.ns, self.ratios)
+    nds = property(hidden_sizes)
 
 
 class Recipe(Chapter):

@@ -18,11 +18,7 @@ class Phases(Chapter):
     minutes: Minutes = 5.0
     seed: Seed = 0
     device: Device = "auto"
-
-    @property
-    def nds(self) -> list[int]:
-        """Hidden dimensions, one per ratio."""
-        return hidden_sizes(self.ns, self.ratios)
+    nds = property(hidden_sizes)
 
 
 class BestCodes(Chapter):

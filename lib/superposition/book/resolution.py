@@ -34,14 +34,9 @@ def of(
 
 
 def unit(
-    relation: str,
-    predicted: ArrayLike,
-    measured: ArrayLike,
-    printed: ArrayLike | None = None,
-    *,
-    rival: tuple[str, ArrayLike] | None = None,
-    scale: tuple[str, ArrayLike] | None = None,
-) -> tuple[np.ndarray | None, str]:
+    relation: str, predicted: ArrayLike, measured: ArrayLike, printed: ArrayLike | None = None, *,
+    rival: tuple[str, ArrayLike] | None = None, scale: tuple[str, ArrayLike] | None = None,
+) -> tuple[np.ndarray | None, str]:  # fmt: skip
     """The unit of a check's resolution, None where it is the prediction or where there is none, and its name."""
     predicted = np.asarray(predicted, dtype=np.float64)
     origin = predicted if relation == "equals" else measured

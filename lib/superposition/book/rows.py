@@ -62,13 +62,7 @@ class Table:
 
 
 def restored(output: Mapping[str, Any]) -> list[Row]:
-    """The rows of an output of an executed notebook; none where it holds no checks.
-
-    Parameters
-    ----------
-    output : dict
-        As the notebook stores it.
-    """
+    """The rows of an output of an executed notebook, as stored there; none where it holds no checks."""
     stored = output.get("data", {}).get(RECORD_TYPE, {"rows": []})["rows"]
     return [Row(**_with_tuples(row)) for row in stored]
 
@@ -96,12 +90,7 @@ def _block(name: str, rows: Sequence[Row]) -> str:
 def headline(rows: Sequence[Row], unnamed: str = "") -> str:
     """One line of HTML: the finding in words, its numbers, the verdict, and the number of checks.
 
-    Parameters
-    ----------
-    rows : sequence of superposition.book.rows.Row
-        The checks of one claim, at least one.
-    unnamed : str
-        What is shown for a claim without a finding whose check has no label.
+    A claim without a finding whose check has no label is shown as ``unnamed``.
     """
     count = f"{len(rows)} check{'s' if len(rows) > 1 else ''}"
     finding, case = declared()[rows[0].id].finding, _deciding(rows).label
@@ -121,15 +110,7 @@ def _verdict(rows):
 def decisive(rows: Sequence[Row]) -> str:
     """The number on which a verdict rests: where the text's own form is excluded, the widest gap; else the first.
 
-    Parameters
-    ----------
-    rows : sequence of superposition.book.rows.Row
-        The checks of one claim, at least one.
-
-    Returns
-    -------
-    str
-        Measured and predicted, in words; of an identity, to how many digits its sides agree.
+    Measured and predicted, in words; of an identity, to how many digits its sides agree.
     """
     row = _deciding(rows)
     gaps = [abs(printed - measured) for printed, measured in zip(row.printed, row.measured, strict=False)] or [0.0]
@@ -197,13 +178,7 @@ def _line(tag, cells, name=""):
 
 
 def excluded(row: Row) -> str:
-    """The text's own form, crossed out where the check excludes it, with the values left out and the reason.
-
-    Parameters
-    ----------
-    row : superposition.book.rows.Row
-        The outcome of a check.
-    """
+    """The text's own form, crossed out where the check excludes it, with the values left out and the reason."""
     if not row.printed or row.outcome != "confirmed":
         return forms.numbers(row.printed, 3)
     left = f" but at {len(row.spared)} of {len(row.printed)}: {row.spared_because}" if row.spared else ""

@@ -40,15 +40,7 @@ def name_of(source: str) -> str:
 def digest(outputs: Iterable[Mapping[str, Any]]) -> str:
     """The visible outputs of a cell as 16 hexadecimal digits, the same where only digits after the third differ.
 
-    Parameters
-    ----------
-    outputs : iterable of dict
-        As a notebook stores them.
-
-    Returns
-    -------
-    str
-        Empty where the cell shows nothing but the lines of this module.
+    Empty where the cell shows nothing but the lines of this module.
     """
     own = [output for output in outputs if KIND not in output.get("metadata", {})]
     texts = ["".join("".join(output["text"]) for output in own if output.get("name") == "stdout")]

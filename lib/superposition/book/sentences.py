@@ -180,10 +180,7 @@ def reading(which: str) -> tuple[Reading, ...]:
 def sharpened() -> tuple[Change, ...]:
     """Sentences that changed their class when `ROLES` and `RULES` were sharpened and all sentences read through again.
 
-    Returns
-    -------
-    tuple of Change
-        In the order of `TEXTS` and of the text. The six that a reading has are settled there.
+    In the order of `TEXTS` and of the text. The six that a reading has are settled there.
     """
     return tuple(_change(**line) for line in _lines("sharpened.csv"))
 
@@ -200,29 +197,12 @@ def decided() -> Table:
 
 
 def without_row(text: str) -> list[Sentence]:
-    """The sentences of a text that assert something and are not in the ledger yet.
-
-    Parameters
-    ----------
-    text : str
-        One of `TEXTS`: "toy", "rug", "incidental" or "gdln".
-
-    Raises
-    ------
-    ValueError
-        If there is no such text.
-    """
+    """The sentences of one of `TEXTS` that assert something and are not in the ledger yet."""
     return [sentence for sentence in _asserting(text) if not sentence.claims]
 
 
 def naming(claim_id: str) -> tuple[int, ...]:
-    """The numbers of the sentences that name a claim.
-
-    Parameters
-    ----------
-    claim_id : str
-        A claim of ``claims.toml``; one of ours has no sentence.
-    """
+    """The numbers of the sentences that name a claim of ``claims.toml``; one of ours has no sentence."""
     return tuple(sentence.number for sentence in sentences() if claim_id in sentence.claims)
 
 

@@ -107,16 +107,9 @@ def matrix(
 
 
 def measured(
-    ax: Axes,
-    x: ArrayLike,
-    y: ArrayLike,
-    error: ArrayLike | None = None,
-    *,
-    colour: str = "vermilion",
-    marker: str = "o",
-    filled: bool = True,
-    **kwargs,
-) -> ErrorbarContainer:
+    ax: Axes, x: ArrayLike, y: ArrayLike, error: ArrayLike | None = None, *, colour: str = "vermilion",
+    marker: str = "o", filled: bool = True, **kwargs,
+) -> ErrorbarContainer:  # fmt: skip
     """Draw measured points with error bars; theory is a line. Open points are larger, so that they surround others."""
     look: dict[str, Any] = {"linestyle": "none", "marker": marker, "color": COLOURS.get(colour, colour)}
     look |= {"markersize": 6} if filled else {"markersize": 9, "markerfacecolor": "none"}

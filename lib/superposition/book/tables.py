@@ -38,13 +38,9 @@ class Table:
 
 
 def table(
-    content: Mapping[str, Sequence] | Sequence[Mapping[str, object]],
-    formats: Mapping[str, str] | None = None,
-    *,
-    before: str = "",
-    after: str = "",
-    exact: bool = False,
-) -> Table:
+    content: Mapping[str, Sequence] | Sequence[Mapping[str, object]], formats: Mapping[str, str] | None = None, *,
+    before: str = "", after: str = "", exact: bool = False,
+) -> Table:  # fmt: skip
     """Make a table of columns or of rows.
 
     Parameters

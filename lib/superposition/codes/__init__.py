@@ -23,7 +23,7 @@ from superposition.codes.conflict_search import (
 from superposition.codes.dense_training import random_tiles, train_blocks, train_dense
 from superposition.codes.exact_losses import Decoder, best_decoder, code_loss, output_moments, simulated_code_loss
 from superposition.codes.exclusive_first import train_exclusive_first
-from superposition.codes.fans import Code, cone, fan_loss, hider_counts, priority_fan
+from superposition.codes.fans import Code, cone, fan_loss, priority_fan
 from superposition.codes.graphs import (
     GRAPH_PARAMETERS,
     GraphTile,
@@ -38,20 +38,13 @@ from superposition.codes.lower_bound import (
     best_known_constant,
     conflict_cost,
     fewest_conflicts_in_space,
-    general_bound,
     hierarchical_bound,
     limit_cost,
     symmetrisable_bound,
     truncated_squares,
 )
 from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
-from superposition.codes.pair_credits import (
-    averaged_share,
-    credit,
-    random_loudness_bound,
-    symmetric_squares,
-    two_loudness_share,
-)
+from superposition.codes.pair_credits import credit, random_loudness_bound, symmetric_squares, two_loudness_share
 from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
 from superposition.codes.plain_training import train_plain
 from superposition.codes.planes import LARGEST_FAN
@@ -73,17 +66,16 @@ from superposition.codes.verified_bounds import lies_below, proves
 __all__ = [
     "DIGON_CONSTANT", "GRAPH_PARAMETERS", "LARGEST_FAN", "LARGEST_INHIBITION", "LARGEST_PARTNER", "LARGEST_SWEPT",
     "LARGEST_WEIGHT", "Best", "Candidate", "Code", "Decoder", "GraphTile", "Hull", "LayeredTile", "Priced",
-    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "averaged_share",
-    "balanced", "best_along", "best_bound", "best_codes", "best_decoder", "best_digon", "best_known",
-    "best_known_constant", "bound_at_any_size", "candidate_code", "candidate_codes", "certificates",
-    "certified_bound", "chain_code", "chain_loss", "code_loss", "cone", "conflict_cost", "conflict_score",
-    "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio", "fan_loss", "fewest_conflicts",
-    "fewest_conflicts_in_space", "general_bound", "graph_adjacency", "graph_code", "graph_tile", "hider_counts",
+    "annealed_conflicts", "annealed_levels", "antipodal_constant", "antipodal_optimum", "balanced", "best_along",
+    "best_bound", "best_codes", "best_decoder", "best_digon", "best_known", "best_known_constant", "bound_at_any_size",
+    "candidate_code", "candidate_codes", "certificates", "certified_bound", "chain_code", "chain_loss", "code_loss",
+    "cone", "conflict_cost", "conflict_score", "counting_bound", "credit", "digon", "drop_bounds", "dropping_ratio",
+    "fan_loss", "fewest_conflicts", "fewest_conflicts_in_space", "graph_adjacency", "graph_code", "graph_tile",
     "hierarchical_bound", "hull", "hulls", "layered_rug", "layered_tile", "lemma_score", "lies_below", "limit_cost",
     "lower_hull", "lowest_score", "measured_code_loss", "measured_loss", "network_loss", "noisy_code_loss",
     "output_moments", "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound",
     "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
     "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
-    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first",
-    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
+    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first", "train_plain",
+    "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

@@ -33,7 +33,7 @@ def bound_at_any_size(p: float, r: float) -> float:
 
     Examples
     --------
-    >>> round(bound_at_any_size(0.01, 0.2) / 0.01**2, 3)  # `general_bound` is 0.431
+    >>> round(bound_at_any_size(0.01, 0.2) / 0.01**2, 3)  # Theorem A in the limit is 0.431
     0.192
     """
     # features whose error is above a limit cost the limit; the others, a share g of all, obey the Lemma, and

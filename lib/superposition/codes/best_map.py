@@ -220,12 +220,9 @@ def side_by_side(blocks: Iterable[Code]) -> Code:
 
 
 @checked(
-    within.antipodal_fits,
-    size=ranges.whole(1, checks.MOST_FEATURES),
-    r=ranges.one_ratio,
-    p=ranges.one_probability,
+    within.antipodal_fits, size=ranges.whole(1, checks.MOST_FEATURES), r=ranges.one_ratio, p=ranges.one_probability,
     antipodal=ranges.flag,
-)
+)  # fmt: skip
 def rug_code(size: int, r: float, p: float, *, antipodal: bool = False) -> Code:
     """Weights of a rug with the bias and gain of the mean-field theory.
 

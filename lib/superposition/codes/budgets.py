@@ -30,11 +30,7 @@ FORMATS = {16: np.float16, 32: np.float32, 64: np.float64}
 LADDER = (1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 10.0, 30.0)
 RATIOS = {"fan": LADDER, "swept": LADDER, "cone": LADDER[:4]}
 KINDS = ("fan", "swept", "cone", "graph", "antipodal", "rug")
-MAKERS = {
-    "fan": priority_fan,
-    "swept": lambda B, ratio: swept_fan(B, ratio, 1.0),
-    "cone": cone,
-}
+MAKERS = {"fan": priority_fan, "swept": lambda B, ratio: swept_fan(B, ratio, 1.0), "cone": cone}
 SIZES = {"fan": 8, "swept": 8, "cone": 12}  # r = 1/4
 RUG_SIZE, RUG_RATIO = 512, 0.25
 GRAPH, INHIBITION, COPIES, OWN = "Higman-Sims", 0.07, 3, 8  # 3 * 23 + 8 dimensions for 3 * 100 + 8 features: r = 1/4
@@ -79,14 +75,9 @@ def _digits(budget: str, strength: float) -> None:
 
 
 @checked(
-    _digits,
-    budget=ranges.one_of(*BUDGETS),
-    strength=ranges.number(0, open_low=True),
-    offered=_candidates,
-    p=ranges.one_probability,
-    samples=within.draws,
-    seed=within.torch_seed,
-)
+    _digits, budget=ranges.one_of(*BUDGETS), strength=ranges.number(0, open_low=True), offered=_candidates,
+    p=ranges.one_probability, samples=within.draws, seed=within.torch_seed,
+)  # fmt: skip
 def under_budget(
     budget: str, strength: float, offered: tuple[Candidate, ...], p: float, *, samples: int, seed: int
 ) -> Priced:

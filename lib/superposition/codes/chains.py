@@ -63,12 +63,9 @@ def _in_reach(B: int, ratio: float, growth: float | None) -> None:
 
 
 @checked(
-    _in_reach,
-    p=ranges.sparse_probability,
-    ratio=ranges.number(1, 1e8),
-    B=ranges.whole(CHAIN, swept.LARGEST_SWEPT),
+    _in_reach, p=ranges.sparse_probability, ratio=ranges.number(1, 1e8), B=ranges.whole(CHAIN, swept.LARGEST_SWEPT),
     growth=ranges.number(1, 1e6, open_low=True),
-)
+)  # fmt: skip
 def chain_code(p: float, ratio: float = 1e5, B: int = CHAIN, growth: float | None = None) -> Code:
     """Weights with nearly `chain_loss`: features in a plane, levels a finite ratio of loudness apart.
 

@@ -51,14 +51,9 @@ def _start_somewhere(n: int, m: int, tries: int, first: Sequence[Code]) -> None:
 
 
 @checked(
-    _start_somewhere,
-    score=ranges.function,
-    n=ranges.whole(1, 256),
-    m=ranges.whole(1, 256),
-    tries=ranges.whole(0, 1000),
-    seed=ranges.seed,
-    first=_codes,
-)
+    _start_somewhere, score=ranges.function, n=ranges.whole(1, 256), m=ranges.whole(1, 256),
+    tries=ranges.whole(0, 1000), seed=ranges.seed, first=_codes,
+)  # fmt: skip
 def lowest_score(
     score: Callable[[np.ndarray], tuple[float, np.ndarray]], n: int, m: int, *, tries: int = 3, seed: int = 0, first:
     Sequence[Code] = (),

@@ -39,33 +39,14 @@ def _fits(ns: int, nd: int, method: str, ratio: float) -> None:
 
 @placed
 @checked(
-    _fits,
-    ns=ranges.whole(4, checks.MOST_FEATURES),
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    p=within.rare,
-    method=ranges.one_of(*METHODS),
-    steps=ranges.steps,
-    batch=within.batch,
-    lr=ranges.rate,
-    ratio=ranges.number(1, 1e4),
-    fresh=within.draws,
-    seed=within.torch_seed,
-    progress=ranges.function,
-)
+    _fits, ns=ranges.whole(4, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES), p=within.rare,
+    method=ranges.one_of(*METHODS), steps=ranges.steps, batch=within.batch, lr=ranges.rate, ratio=ranges.number(1, 1e4),
+    fresh=within.draws, seed=within.torch_seed, progress=ranges.function,
+)  # fmt: skip
 def train_dense(
-    ns: int,
-    nd: int,
-    p: float,
-    method: str,
-    *,
-    steps: int = 2000,
-    batch: int = 256,
-    lr: float = 3e-3,
-    ratio: float = 4.0,
-    fresh: int = 40_000,
-    seed: int = 0,
-    progress: Callable[[int, int], None] | None = None,
-) -> dict[str, float]:
+    ns: int, nd: int, p: float, method: str, *, steps: int = 2000, batch: int = 256, lr: float = 3e-3,
+    ratio: float = 4.0, fresh: int = 40_000, seed: int = 0, progress: Callable[[int, int], None] | None = None,
+) -> dict[str, float]:  # fmt: skip
     """Train W_in, W_out and b from a dense start by one of several methods. Needs torch.
 
     Parameters
@@ -128,15 +109,9 @@ def train_dense(
 
 
 @checked(
-    within.tile_fits,
-    m=ranges.whole(2, 1024),
-    B=ranges.whole(4, 4096),
-    p=within.rare,
-    copies=within.copies,
-    steps=ranges.steps,
-    generator=within.torch_generator,
-    batch=within.batch,
-)
+    within.tile_fits, m=ranges.whole(2, 1024), B=ranges.whole(4, 4096), p=within.rare, copies=within.copies,
+    steps=ranges.steps, generator=within.torch_generator, batch=within.batch,
+)  # fmt: skip
 def random_tiles(
     m: int, B: int, p: float, copies: int, *, steps: int, generator: torch.Generator, batch: int = 256
 ) -> list[Code]:
@@ -180,27 +155,13 @@ def _blocks_fit(ns: int, nd: int, blocks: int) -> None:
 
 @placed
 @checked(
-    _blocks_fit,
-    ns=ranges.whole(4, 4096),
-    nd=ranges.whole(2, 2048),
-    p=within.rare,
-    blocks=ranges.whole(1, 1024),
-    copies=within.copies,
-    steps=ranges.steps,
-    fresh=within.draws,
-    seed=within.torch_seed,
-)
+    _blocks_fit, ns=ranges.whole(4, 4096), nd=ranges.whole(2, 2048), p=within.rare, blocks=ranges.whole(1, 1024),
+    copies=within.copies, steps=ranges.steps, fresh=within.draws, seed=within.torch_seed,
+)  # fmt: skip
 def train_blocks(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    blocks: int = 10,
-    copies: int = 16,
-    steps: int = 3000,
-    fresh: int = 40_000,
+    ns: int, nd: int, p: float, *, blocks: int = 10, copies: int = 16, steps: int = 3000, fresh: int = 40_000,
     seed: int = 0,
-) -> dict[str, float]:
+) -> dict[str, float]:  # fmt: skip
     """Train a network with imposed blocks of features that have their own dimensions, from random weights. Needs torch.
 
     Parameters

@@ -62,12 +62,9 @@ def code_loss(W: ArrayLike, b: ArrayLike, p: float, *, rtol: float = 1e-4) -> fl
 
 
 @checked(
-    others=within.row_of_weights,
-    own=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
-    b=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
-    p=ranges.one_probability,
-    rtol=within.share,
-)
+    others=within.row_of_weights, own=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT),
+    b=ranges.number(-within.LARGEST_WEIGHT, within.LARGEST_WEIGHT), p=ranges.one_probability, rtol=within.share,
+)  # fmt: skip
 def output_moments(others: ArrayLike, own: float, b: float, p: float, *, rtol: float = 1e-4) -> tuple[float, float]:
     """E[x f] and E[f^2] of one output f = ReLU(own x + others·x' + b), exact.
 
@@ -165,13 +162,9 @@ def shifts(weights: NDArray[np.float64], p: float) -> NDArray[np.float64]:
 
 
 @checked(
-    within.same_length,
-    W=within.weights,
-    b=within.bias_row,
-    p=ranges.one_probability,
-    samples=within.draws,
+    within.same_length, W=within.weights, b=within.bias_row, p=ranges.one_probability, samples=within.draws,
     seed=ranges.seed,
-)
+)  # fmt: skip
 def simulated_code_loss(
     W: NDArray[np.float64], b: NDArray[np.float64], p: float, *, samples: int, seed: int | np.random.Generator
 ) -> Estimate:

@@ -26,34 +26,14 @@ def _fits(ns: int, nd: int, group: int, batch: int) -> None:
 
 
 @checked(
-    _fits,
-    ns=ranges.whole(2, checks.MOST_FEATURES),
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    p=within.rare,
-    group=ranges.whole(1, checks.MOST_FEATURES),
-    lesson=ranges.number(0, 1),
-    lasting=ranges.flag,
-    steps=ranges.steps,
-    batch=within.batch,
-    lr=ranges.rate,
-    largest=ranges.number(1e-3, 1e6),
-    seed=within.torch_seed,
-)
+    _fits, ns=ranges.whole(2, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES), p=within.rare,
+    group=ranges.whole(1, checks.MOST_FEATURES), lesson=ranges.number(0, 1), lasting=ranges.flag, steps=ranges.steps,
+    batch=within.batch, lr=ranges.rate, largest=ranges.number(1e-3, 1e6), seed=within.torch_seed,
+)  # fmt: skip
 def train_exclusive_first(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    group: int = 20,
-    lesson: float = 0.3,
-    lasting: bool = True,
-    steps: int = 6000,
-    batch: int = 2048,
-    lr: float = 0.01,
-    largest: float = 10.0,
-    seed: int = 0,
-    device: str = "cpu",
-) -> Code:
+    ns: int, nd: int, p: float, *, group: int = 20, lesson: float = 0.3, lasting: bool = True, steps: int = 6000,
+    batch: int = 2048, lr: float = 0.01, largest: float = 10.0, seed: int = 0, device: str = "cpu",
+) -> Code:  # fmt: skip
     """Train W_in, W_out and b from dense random weights by plain Adam, on exclusive features first. Needs torch.
 
     Only the data has a schedule. For the first part of the lesson exactly one feature of each group is on; then a group

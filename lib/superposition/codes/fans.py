@@ -131,23 +131,6 @@ def cone(B: int, ratio: float = 1.0) -> Code:
     return Code(w.T.copy(), v, np.zeros(B))
 
 
-@checked(B=ranges.whole(4, 10**6))
-def hider_counts(B: int) -> NDArray[np.int64]:
-    """Number of louder features that hide each feature of a priority fan, shape (B,).
-
-    Returns
-    -------
-    numpy.ndarray
-        0, 0, 1, ..., B - 3, B - 3. Source: ours.
-
-    Examples
-    --------
-    >>> hider_counts(6)
-    array([0, 0, 1, 2, 3, 3])
-    """
-    return np.r_[0, np.arange(B - 2), B - 3]
-
-
 @checked(p=ranges.probability, B=ranges.whole(4))
 def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
     """Loss of a priority fan, and of a cone in the order of the circle, at an infinite ratio, exact for every p.
@@ -159,8 +142,8 @@ def fan_loss(p: ArrayLike, B: int) -> NDArray[np.float64]:
 
     Notes
     -----
-    Source: ours. A feature is lost, at a cost of 1/3, if one of its hiders is on: with k the `hider_counts`,
-    L = p / (3 B) sum_t (1 - q^k_t), q = 1 - p. Use `code_loss` instead at a finite ratio.
+    Source: ours. A feature is lost, at a cost of 1/3, if one of its hiders is on: with k = 0, 0, 1, ..., B - 3, B - 3
+    of them, L = p / (3 B) sum_t (1 - q^k_t), q = 1 - p. Use `code_loss` instead at a finite ratio.
 
     Examples
     --------

@@ -87,23 +87,6 @@ def truncated_squares(W: ArrayLike) -> float:
 
 
 @checked(r=ranges.ratio)
-def general_bound(r: ArrayLike) -> NDArray[np.float64]:
-    """Theorem A: no code has less than (1/6 - 1/(12 sqrt 2)) (1/r - 1) times p^2 as p -> 0.
-
-    Returns
-    -------
-    numpy.ndarray
-        Lower bound on C(r), shape of `r`. Source: ours. Use `bound_at_any_size` instead at a finite p.
-
-    Examples
-    --------
-    >>> round(float(general_bound(0.2)), 3)
-    0.431
-    """
-    return KAPPA * _over(r)
-
-
-@checked(r=ranges.ratio)
 def symmetrisable_bound(r: ArrayLike) -> NDArray[np.float64]:
     """Theorem B: C(r) >= (25/162) (1/r - 1) for codes W = D S D^-1 with S symmetric and D diagonal.
 

@@ -64,25 +64,6 @@ def random_loudness_bound(r: ArrayLike) -> NDArray[np.float64]:
 
 
 @checked(alpha=ranges.real(0, 1e6), beta=ranges.real(0, 1e6))
-def averaged_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
-    """Mean of min(1, ((alpha e^t + beta e^-t) / 2)^2) over t, a difference of two uniform numbers on [0, 1.6].
-
-    Returns
-    -------
-    numpy.ndarray
-        The share of a pair of entries in Theorem A, between 0 and 1, of the shape that both broadcast to.
-
-    Examples
-    --------
-    >>> float(averaged_share(1.0, 1.0)), round(float(averaged_share(2.0, 0.0)), 3)
-    (1.0, 0.719)
-    """
-    alpha, beta = np.broadcast_arrays(np.asarray(alpha, float), np.asarray(beta, float))
-    low, high = inside(alpha, beta)
-    return 1 - (_lacking(alpha, beta, low, high))[()]
-
-
-@checked(alpha=ranges.real(0, 1e6), beta=ranges.real(0, 1e6))
 def two_loudness_share(alpha: ArrayLike, beta: ArrayLike) -> NDArray[np.float64]:
     """The same mean where the loudness of each feature is multiplied by 1 or 5/3, by the toss of a coin.
 
@@ -137,36 +118,3 @@ def critical_partners(w, louder=LOUDER, small=SMALL):
         bend = small - sum(weight * y * y for weight, _, y in chosen) / 4
         found.append(sum(weight * x * y for weight, x, y in chosen) / (4 * bend))
     return found
-
-
-def inside(alpha, beta):
-    """Ends of the interval of t, within the spread, where alpha e^t + beta e^-t is at most 2; equal if it is empty."""
-    # e^t lies between (1 - root) / alpha and (1 + root) / alpha, root = sqrt(1 - alpha beta)
-    with np.errstate(divide="ignore", invalid="ignore"):
-        root = np.sqrt(np.maximum(0, 1 - alpha * beta))
-        low, high = np.log(beta / (1 + root)), np.log((1 + root) / alpha)
-    low, high = np.clip(low, -SPREAD, SPREAD), np.clip(high, -SPREAD, SPREAD)
-    none = (alpha * beta >= 1) | (low >= high)
-    return np.where(none, 0, low), np.where(none, 0, high)
-
-
-def _lacking(alpha, beta, low, high):
-    """Mean of 1 - ((alpha e^t + beta e^-t) / 2)^2 over t from low to high, density (SPREAD - |t|) / SPREAD^2."""
-
-    def upper(t):  # antiderivative for t >= 0, 0 at 0
-        even = (1 - alpha * beta / 2) * (SPREAD * t - t**2 / 2)
-        rising = alpha**2 / 4 * ((SPREAD - t) * np.exp(2 * t) / 2 + np.exp(2 * t) / 4 - SPREAD / 2 - 1 / 4)
-        falling = beta**2 / 4 * (-(SPREAD - t) * np.exp(-2 * t) / 2 + np.exp(-2 * t) / 4 + SPREAD / 2 - 1 / 4)
-        return even - rising - falling
-
-    def lower(t):  # the same for t <= 0, with alpha and beta exchanged
-        u = -t
-        even = (1 - alpha * beta / 2) * (SPREAD * u - u**2 / 2)
-        rising = beta**2 / 4 * ((SPREAD - u) * np.exp(2 * u) / 2 + np.exp(2 * u) / 4 - SPREAD / 2 - 1 / 4)
-        falling = alpha**2 / 4 * (-(SPREAD - u) * np.exp(-2 * u) / 2 + np.exp(-2 * u) / 4 + SPREAD / 2 - 1 / 4)
-        return -(even - rising - falling)
-
-    def at(t):
-        return np.where(t >= 0, upper(np.maximum(t, 0)), lower(np.minimum(t, 0)))
-
-    return (at(high) - at(low)) / SPREAD**2

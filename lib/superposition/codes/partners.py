@@ -24,13 +24,9 @@ if TYPE_CHECKING:
 
 
 @checked(
-    ranges.together("a", "b", "sigma", "c", "p"),
-    a=within.gain,
-    b=ranges.real(),
-    sigma=within.spread,
-    c=within.partner,
+    ranges.together("a", "b", "sigma", "c", "p"), a=within.gain, b=ranges.real(), sigma=within.spread, c=within.partner,
     p=ranges.probability,
-)
+)  # fmt: skip
 def partner_loss(a: ArrayLike, b: ArrayLike, sigma: ArrayLike, c: ArrayLike, p: ArrayLike) -> Floats:
     """Mean squared error of a feature whose output has a partner and Gaussian interference of all other features.
 

@@ -32,31 +32,14 @@ def _whole_tiles(ns: int) -> None:
 
 @placed
 @checked(
-    _whole_tiles,
-    ns=ranges.whole(TILE, checks.MOST_FEATURES),
-    p=within.rare,
-    start=ranges.one_of(*CRYSTALS, *DENSE),
-    ratio=ranges.number(1, 1e4),
-    noise=ranges.number(0, 1e3),
-    steps=ranges.steps,
-    batch=within.batch,
-    lr=ranges.rate,
-    fresh=within.draws,
-    seed=within.torch_seed,
-)
+    _whole_tiles, ns=ranges.whole(TILE, checks.MOST_FEATURES), p=within.rare, start=ranges.one_of(*CRYSTALS, *DENSE),
+    ratio=ranges.number(1, 1e4), noise=ranges.number(0, 1e3), steps=ranges.steps, batch=within.batch, lr=ranges.rate,
+    fresh=within.draws, seed=within.torch_seed,
+)  # fmt: skip
 def train_plain(
-    ns: int,
-    p: float,
-    start: str,
-    *,
-    ratio: float = 4.0,
-    noise: float = 0.0,
-    steps: int = 1500,
-    batch: int = 512,
-    lr: float = 1e-3,
-    fresh: int = 10_000,
-    seed: int = 0,
-) -> dict[str, float]:
+    ns: int, p: float, start: str, *, ratio: float = 4.0, noise: float = 0.0, steps: int = 1500, batch: int = 512,
+    lr: float = 1e-3, fresh: int = 10_000, seed: int = 0,
+) -> dict[str, float]:  # fmt: skip
     """Train W_in, W_out and b at r = 1/5 by plain Adam on balanced weights. Needs torch.
 
     Parameters

@@ -30,12 +30,9 @@ def spans(B: int, ratio: float, inner: float, growth: float | None) -> None:
 
 
 @checked(
-    spans,
-    B=within.fan_size,
-    ratio=within.loudness_ratio,
-    inner=ranges.number(1, 1e6),
+    spans, B=within.fan_size, ratio=within.loudness_ratio, inner=ranges.number(1, 1e6),
     growth=ranges.number(1, 1e6, open_low=True),
-)
+)  # fmt: skip
 def swept_fan(B: int, ratio: float, inner: float = 3.0, growth: float | None = None) -> Code:
     """The swept fan: B features in the plane, in pairs to the left and to the right.
 

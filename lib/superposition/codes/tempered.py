@@ -27,16 +27,10 @@ LEAST, MOST = 1.5, 1e4  # span of loudness of the first weights
 
 
 @checked(
-    within.tile_fits,
-    within.a_range_from_1,
-    m=ranges.whole(2, 1024),
-    B=ranges.whole(4, 4096),
-    p=within.rare,
-    budget=ranges.one_of(*LIMITS),
-    strength=ranges.number(1e-9, 1e12),
-    starts=ranges.whole(1, 1000),
+    within.tile_fits, within.a_range_from_1, m=ranges.whole(2, 1024), B=ranges.whole(4, 4096), p=within.rare,
+    budget=ranges.one_of(*LIMITS), strength=ranges.number(1e-9, 1e12), starts=ranges.whole(1, 1000),
     seed=within.torch_seed,
-)
+)  # fmt: skip
 def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts: int = 12, seed: int = 0) -> Code:
     """The best code of B features in m dimensions that is found when all its weights are tuned under a budget.
 

@@ -30,32 +30,14 @@ def _few_kept(starts: int, kept: int) -> None:
 
 @placed
 @checked(
-    within.tile_fits,
-    _few_kept,
-    m=ranges.whole(2, 1024),
-    B=ranges.whole(4, 4096),
-    p=within.rare,
-    starts=within.copies,
-    kept=within.copies,
-    screening=ranges.steps,
-    steps=ranges.steps,
-    batch=within.batch,
-    fresh=within.draws,
+    within.tile_fits, _few_kept, m=ranges.whole(2, 1024), B=ranges.whole(4, 4096), p=within.rare, starts=within.copies,
+    kept=within.copies, screening=ranges.steps, steps=ranges.steps, batch=within.batch, fresh=within.draws,
     seed=within.torch_seed,
-)
+)  # fmt: skip
 def search_tile(
-    m: int,
-    B: int,
-    p: float,
-    *,
-    starts: int = 64,
-    kept: int = 8,
-    screening: int = 800,
-    steps: int = 3000,
-    batch: int = 256,
-    fresh: int = 2_000_000,
-    seed: int = 0,
-) -> dict[str, Any]:
+    m: int, B: int, p: float, *, starts: int = 64, kept: int = 8, screening: int = 800, steps: int = 3000,
+    batch: int = 256, fresh: int = 2_000_000, seed: int = 0,
+) -> dict[str, Any]:  # fmt: skip
     """Search for the best code of B features in m dimensions by descent on many copies at once. Needs torch.
 
     A quarter of the copies start from fans and cones of small ratio, a quarter from random weights of unequal
@@ -167,14 +149,9 @@ def draw(B: int, p: float, batch: int, generator: torch.Generator) -> tuple[torc
 
 
 @checked(
-    within.factors_fit,
-    W_in=within.factor,
-    W_out=within.factor,
-    b=within.bias_row,
-    p=within.rare,
-    samples=within.draws,
+    within.factors_fit, W_in=within.factor, W_out=within.factor, b=within.bias_row, p=within.rare, samples=within.draws,
     seed=within.torch_seed,
-)
+)  # fmt: skip
 def measured_code_loss(
     W_in: np.ndarray, W_out: np.ndarray, b: np.ndarray, p: float, *, samples: int, seed: int
 ) -> tuple[float, float]:

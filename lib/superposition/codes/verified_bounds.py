@@ -14,7 +14,6 @@ from superposition.checked import checked
 from superposition.codes.frequency_programs import PERIOD, Cell, Certificate
 from superposition.codes.pair_credits import SPREAD, critical_partners
 
-GAMMA_PROVED = "0.1519"
 _SMALLEST, _LARGEST, _DEPTH = 0.02, 64.0, 14  # weights between which intervals are tried, and how often they are halved
 _INTERVALS = 64  # of the logarithm of a weight, at first
 

@@ -15,15 +15,9 @@ from superposition.placing import placed
 
 @placed
 @checked(
-    starting_points,
-    G=ranges.whole(1, 1024),
-    dims=widths,
-    starts=ranges.whole(1),
-    steps=ranges.steps,
-    seed=ranges.whole(0),
-    tied=ranges.flag,
-    lr=ranges.number(0, 10, open_low=True),
-)
+    starting_points, G=ranges.whole(1, 1024), dims=widths, starts=ranges.whole(1), steps=ranges.steps,
+    seed=ranges.whole(0), tied=ranges.flag, lr=ranges.number(0, 10, open_low=True),
+)  # fmt: skip
 def descend_exclusive(
     G: int, dims: Sequence[int], *, starts: int, steps: int, seed: int, tied: bool = False, lr: float = 0.01
 ) -> NDArray[np.float64]:

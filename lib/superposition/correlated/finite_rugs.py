@@ -35,14 +35,9 @@ class FiniteRug(NamedTuple):
 
 
 @checked(
-    law,
-    whole_groups,
-    n=ranges.whole(4),
-    p=ranges.number(1e-3, 1),
-    r=ranges.number(0.01, 1, open_high=True),
-    G=group,
+    law, whole_groups, n=ranges.whole(4), p=ranges.number(1e-3, 1), r=ranges.number(0.01, 1, open_high=True), G=group,
     s=partner_probability,
-)
+)  # fmt: skip
 def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
     """Loss of a rug of n features whose groups have random places, at its best gain and bias.
 
@@ -91,20 +86,9 @@ def rug_loss(n: int, p: float, r: float, G: int, s: float) -> FiniteRug:
 
 
 @checked(
-    law,
-    whole_groups,
-    some_dimensions,
-    drawn,
-    n=ranges.whole(4),
-    p=ranges.one_probability,
-    r=ranges.one_ratio,
-    G=group,
-    s=partner_probability,
-    gain=ranges.number(),
-    bias=ranges.number(),
-    samples=ranges.whole(2),
-    seed=ranges.whole(0),
-)
+    law, whole_groups, some_dimensions, drawn, n=ranges.whole(4), p=ranges.one_probability, r=ranges.one_ratio, G=group,
+    s=partner_probability, gain=ranges.number(), bias=ranges.number(), samples=ranges.whole(2), seed=ranges.whole(0),
+)  # fmt: skip
 def simulated_rug_loss(
     n: int, p: float, r: float, G: int, s: float, gain: float, bias: float, *, samples: int, seed: int
 ) -> Estimate:

@@ -14,10 +14,9 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.codes import Code
 from superposition.correlated import exclusive
 from superposition.correlated.dimensions import least_dimensions
-from superposition.correlated.ranges import entries, graph, on_graph, sparse_graph
+from superposition.correlated.ranges import entries, graph, on_graph
 
 
 class GraphCode(NamedTuple):
@@ -89,43 +88,6 @@ def coloured(H):
     return colours
 
 
-@checked(H=sparse_graph)
-def curve_code_for(H: NDArray[np.bool_]) -> Code:
-    """Features that meet only along a graph, without loss: 2 D + 3 dimensions if none meets more than D others.
-
-    Parameters
-    ----------
-    H : array_like, shape (n, n)
-        1 where two features are ever on together, else 0; symmetric, zeros on the diagonal, n up to 4096, and no row
-        with more than 6 ones.
-
-    Returns
-    -------
-    superposition.codes.fans.Code
-        Its readers are polynomials on a closed curve. With more features they also magnify rounding errors more.
-
-    Notes
-    -----
-    Source: ours.
-
-    Examples
-    --------
-    >>> pairs = np.kron(np.eye(8), [[0, 1], [1, 0]])
-    >>> code = curve_code_for(pairs)
-    >>> code.W_in.shape[0], (code.W - np.eye(16)).max().round(6) + 0.0
-    (5, np.float64(0.0))
-    """
-    # Features lie on a closed curve, w = (1, cos a, sin a, ..., sin (D + 1) a). The reader of t is a trigonometric
-    # polynomial in a: it touches 0 at all that t meets, and is positive next to t alone.
-    n = len(H)
-    a = 2 * np.pi * np.arange(n) / n
-    degree = int(H.sum(axis=1).max(initial=0)) + 1
-    places = 2 * np.pi * np.arange(2 * degree + 1) / (2 * degree + 1)  # a polynomial is known from its values here
-    basis = _basis(places, degree)
-    at_places = np.stack([_reader(places, a, H[t], t) for t in range(n)])
-    return Code(_basis(a, degree).T, at_places @ np.linalg.inv(basis).T, np.zeros(n))
-
-
 @checked(on_graph, W=entries, H=graph)
 def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
     """A bound on the error of every output, whichever features are on in this graph, for strengths up to 1.
@@ -140,20 +102,3 @@ def largest_error(W: ArrayLike, H: NDArray[np.bool_]) -> float:
     on = np.abs(np.diag(W) - 1) + np.where(H, np.abs(W), 0).sum(axis=1)
     off = np.where(own, 0, np.maximum(W, 0)).sum(axis=1)
     return float(max(on.max(), off.max()))
-
-
-def _basis(a, degree):
-    """1, cos a, sin a, ..., cos(degree a), sin(degree a), one row an angle."""
-    k = np.arange(1, degree + 1)
-    waves = np.stack([np.cos(a[:, None] * k), np.sin(a[:, None] * k)], axis=2).reshape(len(a), -1)
-    return np.c_[np.ones(len(a)), waves]
-
-
-def _reader(x, a, joined, t):
-    """A polynomial: 1 at a_t, 0 at the angles that t is joined to, and at most 0 at all others."""
-    others = np.delete(a, t)
-    close = np.cos(others - a[t]).max() if len(others) else -1.0
-    value = (np.cos(x - a[t]) - close) / (1 - close)
-    for s in np.flatnonzero(joined):
-        value = value * (1 - np.cos(x - a[s])) / (1 - np.cos(a[t] - a[s]))
-    return value

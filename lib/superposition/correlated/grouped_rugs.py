@@ -46,13 +46,9 @@ class GroupedRug(NamedTuple):
 
 
 @checked(
-    law,
-    p=ranges.number(1e-4, 1),
-    r=ranges.number(0.01, 1),
-    G=group,
-    s=partner_probability,
+    law, p=ranges.number(1e-4, 1), r=ranges.number(0.01, 1), G=group, s=partner_probability,
     phase=ranges.one_of("best", "apart", "together"),
-)
+)  # fmt: skip
 def grouped_rug(p: float, r: float, G: int, s: float, *, phase: str = "best") -> GroupedRug:
     """The best code made of one rug on the means of groups and others on the contrasts within them.
 
@@ -98,13 +94,8 @@ def _made(p: float, r: float, G: int, s: float, slope: float) -> GroupedRug:
 
 
 @checked(
-    law,
-    p=ranges.one_probability,
-    r=ranges.one_ratio,
-    G=group,
-    s=partner_probability,
-    slope=ranges.number(-100, 100),
-)
+    law, p=ranges.one_probability, r=ranges.one_ratio, G=group, s=partner_probability, slope=ranges.number(-100, 100),
+)  # fmt: skip
 def rug_ratios(p: float, r: float, G: int, s: float, slope: float) -> tuple[float, tuple[float, float]]:
     """Least noise of a grouped rug at gain one, and the ratios of the rugs on means and on contrasts that have it.
 
@@ -139,16 +130,9 @@ def rug_ratios(p: float, r: float, G: int, s: float, slope: float) -> tuple[floa
 
 
 @checked(
-    law,
-    drawn_groups,
-    rug=ranges.instance(GroupedRug),
-    p=ranges.one_probability,
-    G=group,
-    s=partner_probability,
-    groups=ranges.whole(2, 2**16),
-    samples=ranges.whole(2),
-    seed=ranges.seed,
-)
+    law, drawn_groups, rug=ranges.instance(GroupedRug), p=ranges.one_probability, G=group, s=partner_probability,
+    groups=ranges.whole(2, 2**16), samples=ranges.whole(2), seed=ranges.seed,
+)  # fmt: skip
 def simulated_grouped_loss(
     rug: GroupedRug, p: float, G: int, s: float, *, groups: int, samples: int, seed: int
 ) -> Estimate:

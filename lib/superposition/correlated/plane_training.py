@@ -20,14 +20,9 @@ POINTS = 128  # strengths for each set of features that are on
 
 @placed
 @checked(
-    pair,
-    p=ranges.one_probability,
-    s=partner_probability,
-    starts=ranges.whole(1, 4096),
-    steps=ranges.steps,
-    seed=ranges.whole(0),
-    lr=ranges.number(0, 10, open_low=True),
-)
+    pair, p=ranges.one_probability, s=partner_probability, starts=ranges.whole(1, 4096), steps=ranges.steps,
+    seed=ranges.whole(0), lr=ranges.number(0, 10, open_low=True),
+)  # fmt: skip
 def descend_pairs(
     p: float, s: float, *, starts: int, steps: int, seed: int, lr: float = 0.02
 ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -70,16 +70,10 @@ def presence_reader(vectors: ArrayLike, p: ArrayLike) -> Reader:
 
 
 @checked(
-    vectors_of,
-    cells_of,
-    vectors=ranges.array("n d"),
-    p=present,
-    best=ranges.instance(Reader),
-    cells=ranges.array("cells n", 0, 1),
-    weights=ranges.array("cells", 0, 1),
-    swell=ranges.array("cells", 0, 1e6),
+    vectors_of, cells_of, vectors=ranges.array("n d"), p=present, best=ranges.instance(Reader),
+    cells=ranges.array("cells n", 0, 1), weights=ranges.array("cells", 0, 1), swell=ranges.array("cells", 0, 1e6),
     rivals=rival_number,
-)
+)  # fmt: skip
 def presence_losses(
     vectors: ArrayLike, p: ArrayLike, best: Reader, cells: ArrayLike, weights: ArrayLike, swell: ArrayLike, *,
     rivals: int = 0,

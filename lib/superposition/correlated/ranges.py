@@ -29,14 +29,6 @@ def graph(name: str, value: Any) -> np.ndarray:
     return H > 0
 
 
-def sparse_graph(name: str, value: Any) -> np.ndarray:
-    """Graph of shape (n, n), as for `graph_code_for`, in which no feature meets more than six others."""
-    H = graph(name, value)
-    if (most := int(H.sum(axis=1).max())) > 6:
-        raise ValueError(f"{name} has a feature that meets {most} others; allowed: up to 6")
-    return H
-
-
 def directions(name: str, value: Any) -> np.ndarray:
     """Directions of shape (m, G), two to 512, of lengths from 1e-6 to 1e6."""
     w = checks.array(name, value, "m G")
@@ -151,6 +143,11 @@ def measured_code(x: np.ndarray, W_in: np.ndarray, W_out: np.ndarray, b: np.ndar
     checks.array("W_out", W_out, (ns, nd))
     checks.array("b", b, (ns,))
     checks.whole("samples of x", len(x), 2)
+
+
+def one_each(b: np.ndarray, threshold: np.ndarray) -> None:
+    """Refuse a number of thresholds that is not that of the outputs."""
+    checks.array("threshold", threshold, (len(b),))
 
 
 def cells_of(p: np.ndarray, cells: np.ndarray, weights: np.ndarray, swell: np.ndarray) -> None:

@@ -25,18 +25,10 @@ class GroupedModel(NamedTuple):
 
 
 @checked(
-    law,
-    batches,
-    groups=ranges.whole(1, checks.MOST_FEATURES),
-    G=ranges.whole(1, checks.MOST_FEATURES),
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    p=ranges.one_probability,
-    s=partner_probability,
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=ranges.number(0, 10, open_low=True),
-    seed=ranges.whole(0),
-)
+    law, batches, groups=ranges.whole(1, checks.MOST_FEATURES), G=ranges.whole(1, checks.MOST_FEATURES),
+    nd=ranges.whole(1, checks.MOST_FEATURES), p=ranges.one_probability, s=partner_probability, steps=ranges.steps,
+    batch=ranges.whole(1), lr=ranges.number(0, 10, open_low=True), seed=ranges.whole(0),
+)  # fmt: skip
 def train_grouped(
     groups: int, G: int, nd: int, p: float, s: float, *, steps: int, batch: int, lr: float, seed: int,
     device: str = "cpu",

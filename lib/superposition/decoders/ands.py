@@ -348,15 +348,9 @@ def best_and_reader(cases: AndCases) -> tuple[float, float, float]:
     size=ranges.whole(2, 10**6), seed=ranges.seed,
 )  # fmt: skip
 def simulated_and_loss(
-    reading: Callable[[np.ndarray], np.ndarray],
-    m: int,
-    p: float,
-    a: float,
-    b: float,
-    *,
-    size: int,
+    reading: Callable[[np.ndarray], np.ndarray], m: int, p: float, a: float, b: float, *, size: int,
     seed: int | np.random.Generator,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """Loss of the reader ReLU(a u + b) on drawn inputs, ``size`` inputs for each number of bits that are on.
 
     Parameters

@@ -18,7 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from superposition import checks, features, ranges
 from superposition.checked import checked
-from superposition.decoders import dictionaries
+from superposition.decoders import dictionaries, dictionary_scores
 from superposition.decoders.dictionaries import KINDS, MOST_DIRECTIONS, Dictionary
 from superposition.decoders.ranges import finite, shaped
 
@@ -176,7 +176,7 @@ def leaning(truth: Dictionary, x: ArrayLike, codes: ArrayLike, directions: Array
     array([0., 0.])
     """
     x, codes = np.asarray(x, float), np.asarray(codes, float)
-    latent, half = dictionaries.scores(truth, x, codes, directions).latent, len(truth.p) // 2
+    latent, half = dictionary_scores.scores(truth, x, codes, directions).latent, len(truth.p) // 2
     parents, children = (truth.directions[:, part] for part in (slice(half), slice(half, None)))
     to_child = _angles(parents, children, _of(directions, latent[:half]))
     to_parent = _angles(children, parents, _of(directions, latent[half:]))

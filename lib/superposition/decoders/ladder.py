@@ -236,13 +236,10 @@ def decode_rug(readout: ArrayLike, rug: Rug, p: float, *, iterations: int = 20) 
 
 
 def iterates(
-    readout: np.ndarray,
-    apply: Callable[[np.ndarray], np.ndarray],
-    diagonal: np.ndarray,
-    denoise: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]],
-    prior: tuple[float, float],
+    readout: np.ndarray, apply: Callable[[np.ndarray], np.ndarray], diagonal: np.ndarray,
+    denoise: Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]], prior: tuple[float, float],
     iterations: int,
-) -> Iterator[np.ndarray]:
+) -> Iterator[np.ndarray]:  # fmt: skip
     """Iterate any element-wise posterior on R x (batch, n), R = D^-1 P a projector divided by its diagonal."""
     # ``denoise(y, sigma)`` gives posterior mean and variance of y = x + sigma Z; ``prior`` is both before anything is
     # seen. The estimates are the same memory each time.

@@ -83,17 +83,9 @@ def first_code(start: str, ns: int, nd: int, seed: int) -> NDArray[np.float64]:
     lr=ranges.rate, seed=ranges.whole(0), batch=ranges.whole(1, 10**6), fresh=ranges.whole(2000, 10**9),
 )  # fmt: skip
 def train_layers(
-    W_in: NDArray[np.float64],
-    p: float,
-    layers: int,
-    *,
-    frozen: bool,
-    steps: int,
-    lr: float,
-    seed: int,
-    batch: int = 256,
-    fresh: int = 40_000,
-) -> Trained:
+    W_in: NDArray[np.float64], p: float, layers: int, *, frozen: bool, steps: int, lr: float, seed: int,
+    batch: int = 256, fresh: int = 40_000,
+) -> Trained:  # fmt: skip
     """Train a decoder of some layers of ReLUs, and with it the code unless ``frozen``, always on fresh vectors.
 
     Parameters

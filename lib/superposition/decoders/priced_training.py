@@ -80,15 +80,9 @@ def sae_along(directions: NDArray, gain: float, bias: float, center: NDArray) ->
     batch=ranges.whole(1, 10**6), seed=ranges.seed,
 )  # fmt: skip
 def descend_saes(
-    truth: Dictionary,
-    starts: Sequence[SparseAutoencoder],
-    prices: ArrayLike,
-    *,
-    steps: int,
-    lr: float,
-    batch: int = 256,
-    seed: int = 0,
-) -> list[SparseAutoencoder]:
+    truth: Dictionary, starts: Sequence[SparseAutoencoder], prices: ArrayLike, *, steps: int, lr: float,
+    batch: int = 256, seed: int = 0,
+) -> list[SparseAutoencoder]:  # fmt: skip
     """Train each start at its price by Adam with a cosine to zero; directions keep length one.
 
     Parameters

@@ -15,13 +15,6 @@ from superposition.diagnosis.record_verifier import Record, check_record, measur
 from superposition.diagnosis.survey import survey_files
 
 __all__ = [
-    "Diagnosis",
-    "FeatureLaw",
-    "Record",
-    "ablated_losses",
-    "check_record",
-    "code_structure",
-    "diagnose",
-    "measured_record",
-    "survey_files",
-]
+    "Diagnosis", "FeatureLaw", "Record", "ablated_losses", "check_record", "code_structure", "diagnose",
+    "measured_record", "survey_files",
+]  # fmt: skip

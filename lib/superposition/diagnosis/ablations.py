@@ -72,12 +72,8 @@ def loudness(relative: ArrayLike) -> NDArray[np.float64]:
 
 
 @checked(
-    _with_gain,
-    W=ranges.array("n n"),
-    p=ranges.one_probability,
-    samples=ranges.whole(2, 10**7),
-    seed=ranges.whole(0),
-)
+    _with_gain, W=ranges.array("n n"), p=ranges.one_probability, samples=ranges.whole(2, 10**7), seed=ranges.whole(0),
+)  # fmt: skip
 def ablated_losses(W: ArrayLike, p: float, *, samples: int, seed: int) -> dict[str, Estimate]:
     """Measure the loss per feature of a matrix (n, n), and with one thing after another taken away from it.
 

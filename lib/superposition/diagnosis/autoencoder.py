@@ -40,32 +40,14 @@ SILENT = 0.01  # an output that answers its feature less often, and is not on wi
 
 
 def diagnose(
-    W: Any = None,
-    b: ArrayLike | None = None,
-    p: ArrayLike | None = None,
-    *,
-    W_out: ArrayLike | None = None,
-    encode: Callable | None = None,
-    decode: Callable | None = None,
-    ns: int | None = None,
-    nd: int | None = None,
-    law: FeatureLaw | None = None,
-    l0: float | None = None,
-    x: Any = None,
-    features: Any = None,
-    strength: float | None = None,
-    importance: ArrayLike | str | None = None,
-    loss_as: str | None = None,
-    instance: int | None = None,
-    reading: str | None = None,
-    b_dec: str | None = None,
-    activation: str | None = None,
-    k: int | None = None,
-    ignore: Sequence[str] = (),
-    samples: int | None = None,
-    seed: int = 0,
+    W: Any = None, b: ArrayLike | None = None, p: ArrayLike | None = None, *, W_out: ArrayLike | None = None,
+    encode: Callable | None = None, decode: Callable | None = None, ns: int | None = None, nd: int | None = None,
+    law: FeatureLaw | None = None, l0: float | None = None, x: Any = None, features: Any = None,
+    strength: float | None = None, importance: ArrayLike | str | None = None, loss_as: str | None = None,
+    instance: int | None = None, reading: str | None = None, b_dec: str | None = None, activation: str | None = None,
+    k: int | None = None, ignore: Sequence[str] = (), samples: int | None = None, seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
-) -> Diagnosis:
+) -> Diagnosis:  # fmt: skip
     """Measure a model by its own forward pass and compare it with the theory and with the best known code.
 
     Parameters

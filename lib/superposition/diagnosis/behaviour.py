@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition.diagnosis.objects import BLOCK, Model
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 
 AGREES = 1e-4  # of the root mean square of the outputs: 1000 units of single precision, far below any mistaken bias
 FAR = (16.0, 32.0)  # strengths at which an output is on above its interference: two, as it has a scale and a shift

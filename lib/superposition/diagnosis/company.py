@@ -15,11 +15,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
-from superposition.correlated import company_losses
-from superposition.diagnosis import files
+from superposition.correlated import company_losses, state_losses
+from superposition.diagnosis import files, strangers
 from superposition.diagnosis.feature_laws import Population
 from superposition.diagnosis.measures import BLOCK, Rows, Simulated
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.ranges import MOST_NUMBERS
 
@@ -90,7 +90,7 @@ def from_file(name: str, path: str) -> NDArray:
     where = f"{name} = {checks.shown(path)}"
     if not os.path.isfile(path):
         raise ValueError(f"{where} is no file; allowed: .npy, or .safetensors with one array")
-    with files.untrusted(where):
+    with strangers.untrusted(where):
         found, _ = files.contents(Path(path), where)
         if len(found) != 1:
             raise ValueError(f"{where} holds {len(found)} arrays; allowed: one")
@@ -121,7 +121,10 @@ def _field(weights, X, worth):
     if weights.k is not None or weights.threshold is not None:
         return None
     code = (np.eye(weights.ns), weights.W) if weights.W_in is None else (weights.W_in, weights.W_out)
-    losses = company_losses(X, *code, weights.b).company
+    if weights.is_sae:  # latents are off because this sum was below zero: Gaussian false alarms do not occur
+        losses = state_losses(X, *code, weights.b, threshold=np.zeros(weights.ns)).on
+    else:
+        losses = company_losses(X, *code, weights.b).company
     return float((losses if worth is None else losses * worth).mean())
 
 

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from superposition.diagnosis import company, finished, names, report, yardsticks
 from superposition.diagnosis.feature_laws import FeatureLaw, Population
 from superposition.diagnosis.measures import Rows, Simulated
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.rug.meanfield import Optimum
 from superposition.rug.model import RowStatistics
@@ -25,7 +25,7 @@ class Diagnosis:
     """The result of `diagnose`; `print` it for a report, whose first line names the code.
 
     ``ns``, ``nd``, ``rank`` (how many of the dimensions are used), ``p`` (the mean probability; None for another
-    ``law``); ``weights`` (as `superposition.diagnosis.reading.Weights`); ``name``; ``rows``, the row statistics;
+    ``law``); ``weights`` (as `superposition.diagnosis.weights.Weights`); ``name``; ``rows``, the row statistics;
     ``kind`` of each feature ("heard", "dropped", "dead", "absent"); ``loudness`` of each (geometric mean 1, nan unless
     heard); ``partners``, the mean number of features that silence a feature, with ``mutual`` and ``clustering`` of
     these partners; ``capacity``, the sum over features of their share of a dimension; ``effective`` features per

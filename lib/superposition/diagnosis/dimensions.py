@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from superposition import checks
 from superposition.diagnosis import ablations, names, record_verifier
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 
 WHOLE = 2048  # features up to which the eigenvalues of a product are worked out
 SINGLE = float(np.finfo(np.float32).eps)

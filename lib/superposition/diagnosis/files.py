@@ -11,10 +11,8 @@ import json
 import math
 import os
 import re
-import warnings
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -24,6 +22,7 @@ from numpy.typing import NDArray
 
 from superposition import checks
 from superposition.diagnosis import checkpoints
+from superposition.diagnosis.strangers import CONVERT, ITSELF, STATE, cut, untrusted
 
 TORCH = (".pt", ".pth", ".bin", ".ckpt")
 ENDINGS = (".safetensors", ".npz", *TORCH)
@@ -34,20 +33,10 @@ MOST_JSON, MOST_HEADER = 2**20, 2**22  # bytes
 MOST_NAMES = checkpoints.MOST_NAMES
 PACKED = 50  # times that real weights are packed at most; a bomb is packed a thousand times
 SMALL = 2**24  # bytes that may be packed however much
-LONGEST = 200  # letters of what a stranger's file says
 FORMATS = {
     "F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2", "I64": "<i8", "I32": "<i4", "I16": "<i2", "I8": "i1",
     "U64": "<u8", "U32": "<u4", "U16": "<u2", "U8": "u1",
 }  # fmt: skip
-CONVERT = """three lines make one that can be read:
-    import numpy as np
-    # W_in (nd, ns), W_out (ns, nd), b (ns,) of the model ReLU(W_out W_in x + b); from torch by .numpy(force=True)
-    np.savez("model.npz", W_in=..., W_out=..., b=...)"""
-ITSELF = "\n    # or give the model itself, in Python: superposition.diagnose(model, p=0.05)"
-STATE = """Three lines make a file that can be read (they run what the file holds: only if you trust it):
-    import torch
-    model = torch.load({name}, weights_only=False){inside}
-    torch.save(model.state_dict(), "weights.pt")"""
 
 
 @dataclass(frozen=True)
@@ -66,38 +55,6 @@ class Opened:
     settings: dict[str, Any]
     where: str
     path: Path | None = None
-
-
-@contextmanager
-def untrusted(where: str) -> Iterator[None]:
-    """Raise an error of one short sentence, whatever goes wrong with a stranger's file."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            yield
-    except Exception as error:
-        said = "\n".join(checks.printable(line[:1200]) for line in _said(error).splitlines()[:6])
-        if not isinstance(error, ValueError) or "allowed:" not in said:
-            kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-            said = f"{where} cannot be read ({kind}{cut(said)}); allowed: whole files of weights"
-        raise ValueError(
-            said
-            if said.startswith(where.split(" = ")[0])
-            else f"{where} {said}"
-            if said.startswith("is ")
-            else f"{where}: {said}"
-        ) from None
-
-
-def _said(error):
-    """The message of an error, without the path that system errors repeat."""
-    return getattr(error, "strerror", None) or str(error)
-
-
-def cut(text: str, most: int = LONGEST) -> str:
-    """A stranger's text, made printable and cut where it is long."""
-    text = checks.printable(" ".join(text[: 4 * most].split()))
-    return text if len(text) <= most else text[:most] + "…"
 
 
 def opened(path: str | os.PathLike) -> Opened:

@@ -15,22 +15,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from superposition import checks
+from superposition.diagnosis import forward_passes
+from superposition.diagnosis.forward_passes import Pass
 
-PLAIN = ("standard", "topk", "jumprelu", "batchtopk", "matryoshka_batchtopk")  # architectures of SAELens that fit
 SIZES = {"ns": ("d_sae", "dict_size", "num_latents"), "nd": ("d_in", "activation_dim")}  # settings with the sizes
-MODEL = "a latent that is a ReLU, TopK or JumpReLU of one affine function of the inputs"
-
-
-class Pass(NamedTuple):
-    """The forward pass of a sparse autoencoder: ``taken``, whether b_dec is subtracted from its inputs; its gate."""
-
-    taken: bool | None
-    gate: str | None  # relu, topk, jumprelu; None: the file cannot say
-    k: Any = None  # of TopK, or what the settings of another gate aim at
-    threshold: Any = None
-    rescaled: bool = False  # latents are multiplied by the lengths of their directions
-    told: tuple[str, ...] = ()
 
 
 class Layout(NamedTuple):
@@ -55,166 +43,8 @@ class Layout(NamedTuple):
         return {name for name, role in self.roles.items() if not role.endswith(("?", "-"))}
 
 
-def refuse(name: str, value: Any, allowed: str = MODEL) -> ValueError:
-    """The refusal of a setting."""
-    return ValueError(f"{name} = {checks.shown(value)}, which is another model; allowed: {allowed}")
-
-
-def _flag(settings, name, default):
-    """A setting that is true or false; any other value, such as the text "False", is refused."""
-    value = settings.get(name, default)
-    if not isinstance(value, bool):
-        raise ValueError(f"{name} = {checks.shown(value)}; allowed: true or false")
-    return value
-
-
 def _words(text):
     return frozenset(text.split())
-
-
-def _saelens(settings, parts):
-    kind = str(settings.get("architecture") or "standard").lower()
-    if kind not in PLAIN:
-        raise refuse("architecture", kind, ", ".join(PLAIN))
-    if settings.get("d_out") is not None:
-        raise refuse("d_out", settings["d_out"], "none: other outputs than inputs are a transcoder's")
-    gate = settings.get("activation_fn", settings.get("activation_fn_str")) or "relu"
-    extra = settings.get("activation_fn_kwargs") or {}
-    if gate not in ("relu", "topk"):
-        raise refuse("activation_fn", gate, "relu, topk")
-    inner = extra.get("k") if isinstance(extra, dict) else None
-    k = settings.get("k", inner)
-    if inner not in (None, k):
-        raise ValueError(f"k = {checks.shown(k)}; allowed: {checks.shown(inner)}, as in activation_fn_kwargs")
-    kind = "topk" if gate == "topk" else kind
-    normal = settings.get("normalize_activations")
-    if normal not in (None, "none", False, True, "expected_average_only_in"):
-        raise refuse("normalize_activations", normal, "none, expected_average_only_in; others are not linear")
-    if settings.get("finetuning_scaling_factor"):
-        raise refuse("finetuning_scaling_factor", True, "False")
-    told = (
-        ("inputs are in the units to which it normalises them",) if normal in (True, "expected_average_only_in") else ()
-    )
-    taken = _flag(settings, "apply_b_dec_to_input", True)
-    rescaled = _flag(settings, "rescale_acts_by_decoder_norm", False) and kind != "jumprelu"
-    threshold = _threshold(parts)
-    if (threshold is None) != (kind in ("standard", "topk")):
-        raise refuse("architecture", kind, "one whose arrays these are: a threshold belongs to jumprelu and batchtopk")
-    if kind in ("batchtopk", "matryoshka_batchtopk"):
-        told += ("its threshold takes the place of the batch, as SAELens saves it for inference",)
-    gate = {"standard": "relu", "topk": "topk"}.get(kind, "jumprelu")
-    return Pass(taken, gate, k, threshold, rescaled, told)
-
-
-def _threshold(parts):
-    found = [name for name in ("log_threshold", "threshold", "topk_threshold") if name in parts]
-    if len(found) > 1:
-        raise ValueError(f"it holds {' and '.join(found)}; allowed: one of them, and --ignore the other")
-    return np.exp(parts[found[0]]) if found == ["log_threshold"] else parts[found[0]] if found else None
-
-
-def _dictionary_learning(settings, parts):
-    trainer = settings.get("trainer")
-    if not isinstance(trainer, dict):
-        raise refuse("trainer", trainer, "settings, among them dict_class")
-    kind, k = trainer.get("dict_class"), parts.get("k")
-    known = {"AutoEncoder": "bias", "AutoEncoderNew": "decoder.bias", "AutoEncoderTopK": "k", "BatchTopKSAE": "k",
-             "MatryoshkaBatchTopKSAE": "group_sizes", "JumpReluAutoEncoder": "threshold"}  # fmt: skip
-    if kind not in known or known[kind] not in parts:
-        raise refuse("dict_class", kind, ", ".join(known) + ", with the arrays of that class")
-    if k is not None and trainer.get("k") not in (None, float(np.squeeze(k))):
-        raise refuse("k", trainer["k"], f"{np.squeeze(k):g}, as the file has it")
-    if kind == "AutoEncoderTopK":
-        return Pass(True, "topk", k)
-    if kind in ("BatchTopKSAE", "MatryoshkaBatchTopKSAE"):
-        return Pass(True, "jumprelu", k, parts["threshold"])
-    if kind == "JumpReluAutoEncoder":
-        return Pass(False, "jumprelu", None, parts["threshold"])
-    return Pass(kind == "AutoEncoder", "relu")
-
-
-def _llama_scope(settings, parts):
-    gate = str(settings.get("act_fn", "jumprelu")).lower()
-    if gate not in ("relu", "jumprelu", "topk"):
-        raise refuse("act_fn", gate, "relu, jumprelu, topk")
-    if settings.get("hook_point_in") != settings.get("hook_point_out", settings.get("hook_point_in")):
-        raise refuse("hook_point_out", settings["hook_point_out"], "hook_point_in: others are transcoders")
-    if settings.get("norm_activation") not in (None, "dataset-wise", "inference", "none"):
-        raise refuse(
-            "norm_activation", settings["norm_activation"], "dataset-wise, inference, none; others are not linear"
-        )
-    if settings.get("use_glu_encoder"):
-        raise refuse("use_glu_encoder", True, "False")
-    norms = settings.get("dataset_average_activation_norm")
-    if isinstance(norms, dict) and norms.get("in") != norms.get("out", norms.get("in")):
-        raise refuse("dataset_average_activation_norm", norms, "one number for in and out: others are transcoders")
-    lengths = np.linalg.norm(parts["decoder.weight"], axis=0)
-    scaled = settings.get("sparsity_include_decoder_norm")
-    if gate != "relu" and not np.allclose(lengths, 1, rtol=1e-3):
-        if scaled is None:
-            raise refuse(
-                "sparsity_include_decoder_norm",
-                None,
-                "true or false in hyperparams.json, as directions are not of length 1",
-            )
-        if _flag(settings, "sparsity_include_decoder_norm", None) and gate == "topk":
-            raise refuse(
-                "sparsity_include_decoder_norm", True, "false, as it selects by another number than it returns"
-            )
-    threshold, logs = settings.get("jump_relu_threshold"), parts.get("log_jumprelu_threshold")
-    if gate != "jumprelu":
-        if logs is not None:
-            raise refuse("act_fn", gate, "jumprelu, as log_jumprelu_threshold is one of its arrays")
-        threshold = None
-    elif logs is None and not (type(threshold) in (int, float) and np.isfinite(threshold)):
-        raise refuse("jump_relu_threshold", threshold, "a number")
-    else:
-        threshold = np.asarray(threshold if logs is None else np.exp(logs), float)
-        threshold = threshold / np.where(lengths > 0, lengths, 1) if scaled else threshold
-    told = (
-        ("inputs are in the units to which it normalises them",)
-        if settings.get("norm_activation") == "dataset-wise"
-        else ()
-    )
-    taken = _flag(settings, "apply_decoder_bias_to_pre_encoder", False)
-    return Pass(taken, gate, settings.get("top_k") if gate == "topk" else None, threshold, told=told)
-
-
-def _openai(settings, parts):
-    kind, state = settings.get("activation"), settings.get("activation_state_dict") or {}
-    if kind in (None, "ReLU"):
-        return Pass(True, None if kind is None else "relu")
-    if kind != "TopK" or not isinstance(state, dict) or state.get("postact_fn", "ReLU") != "ReLU":
-        raise refuse("activation", kind, "ReLU, or TopK with the postact_fn ReLU")
-    return Pass(True, "topk", state.get("k"), told=("inputs have passed its layer norm already",))
-
-
-def _sparsify(settings, parts):
-    for name in ("transcode", "skip_connection", "signed"):
-        if settings.get(name):
-            raise refuse(name, settings[name], "false")
-    if settings.get("activation", "topk") != "topk":
-        raise refuse("activation", settings["activation"], "topk")
-    return Pass(True, "topk", settings.get("k"))
-
-
-def _gemma_scope(settings, parts):
-    return Pass(False, "jumprelu", None, parts["threshold"], told=("a transcoder of Gemma Scope has the same arrays",))
-
-
-def _gemma_scope_2(settings, parts):
-    if settings.get("architecture") != "jump_relu":
-        raise refuse("architecture", settings.get("architecture"), "jump_relu")
-    other = settings.get("hf_hook_point_out") not in (None, settings["hf_hook_point_in"])
-    if other or settings.get("affine_connection") or settings.get("type") not in (None, "sae"):
-        raise refuse("hf_hook_point_out", settings.get("hf_hook_point_out"), "hf_hook_point_in: others are transcoders")
-    return Pass(False, "jumprelu", settings.get("l0"), parts["threshold"])
-
-
-def _unsaid(settings, parts):
-    if "k" in parts:
-        return Pass(None, "topk", parts["k"])
-    return Pass(None, "jumprelu" if "threshold" in parts else None, None, parts.get("threshold"))
 
 
 RUN = _words("""model_name model_class_name hook_point hook_point_layer hook_point_head_index hook_name hook_layer
@@ -261,7 +91,7 @@ LAYOUTS = (
     Layout("Gemma Scope 2", "sae-lens 6.54.12, gemma_3_sae_huggingface_loader", "JumpReLU(W_enc h + b_enc)",
            SAE + "threshold:threshold", _words("hf_hook_point_in"),
            _words("architecture hf_hook_point_in hf_hook_point_out affine_connection model_name width l0 type"),
-           _gemma_scope_2),
+           forward_passes.gemma_scope_2),
     Layout("SAELens", "github.com/jbloomAus/SAELens 91ca16c, sae_lens/saes; sae-lens 6.54.12",
            "f(W_enc (h - b_dec) + b_enc), b_dec taken off by apply_b_dec_to_input",
            SAE + "threshold:threshold? log_threshold:threshold? topk_threshold:threshold? scaling_factor:one? "
@@ -270,44 +100,46 @@ LAYOUTS = (
                   "sae_lens_version"),
            RUN | _words("architecture d_out activation_fn activation_fn_str activation_fn_kwargs k "
                         "apply_b_dec_to_input normalize_activations finetuning_scaling_factor "
-                        "rescale_acts_by_decoder_norm"), _saelens),
+                        "rescale_acts_by_decoder_norm"), forward_passes.saelens),
     Layout("dictionary_learning", "github.com/saprmarks/dictionary_learning 60ec6bf; dictionary-learning 0.1.0",
            "f(W_enc (h - b_dec) + b_enc); AutoEncoderNew and JumpReluAutoEncoder take nothing off",
            SAE + "k:k? threshold:threshold group_sizes:-", _words("trainer"), _words("trainer buffer"),
-           _dictionary_learning),
+           forward_passes.dictionary_learning),
     Layout("dictionary_learning", "as above", "f(W_enc (h - b_dec) + b_enc)",
            "encoder.weight:E encoder.bias:c decoder.weight:D b_dec:d k:k threshold:threshold", _words("trainer"),
-           _words("trainer buffer"), _dictionary_learning),
+           _words("trainer buffer"), forward_passes.dictionary_learning),
     Layout("dictionary_learning, AutoEncoder", "as above", "ReLU(W_enc (h - bias) + b_enc)",
            "encoder.weight:E encoder.bias:c decoder.weight:D bias:d", settings=_words("trainer buffer"),
-           rule=lambda settings, parts: _dictionary_learning(settings, parts) if settings else Pass(True, "relu")),
+           rule=lambda settings, parts: (
+               forward_passes.dictionary_learning(settings, parts) if settings else Pass(True, "relu"))),
     Layout("dictionary_learning, AutoEncoderNew", "as above", "ReLU(W_enc h + b_enc)",
            "encoder.weight:E encoder.bias:c decoder.weight:D decoder.bias:d", _words("trainer"),
-           _words("trainer buffer"), _dictionary_learning),
+           _words("trainer buffer"), forward_passes.dictionary_learning),
     Layout("Llama Scope", "github.com/OpenMOSS/Language-Model-SAEs 95281ac, src/llamascopium/models/sae.py",
            "JumpReLU(W_enc h + b_enc), each latent times the length of its direction at the threshold",
            "encoder.weight:E encoder.bias:c decoder.weight:D decoder.bias:d log_jumprelu_threshold:threshold?",
            _words("jump_relu_threshold act_fn"),
            SCOPE | _words("act_fn jump_relu_threshold norm_activation dataset_average_activation_norm hook_point_in "
                           "hook_point_out apply_decoder_bias_to_pre_encoder sparsity_include_decoder_norm "
-                          "use_glu_encoder"), _llama_scope),
+                          "use_glu_encoder"), forward_passes.llama_scope),
     Layout("OpenAI's sparse_autoencoder", "github.com/openai/sparse_autoencoder 4965b94, sparse_autoencoder/model.py",
            "f(W_enc (h - pre_bias) + latent_bias)",
            "encoder.weight:E decoder.weight:D latent_bias:c pre_bias:d stats_last_nonzero:- "
            "latents_activation_frequency:- latents_mean_square:-",
-           settings=_words("activation activation_state_dict"), rule=_openai),
+           settings=_words("activation activation_state_dict"), rule=forward_passes.openai),
     Layout("sparsify", "eai-sparsify 1.3.3, sparsify/sparse_coder.py", "TopK(ReLU(W_enc (h - b_dec) + b_enc))",
            "encoder.weight:E encoder.bias:c W_dec:D' b_dec:d",
            settings=_words("activation expansion_factor normalize_decoder num_latents k multi_topk skip_connection "
-                           "transcode signed d_in"), rule=_sparsify),
+                           "transcode signed d_in"), rule=forward_passes.sparsify),
     Layout("Goodfire's", "huggingface.co/Goodfire/Llama-3.1-8B-Instruct-SAE-l19, its card; loader of SAELens",
            "ReLU(W_enc h + b_enc)",
            "encoder_linear.weight:E encoder_linear.bias:c decoder_linear.weight:D decoder_linear.bias:d",
            rule=lambda settings, parts: Pass(False, "relu")),
     Layout("Gemma Scope", "github.com/jbloomAus/SAELens 91ca16c, gemma_2_sae_huggingface_loader",
-           "JumpReLU(W_enc h + b_enc)", SAE + "threshold:threshold", _words("params.npz"), rule=_gemma_scope),
+           "JumpReLU(W_enc h + b_enc)", SAE + "threshold:threshold", _words("params.npz"),
+           rule=forward_passes.gemma_scope),
     Layout("a sparse autoencoder without settings", OWN, "f(W_enc (h - b_dec) + b_enc)",
-           "W_enc:E' W_dec:D' b_enc:c b_dec:d? threshold:threshold? k:k?", rule=_unsaid),
+           "W_enc:E' W_dec:D' b_enc:c b_dec:d? threshold:threshold? k:k?", rule=forward_passes.unsaid),
     Layout("a sparse autoencoder without settings", OWN, "f(W_enc (h - b_dec) + b_enc)",
            "encoder.weight:E encoder.bias:c decoder.weight:D b_dec:d k:k threshold:threshold",
            rule=lambda settings, parts: Pass(True, None, parts["k"], parts["threshold"])),

@@ -15,7 +15,7 @@ from scipy import sparse
 
 from superposition.diagnosis.ablations import STRONG
 from superposition.diagnosis.feature_laws import Population
-from superposition.diagnosis.reading import Weights
+from superposition.diagnosis.weights import Weights
 from superposition.features import Estimate
 from superposition.ranges import LARGEST
 from superposition.rug.model import RowStatistics
@@ -99,17 +99,10 @@ def measured(weights: Weights, mean: NDArray, variance: NDArray, told: Callable[
 
 
 def simulated(
-    weights: Weights,
-    population: Population,
-    rows: Rows,
-    samples: int,
-    seed: int,
-    told: Callable[[int], None],
-    *,
-    forward: Callable[[NDArray], NDArray] | None = None,
-    stands: bool = True,
+    weights: Weights, population: Population, rows: Rows, samples: int, seed: int, told: Callable[[int], None], *,
+    forward: Callable[[NDArray], NDArray] | None = None, stands: bool = True,
     importance: NDArray[np.float64] | None = None,
-) -> Simulated:
+) -> Simulated:  # fmt: skip
     """Feed feature vectors to the forward pass, or to weights; ``stands``, whether the weights are that pass."""
     rng, other, ns = np.random.default_rng(seed), np.random.default_rng([seed, 1]), weights.ns
     weights, chunk, worth = _fast(weights), max(2, BLOCK // ns), 1.0 if importance is None else importance

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from superposition import checks
-from superposition.diagnosis import files
+from superposition.diagnosis.strangers import cut
 
 Pass = Callable[[NDArray], NDArray]
 READINGS = ("toy", "sae")
@@ -102,7 +102,7 @@ def _two_steps(thing, encode, decode, call, ns, reading, arrays, k, eps):
         told += [f"taken for {'a toy model' if one[0] == 'toy' else 'a sparse autoencoder'}" for one in found[:1]]
     if not found:
         raise ValueError(f"ns = {ns} fits neither decode(encode(x)) nor encode(decode(z)) (its own words: "
-                         f"{files.cut('; '.join(dict.fromkeys(failed)), 400)}); allowed: {ALLOWED}, and ns where the "
+                         f"{cut('; '.join(dict.fromkeys(failed)), 400)}); allowed: {ALLOWED}, and ns where the "
                          "object's arrays do not give it")  # fmt: skip
     if len({one[0] for one in found}) > 1:
         raise ValueError("reading = None of a model as wide inside as outside; allowed: 'toy', 'sae'")

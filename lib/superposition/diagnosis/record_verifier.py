@@ -52,14 +52,8 @@ class Record:
 
 @checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))
 def check_record(
-    W: ArrayLike,
-    b: ArrayLike,
-    p: float,
-    *,
-    nd: int | None = None,
-    samples: int = 400_000,
-    seed: int = 0,
-) -> Record:
+    W: ArrayLike, b: ArrayLike, p: float, *, nd: int | None = None, samples: int = 400_000, seed: int = 0,
+) -> Record:  # fmt: skip
     """Measure a code against the best known at its probability and ratio.
 
     Parameters
@@ -105,14 +99,8 @@ def of_file(path: str | os.PathLike, p: float, instance: int | None = None) -> R
 
 @checked(p=ranges.sparse_probability, samples=ranges.whole(2, 10**9), seed=ranges.whole(0))
 def measured_record(
-    W: ArrayLike,
-    b: ArrayLike,
-    p: float,
-    *,
-    nd: int | None = None,
-    samples: int = 400_000,
-    seed: int = 0,
-) -> tuple[int, int, float, float]:
+    W: ArrayLike, b: ArrayLike, p: float, *, nd: int | None = None, samples: int = 400_000, seed: int = 0,
+) -> tuple[int, int, float, float]:  # fmt: skip
     """Return features, dimensions, loss and standard error (0: exact) of a code, by the arguments of `check_record`.
 
     Examples

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from superposition import checks, ranges
 from superposition.checked import checked
-from superposition.diagnosis import autoencoder, files
+from superposition.diagnosis import autoencoder, files, strangers
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -42,7 +42,7 @@ def files_in(name: str, folders: Any) -> list[Path]:
         raise ValueError(f"{name} = {checks.shown(folders)} is not a list of paths; allowed: folders, files of weights")
     found = []
     for folder in given:
-        with files.untrusted(f"{name} = {files.cut(str(folder))}"):
+        with strangers.untrusted(f"{name} = {strangers.cut(str(folder))}"):
             if not Path(folder).exists():
                 raise ValueError("is not there; allowed: folders, files of weights")
             below = [Path(folder)] if Path(folder).is_file() else sorted(Path(folder).rglob("*"))
@@ -97,7 +97,7 @@ def _row(path, l0, seed):
     try:
         got = autoencoder.diagnose(path, l0=None if _has_k(path) else l0, samples=SAMPLES, seed=seed)
     except ValueError as error:
-        return row | {"refused": files.cut(str(error))}
+        return row | {"refused": strangers.cut(str(error))}
     D = got.weights.W_in
     return row | {
         "layout": got.weights.layout, "width": got.ns, "inputs": got.nd, "L0": _short((got.p or 0) * got.ns),

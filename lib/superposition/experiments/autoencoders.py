@@ -115,12 +115,7 @@ _STOPPED = {
     "off_sum_mean": ALL_ROWS["off_sum_mean"],
     **DEVICE,
 }
-_trained = partial(
-    Run,
-    computes=trained_autoencoder,
-    columns=_TRAINED,
-    predicted=(theory, over_rug(ratio="loss")),
-)
+_trained = partial(Run, computes=trained_autoencoder, columns=_TRAINED, predicted=(theory, over_rug(ratio="loss")))
 
 _P = (0.01, 0.02, 0.03, 0.05, 0.1, 0.2, 0.3, 0.5)
 _R = (0.05, 0.1, 0.2, 0.3, 0.4, 0.5, 0.7, 0.9)

@@ -159,10 +159,7 @@ RUNS = (
         columns=_GROUPS,
         predicted=(over_the_rug,),
         small=(_TINY | {"s": (0.0, 0.5)},),
-        full=(
-            _FOURS | {"groups": (16,), "nd": (16,)},
-            _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 1.0)},
-        ),
+        full=(_FOURS | {"groups": (16,), "nd": (16,)}, _FOURS | {"groups": (64,), "nd": (64,), "s": (0.0, 1.0)}),
         hours={"small": 0.001, "full": 0.2},
     ),
     Run(

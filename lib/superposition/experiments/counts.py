@@ -30,9 +30,7 @@ FewFeatures = Annotated[Count, Field(ge=1), _FEATURES]
 ManyNeurons = Annotated[Count, Field(ge=2, le=4096), _NEURONS]
 FewNeurons = Annotated[Count, Field(ge=1), _NEURONS]
 Networks = Annotated[
-    Count,
-    Field(ge=2),
-    Meaning("networks", "networks over which the means and standard errors are taken"),
+    Count, Field(ge=2), Meaning("networks", "networks over which the means and standard errors are taken")
 ]
 Lambda = Annotated[Real, Field(gt=0), Meaning("above 0", "coefficient of the l1 norm in the loss")]
 Method = Annotated[Literal["adamw", "sgd"], Meaning("adamw, sgd", "optimiser")]

@@ -67,15 +67,7 @@ def device_drawn_autoencoder(
 _drawn = partial(
     Run,
     computes=device_drawn_autoencoder,
-    columns={
-        "nd": DIMENSIONS,
-        "done": DONE,
-        "stopped": STOPPED,
-        **LOSS,
-        **THEORY,
-        **ALL_ROWS,
-        **DEVICE,
-    },
+    columns={"nd": DIMENSIONS, "done": DONE, "stopped": STOPPED, **LOSS, **THEORY, **ALL_ROWS, **DEVICE},
     predicted=(theory, over_rug(ratio="loss")),
     hardware="one GPU of the data-centre kind",
 )

@@ -35,10 +35,7 @@ Method = Annotated[
 LedRatio = Annotated[
     Real,
     Field(ge=1),
-    Meaning(
-        "1 or more",
-        "loudness of a feature over the next one's where method is fans or cones; not used otherwise",
-    ),
+    Meaning("1 or more", "loudness of a feature over the next one's where method is fans or cones; not used otherwise"),
 ]
 Ns = Annotated[Count, Field(ge=4), FEATURES]
 Nd = Annotated[Count, Field(ge=2), AfterValidator(UpTo("ns", "ns")), DIMENSIONS]

@@ -153,12 +153,7 @@ _COLUMNS = {
     "log_ratio": Meaning("natural logarithm", "ln(training / descent); 0 if one never gets there"),
     "log_ratio_se": Meaning("natural logarithm", "its standard error, leaving out one network at a time of both"),
 }
-_both = partial(
-    Run,
-    computes=descended_and_trained,
-    columns=_COLUMNS,
-    hardware="one core of a busy two-core machine",
-)
+_both = partial(Run, computes=descended_and_trained, columns=_COLUMNS, hardware="one core of a busy two-core machine")
 _DESCENT = {"law_name": ("bipolar",), "eta": (0.02,), "descent_eta": (0.15,), "level": (0.3,), "seed": (0,)}
 _TINY_HOURS = 0.005
 

@@ -96,10 +96,7 @@ def trained_under_noise(
 
 
 _noisy = partial(
-    Run,
-    computes=trained_under_noise,
-    columns={**COLUMNS, **DEVICE},
-    hardware="one core of a busy two-core machine",
+    Run, computes=trained_under_noise, columns={**COLUMNS, **DEVICE}, hardware="one core of a busy two-core machine"
 )
 _BIPOLAR = {
     "law_name": ("bipolar",),

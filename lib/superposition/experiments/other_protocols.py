@@ -78,12 +78,7 @@ _COLUMNS = {
     "off_sum_mean": Meaning("no unit", "sum of the off-diagonal entries of a row of W, mean over rows"),
     **DEVICE,
 }
-_by = partial(
-    Run,
-    computes=trained_by,
-    columns=_COLUMNS,
-    predicted=(theory, over_rug(ratio="loss")),
-)
+_by = partial(Run, computes=trained_by, columns=_COLUMNS, predicted=(theory, over_rug(ratio="loss")))
 _RECIPE, _TWO = {"protocol": ("recipe",)}, {"p": (0.05,), "r": (0.2, 0.5)}
 _TEXT = {"protocol": ("text",), "steps": (100_000,)}
 

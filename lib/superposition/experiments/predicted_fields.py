@@ -11,17 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.shared import (
-    Batch,
-    Gain,
-    Initials,
-    Length0,
-    Length1,
-    Pixels,
-    Rate,
-    RatePerNeuron,
-    Seed,
-)
+from superposition.experiments.shared import Batch, Gain, Initials, Length0, Length1, Pixels, Rate, RatePerNeuron, Seed
 from superposition.inputs import Count
 from superposition.runs.point import Meaning, Run
 

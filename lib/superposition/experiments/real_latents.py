@@ -7,6 +7,11 @@ and 5 had been looked at: the mean field with company fails on layer 5 because a
 from it, and a latent that is off has little interference in the first and much in the second. In eight classes of equal
 number by this distance its prediction is within 40 % of the measured loss, and with the third cumulant within 25 %, on
 layers 3, 4, 5 and 6; in eight classes dealt at random it stays within 5 % of that without classes.
+
+Written before real-reread was run, and before layers 1 and 2 were opened; one autoencoder on layer 3 and one on layer 5
+had been looked at (1.05 on both). Without the false alarms of a Gaussian interference the mean field with company is
+within 15 % of the measured loss: on layers 1 to 6, on Gaussian activations, and on those of shuffled weights, where
+nothing has helped so far. Measured false alarms are below 1 % of the loss.
 """
 
 from __future__ import annotations
@@ -74,6 +79,43 @@ def latents_decoded(
         "spread": float(far / near),
         **_again(test, code, ""),
         **_again(apart, code, "apart_"),
+        "false": float((np.maximum((test @ code[0].T) @ code[1].T + code[2], 0) ** 2)[test == 0].sum() / test.size),
+        "activations_hash": named,
+        "device": "cpu",
+    }
+
+
+@placed
+def latents_reread(
+    *, data: Data, layer: Layer, width: Width, price: Price, steps: Steps, seed: Seed, device: str = "cpu"
+) -> dict[str, float | int | str]:
+    """Train a ReLU autoencoder; predict its latents' loss, decoded and encoded again, with false alarms and without."""
+    from superposition.correlated import state_losses
+
+    rng = np.random.default_rng(seed)
+    a, named = _activations(data, layer)
+    kept = len(a) * 7 // 8
+    mean = a[:kept].mean(axis=0)
+    scale = np.sqrt(((a[:kept] - mean) ** 2).sum(axis=1).mean())
+    h = ((a - mean) / scale).astype(np.float32)
+    D, E, b, c = _autoencoder(h[:kept], width, price, steps, seed)
+    h = h[kept:][rng.permutation(len(h) - kept)[:TESTED]]
+    f = np.maximum((h - c) @ E + b, 0)
+    alive = (f > 0).sum(axis=0) >= OFTEN
+    unit = 2 * f[:, alive].sum(axis=0, dtype=float) / (f[:, alive] > 0).sum(axis=0)
+    x = f[:, alive] / unit
+    code = (D[alive].T.astype(float) * unit, E[:, alive].T.astype(float) / unit[:, None], b[alive].astype(float) / unit)
+    fit, test = x[::2], x[1::2]
+    found = state_losses(fit, *code, threshold=np.zeros(len(unit)))
+    left = h[1::2] - c - f[1::2] @ D
+    change = -(left @ E[:, alive]) / unit
+    return {
+        "l0": float((f > 0).sum(axis=1).mean()),
+        "alive": int(alive.sum()),
+        "on": float(found.on.mean()),
+        "off": float(found.off.mean()),
+        "bound": float((np.maximum(change, 0) ** 2)[test == 0].sum() / test.size),
+        **_again(test, code, ""),
         "false": float((np.maximum((test @ code[0].T) @ code[1].T + code[2], 0) ** 2)[test == 0].sum() / test.size),
         "activations_hash": named,
         "device": "cpu",
@@ -156,6 +198,8 @@ TRAINED = (
     *((data, 3, 768, (0, 1, 2)) for data in ("gaussian", "shuffled")),
     *(("layer", layer, 1536, (0,)) for layer in (3, 5)),
 )
+_SMALL = {"data": ("drawn",), "layer": (3,), "width": (48,), "price": (0.1,), "steps": (100,), "seed": (0,)}
+_AGAIN = {"price": (0.066,), "steps": (1000,)}
 
 
 RUNS = (
@@ -174,9 +218,7 @@ RUNS = (
             "activations_hash": Meaning("digits", "first digits of the SHA-256 of the activations"),
             **DEVICE,
         },
-        small=(
-            {"data": ("drawn",), "layer": (3,), "width": (48,), "price": (0.1,), "steps": (100,), "seed": (0,)},
-        ),
+        small=(_SMALL,),
         full=(
             *(
                 {
@@ -185,6 +227,34 @@ RUNS = (
                 }
                 for data, layer, width, seeds in TRAINED
             ),
+        ),
+        hours={"small": 0.001, "full": 0.2},
+    ),
+    Run(
+        name="real-reread",
+        feeds="chapter 12: the same without false alarms, on two layers more",
+        computes=latents_reread,
+        columns={
+            "l0": Meaning("latents", "latents that are on at once"),
+            "alive": Meaning("latents", "latents that are on five times or more among the tested tokens"),
+            "on": Meaning("squared error, per latent", "mean field with company: the part from latents that are on"),
+            "off": Meaning(
+                "squared error, per latent", "mean field with company: false alarms of latents that are off"
+            ),
+            "bound": Meaning(
+                "squared error, per latent", "most that false alarms can be, from the first reconstruction"
+            ),
+            "false": Meaning("squared error, per latent", f"loss: {LOSSES['false']}"),
+            "measured": Meaning("squared error, per latent", f"loss: {LOSSES['measured']}"),
+            "measured_se": Meaning("squared error, per latent", "standard error of measured over tokens"),
+            "activations_hash": Meaning("digits", "first digits of the SHA-256 of the activations"),
+            **DEVICE,
+        },
+        small=(_SMALL,),
+        full=(
+            {"data": ("layer",), "layer": (1, 2), "width": (768,), **_AGAIN, "seed": (5, 6, 7)},
+            {"data": ("gaussian", "shuffled"), "layer": (3,), "width": (768,), **_AGAIN, "seed": (5, 6, 7)},
+            {"data": ("layer",), "layer": (3, 5), "width": (768,), **_AGAIN, "seed": (5,)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),

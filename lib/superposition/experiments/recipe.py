@@ -30,8 +30,7 @@ Shift = Annotated[
     Real,
     Field(gt=0),
     Meaning(
-        "largest feature",
-        "what sets the rate: how far two Adam steps of one sign move every output, lr^2 ns nd p / 2",
+        "largest feature", "what sets the rate: how far two Adam steps of one sign move every output, lr^2 ns nd p / 2"
     ),
 ]
 TriedSteps = Annotated[Count, Field(ge=1), Meaning("steps", "training steps; an upper limit where protocol is text")]
@@ -107,12 +106,7 @@ _RATE = {
     "collapsed": Meaning("0, 1", "1 where over_zero is 1 or more"),
     **DEVICE,
 }
-_tried = partial(
-    Run,
-    computes=tried_protocol,
-    columns=_TRIED,
-    predicted=(over_rug(ratio="loss", ratio_se="loss_se"),),
-)
+_tried = partial(Run, computes=tried_protocol, columns=_TRIED, predicted=(over_rug(ratio="loss", ratio_se="loss_se"),))
 
 _RECIPE, _EARLIER, _BOTH = ({"protocol": names} for names in (("recipe",), ("earlier",), ("recipe", "earlier")))
 _FROM_RARE, _FIVE = (0.002, 0.01, 0.05, 0.2, 0.5), {"seed": (2, 3, 4, 5, 6)}

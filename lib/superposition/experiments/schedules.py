@@ -31,7 +31,7 @@ Price = Annotated[
 ]
 First = Annotated[Real, Field(ge=0, le=1000), Meaning("0 to 1000", "price of the first step over the price at the end")]
 Share = Annotated[
-    Real, Field(gt=0, le=1), Meaning("(0, 1]", "share of the steps after which the last price is reached")
+    Real, Field(gt=0, le=1), Meaning("(0, 1]", "share of the steps after which the final price is reached")
 ]
 Rate = Annotated[Real, Field(gt=0), Meaning("above 0", "first learning rate of Adam")]
 Ingredient = Annotated[
@@ -63,7 +63,7 @@ def scheduled(
 def chosen_price(prices: ArrayLike, agree: ArrayLike, opposite: ArrayLike) -> float:
     """The recipe for the price without the truth: the lowest price that looks right, or nan.
 
-    Two starts are trained with a falling price at each of several last prices. A price looks right if the two agree on
+    Two starts are trained with a falling price at each of several final prices. A price looks right if the two agree on
     .81 of their latents, and at most one latent in twenty has an opposite one. Starts that find nine tenths of the
     directions, and miss different ones by chance, agree on .81.
     """
@@ -156,7 +156,9 @@ COLUMNS = {
     "explained": Meaning("at most 1", "share of the variance of the activations"),
     "l0": Meaning("latents", "mean number of latents that are on"),
     "dead": Meaning("latents", "number of latents that are never on"),
-    "priced": Meaning("per activation", "half the squared error plus, for ReLU, the last price times the latents' sum"),
+    "priced": Meaning(
+        "per activation", "half the squared error plus, for ReLU, the final price times the latents' sum"
+    ),
     "error": Meaning("squared error, per feature", "squared error of matched latents as estimates of the features"),
     "overlap": Meaning("0 to 1", "mean size of the cosine of two decoder directions"),
     "opposite": Meaning("0 to 1", "share of latents with another one of cosine below -0.8"),

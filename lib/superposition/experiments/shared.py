@@ -140,7 +140,6 @@ RatePerNeuron = Annotated[
 Batch = Annotated[Count, Field(ge=2), Meaning("vectors", "fresh vectors of a step, half of each label")]
 NETWORK_LOSS = {
     "loss": Meaning(
-        "squared error",
-        "loss E (yhat - Y)^2 / 2 over the batches of the last tenth of the steps, mean over networks",
+        "squared error", "loss E (yhat - Y)^2 / 2 over the batches of the last tenth of the steps, mean over networks"
     )
 }

@@ -11,18 +11,7 @@ import numpy as np
 from pydantic import Field
 
 from superposition import checks
-from superposition.experiments.shared import (
-    GAIN,
-    Batch,
-    Gain,
-    Initials,
-    Length0,
-    Length1,
-    Pixels,
-    Rate,
-    Seed,
-    Steps,
-)
+from superposition.experiments.shared import GAIN, Batch, Gain, Initials, Length0, Length1, Pixels, Rate, Seed, Steps
 from superposition.experiments.trained_fields import DESCRIBED, Law, batches, describe
 from superposition.inputs import Count, Real
 from superposition.runs.point import Columns, Meaning, Run

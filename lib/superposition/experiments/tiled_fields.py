@@ -20,9 +20,7 @@ if TYPE_CHECKING:
 
 
 AddedSamples = Annotated[
-    Count,
-    Field(ge=100),
-    Meaning("vectors", "vectors of each label for the searches; four times as many to read on"),
+    Count, Field(ge=100), Meaning("vectors", "vectors of each label for the searches; four times as many to read on")
 ]
 BorderSamples = Annotated[
     Count, Field(ge=100), Meaning("vectors", "vectors of each label, and as many again to read on")

@@ -26,9 +26,7 @@ Hidden = Annotated[
     Count, Field(ge=1), AfterValidator(UpTo("n", "n")), Meaning("dimensions", "number of hidden dimensions")
 ]
 Vectors = Annotated[
-    Count,
-    Field(ge=1, le=10**7),
-    Meaning("feature vectors", "size of the training set, used whole in every step"),
+    Count, Field(ge=1, le=10**7), Meaning("feature vectors", "size of the training set, used whole in every step")
 ]
 InverseDensity = Annotated[Real, Field(ge=1), Meaning("1 or more", "1 / p = 1 / (1 - S)")]
 PhaseProbability = Annotated[Real, Field(gt=0, le=1), Meaning("(0, 1]", "probability that a feature is on, 1 - S")]

@@ -22,8 +22,7 @@ Exponent = Annotated[
     Real,
     Field(ge=0, le=10),
     Meaning(
-        "0 or more",
-        "p_i is in proportion to i to the power of minus this, with one feature on at once on average",
+        "0 or more", "p_i is in proportion to i to the power of minus this, with one feature on at once on average"
     ),
 ]
 Batch = Annotated[Count, Field(ge=1), Meaning("feature vectors", "feature vectors a step")]

@@ -41,8 +41,7 @@ Samples = Annotated[Count, Field(ge=1), Meaning("vectors", "vectors of each labe
 Iterations = Annotated[Count, Field(ge=1), Meaning("iterations", "iterations of L-BFGS on the whole sample")]
 HundredSteps = Annotated[Count, Field(ge=15), Meaning("steps", "training steps")]
 Activation = Annotated[
-    Literal["relu", "erf", "sigmoid", "tanh"],
-    Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons"),
+    Literal["relu", "erf", "sigmoid", "tanh"], Meaning("relu, erf, sigmoid, tanh", "activation of the hidden neurons")
 ]
 Bias = Annotated[Real, Meaning("units of the pre-activation", "where hidden biases start; a ReLU network has none")]
 Scale = Annotated[Real, Field(gt=0), Meaning("above 0", "scale of the initial weights, in units of Xavier's")]

@@ -9,15 +9,6 @@ from superposition.frequencies.sharing import even_shares, power_law, rug_losses
 from superposition.frequencies.unequal_training import train_unequal, train_unequal_alive
 
 __all__ = [
-    "allocate",
-    "even_shares",
-    "few_active_losses",
-    "power_law",
-    "rug_losses",
-    "shares",
-    "tied_shares",
-    "train_unequal",
-    "train_unequal_alive",
-    "tuned_losses",
-    "unequal_rug",
-]
+    "allocate", "even_shares", "few_active_losses", "power_law", "rug_losses", "shares", "tied_shares", "train_unequal",
+    "train_unequal_alive", "tuned_losses", "unequal_rug",
+]  # fmt: skip

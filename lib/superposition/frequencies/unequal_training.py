@@ -33,41 +33,17 @@ class UnequalModel(NamedTuple):
 
 
 @checked(
-    of_features,
-    weighted,
-    gentle,
-    fits_in_memory,
-    p=probabilities,
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    importance=ranges.real(1e-10, 1e10),
-    tied=ranges.flag,
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=ranges.number(0, 10, open_low=True),
-    bias_spread=ranges.number(0, 1000),
-    largest=ranges.number(0, 1000, open_low=True),
-    pull=ranges.number(0, 1000),
-    seed=ranges.whole(0),
-    eval_samples=ranges.whole(1, 2**30),
-    progress=ranges.function,
-)
+    of_features, weighted, gentle, fits_in_memory, p=probabilities, nd=ranges.whole(1, checks.MOST_FEATURES),
+    importance=ranges.real(1e-10, 1e10), tied=ranges.flag, steps=ranges.steps, batch=ranges.whole(1),
+    lr=ranges.number(0, 10, open_low=True), bias_spread=ranges.number(0, 1000),
+    largest=ranges.number(0, 1000, open_low=True), pull=ranges.number(0, 1000), seed=ranges.whole(0),
+    eval_samples=ranges.whole(1, 2**30), progress=ranges.function,
+)  # fmt: skip
 def train_unequal(
-    p: ArrayLike,
-    nd: int,
-    *,
-    importance: ArrayLike = 1.0,
-    tied: bool = False,
-    steps: int = 4000,
-    batch: int = 512,
-    lr: float = 1e-2,
-    bias_spread: float = 0.0,
-    largest: float = 1.0,
-    pull: float = 0.0,
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int = 2**18,
-    progress: Callable[[int, int], None] | None = None,
-) -> UnequalModel:
+    p: ArrayLike, nd: int, *, importance: ArrayLike = 1.0, tied: bool = False, steps: int = 4000, batch: int = 512,
+    lr: float = 1e-2, bias_spread: float = 0.0, largest: float = 1.0, pull: float = 0.0, seed: int = 0,
+    device: str = "auto", eval_samples: int = 2**18, progress: Callable[[int, int], None] | None = None,
+) -> UnequalModel:  # fmt: skip
     """Train ReLU(W_out W_in x + b), or ReLU(W^T W x + b) if tied, on features of unequal frequency or importance.
 
     Adam, with a cosine to zero. Encoder and decoder start equal, as normal vectors of length about 1. Needs torch.
@@ -104,60 +80,30 @@ def train_unequal(
     >>> model.W_in.shape, model.losses.shape
     ((2, 3), (3,))
     """
-    from superposition import optimise
-    from superposition.devices import resolve_device, torch
     from superposition.frequencies import sparse_batches
 
-    p, on = np.asarray(p, float), resolve_device(device)
-    weight = np.broadcast_to(np.asarray(importance, float), p.shape)
-    init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-    weights = sparse_batches.first_weights(len(p), nd, tied, init_rng, on, bias_spread)
-    gradient = sparse_batches.batch_gradient(weights, p, weight, batch, data_rng, largest)
-    history = torch.zeros(steps, device=on)
-    for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
-        history[done - 1] = loss
+    def after(weights, done):
         if pull:
             # at the rate of this step
             sparse_batches.pull_to_length_one(weights[0], pull * lr * (1 + np.cos(np.pi * (done - 1) / steps)) / 2)
         if progress is not None:
             progress(done, steps)
-    encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
-    each = -(-eval_samples // sparse_batches.EVALUATED)
-    losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
-    arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
-    return UnequalModel(
-        *arrays,
-        losses,  # pyrefly: ignore[bad-argument-count]: after three arrays
-        float(totals.mean()),
-        float(totals.std() / sparse_batches.EVALUATED**0.5),
-        history.cpu().numpy(),
-    )
+
+    weight = np.broadcast_to(np.asarray(importance, float), np.shape(p))
+    start = {"tied": tied, "bias_spread": bias_spread}
+    data = {"batch": batch, "largest": largest, "eval_samples": eval_samples}
+    return _train(p, nd, weight, after, **start, steps=steps, lr=lr, **data, seed=seed, device=device)
 
 
 @checked(
-    of_features,
-    fits_in_memory,
-    p=probabilities,
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    way=ranges.one_of(*WAYS),
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=ranges.number(0, 10, open_low=True),
-    seed=ranges.whole(0),
+    of_features, fits_in_memory, p=probabilities, nd=ranges.whole(1, checks.MOST_FEATURES), way=ranges.one_of(*WAYS),
+    steps=ranges.steps, batch=ranges.whole(1), lr=ranges.number(0, 10, open_low=True), seed=ranges.whole(0),
     eval_samples=ranges.whole(1, 2**30),
-)
+)  # fmt: skip
 def train_unequal_alive(
-    p: ArrayLike,
-    nd: int,
-    *,
-    way: str,
-    steps: int = 4000,
-    batch: int = 512,
-    lr: float = 1e-2,
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int = 2**18,
-) -> UnequalModel:
+    p: ArrayLike, nd: int, *, way: str, steps: int = 4000, batch: int = 512, lr: float = 1e-2, seed: int = 0,
+    device: str = "auto", eval_samples: int = 2**18,
+) -> UnequalModel:  # fmt: skip
     """Train ReLU(W^T W x + b) as `train_unequal` does, and keep outputs from falling silent.
 
     An output is dead if it is zero while its own feature alone is fully on, |w|^2 + b <= 0.
@@ -180,22 +126,33 @@ def train_unequal_alive(
     >>> bool(np.all((model.W_in**2).sum(axis=0) + model.bias > 0))
     True
     """
+
+    def after(weights, done):
+        if way == "floor" or (done % EVERY == 0 and done <= UNTIL * steps):
+            _keep_alive(weights[0], weights[-1], way)
+
+    start, data = {"tied": True, "bias_spread": 0.0}, {"batch": batch, "largest": 1.0, "eval_samples": eval_samples}
+    # pyrefly: ignore[bad-argument-type]: it has a length
+    return _train(p, nd, np.ones(len(p)), after, **start, steps=steps, lr=lr, **data, seed=seed, device=device)
+
+
+def _train(p, nd, weight, after, *, tied, bias_spread, steps, lr, batch, largest, eval_samples, seed, device):
+    """Train and evaluate; ``after(weights, done)`` is called after each step."""
     from superposition import optimise
     from superposition.devices import resolve_device, torch
     from superposition.frequencies import sparse_batches
 
     p, on = np.asarray(p, float), resolve_device(device)
     init_rng, data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence(seed).spawn(3))
-    weights = sparse_batches.first_weights(len(p), nd, True, init_rng, on, 0.0)
-    gradient = sparse_batches.batch_gradient(weights, p, np.ones(len(p)), batch, data_rng)
+    weights = sparse_batches.first_weights(len(p), nd, tied, init_rng, on, bias_spread)
+    gradient = sparse_batches.batch_gradient(weights, p, weight, batch, data_rng, largest)
     history = torch.zeros(steps, device=on)
     for done, loss in optimise.adam(weights, gradient, steps=steps, lr=lr):
         history[done - 1] = loss
-        if way == "floor" or (done % EVERY == 0 and done <= UNTIL * steps):
-            _keep_alive(weights[0], weights[-1], way)
+        after(weights, done)
     encoder, decoder, bias = (w.detach() for w in sparse_batches.encoder_decoder_bias(weights))
     each = -(-eval_samples // sparse_batches.EVALUATED)
-    losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, np.ones(len(p)), each, eval_rng, 1.0)
+    losses, totals = sparse_batches.evaluated_losses((encoder, decoder, bias), p, weight, each, eval_rng, largest)
     arrays = (array.cpu().numpy() for array in (encoder.T, decoder, bias))
     mean, se = float(totals.mean()), float(totals.std() / sparse_batches.EVALUATED**0.5)
     return UnequalModel(*arrays, losses, mean, se, history.cpu().numpy())  # pyrefly: ignore[bad-argument-count]

@@ -70,14 +70,9 @@ def pair_company_rates(q: float, n: int) -> tuple[float, float]:
 
 
 @checked(
-    company_settles,
-    company_ends,
-    W=own.kept("b n m"),
-    alone=_rate,
-    both=_rate,
-    lambda_=own.strength,
+    company_settles, company_ends, W=own.kept("b n m"), alone=_rate, both=_rate, lambda_=own.strength,
     t=ranges.number(0, own.LONGEST / 10),
-)
+)  # fmt: skip
 def company_flow(
     W: ArrayLike, alone: float, both: float, lambda_: float, t: float | None = None
 ) -> Float[np.ndarray, "b n m"]:
@@ -103,23 +98,8 @@ def company_flow(
     return W
 
 
-@checked(W=own.kept("b n m"), alone=_rate, both=_rate)
-def company_loss(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, " b"]:
-    """Loss of networks (b, n, m) that `company_flow` descends, without the l1 term.
-
-    It is a sum of squared errors over single features and pairs. Source: ours, for section 2.
-
-    Examples
-    --------
-    >>> company_loss([[[1.0, 0.0], [-1.0, 0.0]]], 1.0, 0.2)  # a shared neuron is free until the two meet
-    array([0.4])
-    """
-    single, pairs = _errors(np.asarray(W, float), both)
-    return alone * (single**2).sum(axis=(1, 2)) + both / 2 * (pairs**2).sum(axis=(1, 2, 3))
-
-
 def _gradient(W: ArrayLike, alone: float, both: float) -> Float[np.ndarray, "b n m"]:
-    """A quarter of the gradient of `company_loss` at networks (b, n, m)."""
+    """A quarter of the gradient of the squared errors over single features and pairs, at networks (b, n, m)."""
     # With delta the error of the outputs that are above 0, an input x adds (delta x' + x delta') W / 2.
     W = np.asarray(W)
     single, pairs = _errors(W, both, heard=True)
@@ -167,10 +147,7 @@ def settled_pair(alone: float, both: float, lambda_: float) -> tuple[float, floa
     def push(z):
         x, y = z
         missed = both / 2 * (1 - x * (x - y))
-        return [
-            alone * x * (1 - x**2) - lambda_ + missed * (2 * x - y),
-            alone * y * (1 - y**2) - lambda_ - missed * x,
-        ]
+        return [alone * x * (1 - x**2) - lambda_ + missed * (2 * x - y), alone * y * (1 - y**2) - lambda_ - missed * x]
 
     found = root(push, [1.0, 0.97], tol=1e-13)
     x, y = found.x

@@ -47,12 +47,9 @@ class Path(NamedTuple):
 
 
 def solve(
-    squares: Callable[[NDArray[np.float64]], NDArray[np.float64]],
-    lambda_: float,
-    begin: tuple[float, float],
-    edges: NDArray[np.float64],
-    t: float = 0.0,
-) -> Path:
+    squares: Callable[[NDArray[np.float64]], NDArray[np.float64]], lambda_: float, begin: tuple[float, float],
+    edges: NDArray[np.float64], t: float = 0.0,
+) -> Path:  # fmt: skip
     """The path from the cut d > 0 and scale u > 0 of `begin`, at time `t`, to the smallest of the edges."""
     # ``squares(d)`` is Q, the sum of squares of the weights after the cut, for an array of cuts. The edges (k,) are
     # where Q is not smooth, in any order.

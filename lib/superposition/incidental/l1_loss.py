@@ -23,7 +23,7 @@ def loss(W: ArrayLike, lambda_: float) -> float:
     """Squared error of encodings (n, m) on the n basis vectors, plus the l1 term.
 
     The strength is that of the loss convention. Source: section 2, "Learning dynamics and loss". Use `expected_loss`
-    under noise, `company_loss` where features come in pairs.
+    under noise, `company_flow` where features come in pairs.
 
     Examples
     --------

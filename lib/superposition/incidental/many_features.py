@@ -58,23 +58,13 @@ def _warn_if_crowded(n: int, m: int) -> None:
 
 
 @checked(
-    own.step_settles,
-    w0=own.kept("n m"),
-    lambda_=own.strength,
-    times=own.times,
-    step=own.time_step,
-    device=own.device,
+    own.step_settles, w0=own.kept("n m"), lambda_=own.strength, times=own.times, step=own.time_step, device=own.device,
     progress=ranges.function,
-)
+)  # fmt: skip
 def gradient_flow(
-    w0: ArrayLike,
-    lambda_: float,
-    times: ArrayLike,
-    *,
-    step: float = 0.4,
-    device: str = "auto",
+    w0: ArrayLike, lambda_: float, times: ArrayLike, *, step: float = 0.4, device: str = "auto",
     progress: Callable[[float, float], object] | None = None,
-) -> Float[np.ndarray, "k n m"]:
+) -> Float[np.ndarray, "k n m"]:  # fmt: skip
     """Weights (k, n, m) of the gradient flow of all encodings at increasing times (k,), by proximal steps.
 
     Float32 is kept. Source: section 2, in the simplified convention. Use `trajectory` for one encoding, exactly, and
@@ -188,14 +178,9 @@ def _advance(state, lambda_, step, left):
 
 
 @checked(
-    w0=own.kept("n m"),
-    lambda_=own.strength,
-    method=ranges.one_of("adamw", "sgd"),
-    steps=ranges.steps,
-    lr=ranges.rate,
-    device=own.device,
-    progress=ranges.function,
-)
+    w0=own.kept("n m"), lambda_=own.strength, method=ranges.one_of("adamw", "sgd"), steps=ranges.steps, lr=ranges.rate,
+    device=own.device, progress=ranges.function,
+)  # fmt: skip
 def descend_encodings(
     w0: ArrayLike, lambda_: float, *, method: str, steps: int, lr: float, device: str = "auto", progress:
     Callable[[int, int], object] | None = None,

@@ -42,13 +42,9 @@ def random_networks(networks: int, n: int, m: int, *, seed: int) -> Float[np.nda
 
 
 @checked(
-    own.step_settles,
-    w0=own.kept("b n m"),
-    lambda_=own.strength,
-    t=own.time,
-    step=own.time_step,
+    own.step_settles, w0=own.kept("b n m"), lambda_=own.strength, t=own.time, step=own.time_step,
     progress=ranges.function,
-)
+)  # fmt: skip
 def gradient_flow_each(
     w0: ArrayLike, lambda_: float, t: float, *, step: float = 0.4, progress: Callable[[int, int], object] | None = None
 ) -> Float[np.ndarray, "b n m"]:

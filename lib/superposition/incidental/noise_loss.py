@@ -139,24 +139,13 @@ def fourth_norm_slope(W: ArrayLike, law: Law) -> float:
 
 
 @checked(
-    own.descent_settles,
-    own.recorded,
-    W=ranges.array("n m"),
-    law=one_law,
-    eta=own.rate,
-    steps=ranges.whole(0, 10**7),
-    record=ranges.wholes(0),
-    progress=ranges.function,
-)
+    own.descent_settles, own.recorded, W=ranges.array("n m"), law=one_law, eta=own.rate, steps=ranges.whole(0, 10**7),
+    record=ranges.wholes(0), progress=ranges.function,
+)  # fmt: skip
 def descend_expected_loss(
-    W: ArrayLike,
-    law: Law,
-    *,
-    eta: float,
-    steps: int,
-    record: Sequence[int],
+    W: ArrayLike, law: Law, *, eta: float, steps: int, record: Sequence[int],
     progress: Callable[[int, int], object] | None = None,
-) -> Float[np.ndarray, "records n m"]:
+) -> Float[np.ndarray, "records n m"]:  # fmt: skip
     """Weights (records, n, m) of gradient descent on the expected loss: training with its noise averaged out.
 
     Source: ours, for section 3. Lengths relax at the rate 8 eta. Use `train_with_noise` for training with its noise.

@@ -82,21 +82,11 @@ def initial_instances(n: int, m: int, instances: int, *, seed: int) -> Float[np.
 
 
 @checked(
-    instances_fit,
-    own.recorded,
-    W=ranges.array("instances n m"),
-    laws=some_laws,
-    eta=_rates,
-    steps=ranges.whole(0, 10**7),
-    record=ranges.wholes(0),
-    lambda_=own.strengths,
-    relu=ranges.flag,
-    noise=ranges.one_of("shared", "independent"),
-    draws=ranges.whole(1),
-    seed=ranges.whole(0),
-    device=own.device,
+    instances_fit, own.recorded, W=ranges.array("instances n m"), laws=some_laws, eta=_rates,
+    steps=ranges.whole(0, 10**7), record=ranges.wholes(0), lambda_=own.strengths, relu=ranges.flag,
+    noise=ranges.one_of("shared", "independent"), draws=ranges.whole(1), seed=ranges.whole(0), device=own.device,
     progress=ranges.function,
-)
+)  # fmt: skip
 @torch.no_grad()
 def train_with_noise(
     W: ArrayLike, laws: Law | Sequence[Law], *, eta: ArrayLike, steps: int, record: Sequence[int], lambda_: ArrayLike =

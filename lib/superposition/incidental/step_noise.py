@@ -137,13 +137,9 @@ def slope_and_drift(W: ArrayLike, law: Law, *, draws: int, seed: int) -> tuple[f
 
 
 @checked(
-    own.descent_settles,
-    W=own.rows("n m"),
-    law=one_law,
-    level=ranges.number(0, 1),
-    eta=_rate,
+    own.descent_settles, W=own.rows("n m"), law=one_law, level=ranges.number(0, 1), eta=_rate,
     most=ranges.whole(1, 10**6),
-)
+)  # fmt: skip
 def descend_to_level(
     W: Float[np.ndarray, "n m"], law: Law, level: float, *, eta: float = 0.1, most: int = 20_000
 ) -> Float[np.ndarray, "n m"]:

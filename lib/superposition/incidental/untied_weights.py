@@ -37,15 +37,9 @@ def rows_match(E: np.ndarray, D: np.ndarray) -> None:
 
 
 @checked(
-    shapes_fit,
-    E=ranges.array("... k m"),
-    D=ranges.array("... n m"),
-    steps=ranges.steps,
-    lr=ranges.rate,
-    lambda_=own.strength,
-    decay=own.strength,
-    inputs=ranges.array("n k"),
-)
+    shapes_fit, E=ranges.array("... k m"), D=ranges.array("... n m"), steps=ranges.steps, lr=ranges.rate,
+    lambda_=own.strength, decay=own.strength, inputs=ranges.array("n k"),
+)  # fmt: skip
 def train_untied(
     E: ArrayLike, D: ArrayLike, *, steps: int, lr: float, lambda_: float = 0.0, decay: float = 0.0, inputs: ArrayLike |
     None = None,

@@ -2,9 +2,4 @@
 
 from superposition.devices import torch
 
-ACTIVATIONS = {
-    "relu": torch.relu,
-    "erf": lambda h: torch.erf(h / 2**0.5),
-    "sigmoid": torch.sigmoid,
-    "tanh": torch.tanh,
-}
+ACTIVATIONS = {"relu": torch.relu, "erf": lambda h: torch.erf(h / 2**0.5), "sigmoid": torch.sigmoid, "tanh": torch.tanh}

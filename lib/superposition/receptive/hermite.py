@@ -34,15 +34,9 @@ if TYPE_CHECKING:
     frequency=ranges.whole(1), samples=vectors, seed=ranges.whole(0)
 )  # fmt: skip
 def hermite_growth(
-    n: int,
-    xi1: float,
-    xi2: float,
-    ratios: dict[int, float],
-    frequency: int = 1,
-    *,
-    samples: int = 100_000,
+    n: int, xi1: float, xi2: float, ratios: dict[int, float], frequency: int = 1, *, samples: int = 100_000,
     seed: int = 0,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Growth rate of a wave on the flat field, as `flat_growth`, for pixels that are a series of Hermite polynomials.
 
     The pixel is x = He_1(z) + sum_m ratios[m] He_m(z), divided by its standard deviation.

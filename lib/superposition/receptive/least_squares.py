@@ -207,14 +207,9 @@ def turned_signed_mean(a: ArrayLike, x: ArrayLike) -> Float[np.ndarray, "K n"]:
     rounds=ranges.whole(1, 10**6), progress=ranges.function
 )  # fmt: skip
 def gate_race(
-    starts: ArrayLike,
-    x: ArrayLike,
-    C0: ArrayLike,
-    C1: ArrayLike,
-    *,
-    rounds: int = 200,
+    starts: ArrayLike, x: ArrayLike, C0: ArrayLike, C1: ArrayLike, *, rounds: int = 200,
     progress: Callable[[int, int], object] | None = None,
-) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "rounds K"]]:
+) -> tuple[Float[np.ndarray, "K n"], Float[np.ndarray, "rounds K"]]:  # fmt: skip
     """Improve half-space gates (K, n) by taking the field of each gate as the next gate.
 
     The loss cannot rise: w.T(a) <= E|w.x| with equality at a = w. A gate that repeats itself is a stationary point of

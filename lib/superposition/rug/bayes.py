@@ -74,12 +74,9 @@ def _posterior_error(y, sigma, p):
 
 
 @checked(
-    ranges.together("y", "sigma", "p"),
-    seen_in_wide_noise,
-    y=ranges.real(-LARGEST, LARGEST),
-    sigma=positive_spreads,
+    ranges.together("y", "sigma", "p"), seen_in_wide_noise, y=ranges.real(-LARGEST, LARGEST), sigma=positive_spreads,
     p=rare,
-)
+)  # fmt: skip
 def bayes_decoder(y: ArrayLike, sigma: ArrayLike, p: ArrayLike) -> tuple[Floats, Floats]:
     """Posterior mean and variance of a feature x given its pre-activation y = x + nu.
 

@@ -46,30 +46,15 @@ class DeviceSettings(Settings):
 
 
 @checked(
-    rank,
-    captures,
-    rounds_on,
+    rank, captures, rounds_on,
     **{name: one for name, one in training.SETTINGS.items() if name not in ("schedule", "start")} | _OTHERWISE,
-    eval_samples=or_none(ranges.whole(2, 10**8)),
-    captured=or_none(ranges.flag),
-    progress=ranges.function,
-)
+    eval_samples=or_none(ranges.whole(2, 10**8)), captured=or_none(ranges.flag), progress=ranges.function,
+)  # fmt: skip
 def train_on_device(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    steps: int | None = None,
-    batch: int | None = None,
-    lr: float | None = None,
-    protocol: str = "recipe",
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int | None = None,
-    products: str = "float32",
-    captured: bool | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> TrainedModel:
+    ns: int, nd: int, p: float, *, steps: int | None = None, batch: int | None = None, lr: float | None = None,
+    protocol: str = "recipe", seed: int = 0, device: str = "auto", eval_samples: int | None = None,
+    products: str = "float32", captured: bool | None = None, progress: Callable[[int, int], None] | None = None,
+) -> TrainedModel:  # fmt: skip
     """Train as `train_autoencoder` does, on feature vectors that the device itself draws.
 
     First weights are those of the same seed there. Vectors have the same distribution but another stream, which differs

@@ -48,12 +48,9 @@ def reconstruction(weights, x, is_exact):
 
 @torch.no_grad()
 def evaluate(
-    weights: Sequence[torch.Tensor],
-    settings: Settings,
-    rng: np.random.Generator,
-    device: torch.device,
+    weights: Sequence[torch.Tensor], settings: Settings, rng: np.random.Generator, device: torch.device,
     samples: int | None,
-) -> tuple[float, float]:
+) -> tuple[float, float]:  # fmt: skip
     """Loss on fresh feature vectors, and its standard error."""
     samples = max(4096, 2**24 // settings.ns) if samples is None else samples
     errors = [

@@ -24,27 +24,13 @@ if TYPE_CHECKING:
 
 
 @checked(
-    rank,
-    ns=ranges.whole(2, MOST_FEATURES),
-    nd=ranges.whole(1, MOST_FEATURES),
-    p=ranges.one_probability,
-    steps=ranges.steps,
-    lr=ranges.rate,
-    seed=ranges.whole(0),
-    device=device,
-    progress=ranges.function,
-)
+    rank, ns=ranges.whole(2, MOST_FEATURES), nd=ranges.whole(1, MOST_FEATURES), p=ranges.one_probability,
+    steps=ranges.steps, lr=ranges.rate, seed=ranges.whole(0), device=device, progress=ranges.function,
+)  # fmt: skip
 def train_meanfield(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    steps: int = 800,
-    lr: float | None = None,
-    seed: int = 0,
-    device: str = "auto",
+    ns: int, nd: int, p: float, *, steps: int = 800, lr: float | None = None, seed: int = 0, device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> TrainedModel:
+) -> TrainedModel:  # fmt: skip
     """Train one autoencoder on the closed-form loss of its weights, without any feature vectors.
 
     Returns
@@ -117,22 +103,13 @@ def train_meanfield_on_samples(settings: Settings, progress: Callable[[int, int]
 
 
 @checked(
-    model=ranges.instance(TrainedModel),
-    steps=ranges.whole(0, checks.MOST_STEPS),
-    lr=ranges.rate,
-    seed=ranges.whole(0),
-    eval_samples=ranges.whole(2, 10**8),
-    progress=ranges.function,
-)
+    model=ranges.instance(TrainedModel), steps=ranges.whole(0, checks.MOST_STEPS), lr=ranges.rate, seed=ranges.whole(0),
+    eval_samples=ranges.whole(2, 10**8), progress=ranges.function,
+)  # fmt: skip
 def continue_training(
-    model: TrainedModel,
-    *,
-    steps: int,
-    lr: float,
-    seed: int = 0,
-    eval_samples: int | None = None,
+    model: TrainedModel, *, steps: int, lr: float, seed: int = 0, eval_samples: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> TrainedModel:
+) -> TrainedModel:  # fmt: skip
     """Train the weights of a model further by ordinary training, with the recipe's cosine.
 
     Parameters
@@ -154,13 +131,7 @@ def continue_training(
     from superposition.rug.gaussian_steps import descend_with_adam
 
     settings = replace(
-        model.settings,
-        steps=steps,
-        lr=lr,
-        seed=seed,
-        batch=model.settings.batch,
-        schedule="cosine",
-        protocol="recipe",
+        model.settings, steps=steps, lr=lr, seed=seed, batch=model.settings.batch, schedule="cosine", protocol="recipe"
     )
     on = torch.device(settings.device)
     data_rng, eval_rng = (np.random.default_rng(s) for s in np.random.SeedSequence([seed, 2]).spawn(2))

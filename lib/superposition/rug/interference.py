@@ -205,13 +205,9 @@ def exact_excess(off_diagonal: ArrayLike, a: float, b: float, p: float) -> float
 
 
 @checked(
-    partner_fits,
-    weight=ranges.number(-1000, 1000),
-    a=one_gain,
-    b=one_bias,
-    p=ranges.one_probability,
+    partner_fits, weight=ranges.number(-1000, 1000), a=one_gain, b=one_bias, p=ranges.one_probability,
     r=ranges.number(1e-30, 1),
-)
+)  # fmt: skip
 def partner_loss(weight: float, a: float, b: float, p: float, r: float) -> float:
     """Loss per feature of a rug in which every feature has one partner of a given weight, for ns to infinity.
 

@@ -123,12 +123,8 @@ def cut_off_error(t: ArrayLike, sigma: ArrayLike) -> Floats:
 
 
 @checked(
-    separate,
-    ranges.together("p", "t", "sigma"),
-    p=ranges.probability,
-    t=ranges.real(0, 30),
-    sigma=ranges.real(0, 1),
-)
+    separate, ranges.together("p", "t", "sigma"), p=ranges.probability, t=ranges.real(0, 30), sigma=ranges.real(0, 1),
+)  # fmt: skip
 def loss_upper_bound(p: ArrayLike, t: ArrayLike, sigma: ArrayLike) -> Floats:
     """Upper bound on the loss of a ReLU with gain 1 and bias -t sigma, for 2 t sigma < 1; the broadcast shape.
 

@@ -181,12 +181,8 @@ def symmetrised_code(W: ArrayLike, nd: int) -> Float[np.ndarray, "ns ns"]:
 
 
 @checked(
-    rank,
-    ns=ranges.whole(2, 512),
-    nd=ranges.whole(1, 512),
-    seed=ranges.seed,
-    steps=ranges.whole(1, 10_000),
-)
+    rank, ns=ranges.whole(2, 512), nd=ranges.whole(1, 512), seed=ranges.seed, steps=ranges.whole(1, 10_000),
+)  # fmt: skip
 def descend_on_noise(ns: int, nd: int, *, seed: int, steps: int = 200) -> NoiseDescent:
     """Minimise the mean noise over all W = W_out W_in of rank nd by gradient descent (L-BFGS).
 

@@ -32,12 +32,8 @@ class Protocol:
 
 
 @checked(
-    rank,
-    shift=ranges.number(1e-30, 1e30),
-    ns=ranges.whole(1),
-    nd=ranges.whole(1),
-    p=ranges.one_probability,
-)
+    rank, shift=ranges.number(1e-30, 1e30), ns=ranges.whole(1), nd=ranges.whole(1), p=ranges.one_probability,
+)  # fmt: skip
 def rate_at_shift(shift: float, ns: int, nd: int, p: float) -> float:
     """Learning rate at which two Adam steps of the same sign move every output by ``shift``.
 

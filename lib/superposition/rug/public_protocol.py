@@ -42,25 +42,13 @@ class BothRules:
 
 
 @checked(
-    rank,
-    ns=ranges.whole(2, checks.MOST_FEATURES),
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    p=ranges.one_probability,
-    epochs=ranges.whole(1, EPOCHS),
-    seed=ranges.whole(0),
-    device=device,
-    progress=ranges.function,
-)
+    rank, ns=ranges.whole(2, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES), p=ranges.one_probability,
+    epochs=ranges.whole(1, EPOCHS), seed=ranges.whole(0), device=device, progress=ranges.function,
+)  # fmt: skip
 def train_as_published(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    epochs: int = EPOCHS,
-    seed: int = 0,
-    device: str = "auto",
+    ns: int, nd: int, p: float, *, epochs: int = EPOCHS, seed: int = 0, device: str = "auto",
     progress: Callable[[int, int], None] | None = None,
-) -> BothRules:
+) -> BothRules:  # fmt: skip
     """Train one autoencoder by the public code's protocol, and read both stopping rules from one trajectory.
 
     Use `train_autoencoder` for the recipe, which reaches lower losses in fewer steps.
@@ -115,31 +103,14 @@ def train_as_published(
 
 
 @checked(
-    rank,
-    captures,
-    rounds_on,
-    ns=ranges.whole(2, checks.MOST_FEATURES),
-    nd=ranges.whole(1, checks.MOST_FEATURES),
-    p=ranges.number(1e-3, 1),
-    epochs=ranges.whole(1, EPOCHS),
-    seed=ranges.whole(0),
-    device=any_device,
-    products=ranges.one_of("float32", "tf32"),
-    captured=or_none(ranges.flag),
-    progress=ranges.function,
-)
+    rank, captures, rounds_on, ns=ranges.whole(2, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES),
+    p=ranges.number(1e-3, 1), epochs=ranges.whole(1, EPOCHS), seed=ranges.whole(0), device=any_device,
+    products=ranges.one_of("float32", "tf32"), captured=or_none(ranges.flag), progress=ranges.function,
+)  # fmt: skip
 def train_as_published_on_device(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    epochs: int = EPOCHS,
-    seed: int = 0,
-    device: str = "auto",
-    products: str = "float32",
-    captured: bool | None = None,
-    progress: Callable[[int, int], None] | None = None,
-) -> BothRules:
+    ns: int, nd: int, p: float, *, epochs: int = EPOCHS, seed: int = 0, device: str = "auto", products: str = "float32",
+    captured: bool | None = None, progress: Callable[[int, int], None] | None = None,
+) -> BothRules:  # fmt: skip
     """Train as `train_as_published` does, on feature vectors that the device itself draws.
 
     First weights are those of the same seed there. Vectors have the same distribution but another stream, which differs

@@ -94,11 +94,6 @@ def with_diagonal(name: str, value: Any) -> np.ndarray:
     return found
 
 
-def indices(name: str, value: Any) -> np.ndarray:
-    """Index set, shape (nd,), of whole numbers from 0 on."""
-    return np.array(checks.wholes(name, checks.array(name, value, "nd"), 0, checks.LARGEST_WHOLE))
-
-
 def power_of_two(name: str, value: Any) -> int:
     """Number of features, a power of two from 2 to 16384."""
     found = checks.whole(name, value, 2, 16384)

@@ -216,24 +216,13 @@ def _walsh(x, targets):
 
 
 @checked(
-    rug=ranges.instance(Rug),
-    a=one_gain,
-    b=one_bias,
-    p=ranges.one_probability,
-    samples=ranges.whole(2, 10**8),
-    seed=ranges.seed,
-    progress=ranges.function,
-)
+    rug=ranges.instance(Rug), a=one_gain, b=one_bias, p=ranges.one_probability, samples=ranges.whole(2, 10**8),
+    seed=ranges.seed, progress=ranges.function,
+)  # fmt: skip
 def simulated_loss(
-    rug: Rug,
-    a: float,
-    b: float,
-    p: float,
-    *,
-    samples: int,
-    seed: int,
+    rug: Rug, a: float, b: float, p: float, *, samples: int, seed: int,
     progress: Callable[[int, int], None] | None = None,
-) -> Estimate:
+) -> Estimate:  # fmt: skip
     """Loss per feature of ReLU(a R x + bias) by Monte Carlo, b being the effective bias.
 
     Parameters

@@ -68,12 +68,9 @@ def random_projector(ns: int, nd: int, *, seed: int | np.random.Generator) -> Fl
 
 
 @checked(
-    rank,
-    ns=ranges.whole(1, MOST_OF_A_FRAME),
-    nd=ranges.whole(1, MOST_OF_A_FRAME),
-    seed=ranges.seed,
+    rank, ns=ranges.whole(1, MOST_OF_A_FRAME), nd=ranges.whole(1, MOST_OF_A_FRAME), seed=ranges.seed,
     rounds=ranges.whole(1, 10_000),
-)
+)  # fmt: skip
 def tight_frame(ns: int, nd: int, *, seed: int | np.random.Generator, rounds: int = 500) -> Float[np.ndarray, "ns nd"]:
     """Unit vectors (ns, nd) that form a tight frame, after some rounds of alternating projection.
 

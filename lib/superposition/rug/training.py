@@ -49,31 +49,15 @@ MOST_TRAINABLE = MOST_FEATURES
 
 
 @checked(
-    rank,
-    numbers_of_a_batch,
-    **SETTINGS,
-    eval_samples=ranges.whole(2, 10**8),
-    gradients=ranges.one_of("exact", "automatic"),
-    progress=ranges.function,
-)
+    rank, numbers_of_a_batch, **SETTINGS, eval_samples=ranges.whole(2, 10**8),
+    gradients=ranges.one_of("exact", "automatic"), progress=ranges.function,
+)  # fmt: skip
 def train_autoencoder(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    steps: int | None = None,
-    batch: int | None = None,
-    lr: float | None = None,
-    schedule: str | None = None,
-    start: str | None = None,
-    protocol: str = "recipe",
-    seed: int = 0,
-    device: str = "auto",
-    eval_samples: int | None = None,
-    products: str = "float32",
-    gradients: str = "exact",
+    ns: int, nd: int, p: float, *, steps: int | None = None, batch: int | None = None, lr: float | None = None,
+    schedule: str | None = None, start: str | None = None, protocol: str = "recipe", seed: int = 0,
+    device: str = "auto", eval_samples: int | None = None, products: str = "float32", gradients: str = "exact",
     progress: Callable[[int, int], None] | None = None,
-) -> TrainedModel:
+) -> TrainedModel:  # fmt: skip
     """Train one autoencoder ReLU(W_out W_in x + b) on sparse features and evaluate it on fresh ones.
 
     Weights start uniform within 1 / sqrt(fan-in), the bias at zero. Defaults of steps, batch, lr,
@@ -152,26 +136,14 @@ def train_autoencoder(
 
 
 @checked(
-    ranks_within,
-    numbers_of_a_batch,
-    ns=SETTINGS["ns"],
-    nds=ranks,
-    seconds=ranges.number(0, ranges.LARGEST, open_low=True),
-    steps=ranges.steps,
-    p=ranges.one_probability,
-    batch=ranges.whole(1, 2**20),
-    device=device,
-)
+    ranks_within, numbers_of_a_batch, ns=SETTINGS["ns"], nds=ranks,
+    seconds=ranges.number(0, ranges.LARGEST, open_low=True), steps=ranges.steps, p=ranges.one_probability,
+    batch=ranges.whole(1, 2**20), device=device,
+)  # fmt: skip
 def affordable_steps(
-    ns: int,
-    nds: Sequence[int],
-    *,
-    seconds: float,
-    steps: int = 2000,
-    p: float = 0.05,
-    batch: int = 1024,
+    ns: int, nds: Sequence[int], *, seconds: float, steps: int = 2000, p: float = 0.05, batch: int = 1024,
     device: str = "auto",
-) -> tuple[int, float]:
+) -> tuple[int, float]:  # fmt: skip
     """Number of training steps that a budget of seconds allows, the same for models of several ranks.
 
     Returns
@@ -194,19 +166,9 @@ def affordable_steps(
 
 @checked(rank, numbers_of_a_batch, **SETTINGS)
 def training_settings(
-    ns: int,
-    nd: int,
-    p: float,
-    steps: int | None,
-    batch: int | None,
-    lr: float | None,
-    schedule: str | None,
-    protocol: str,
-    seed: int,
-    device: str,
-    products: str = "float32",
-    start: str | None = None,
-) -> Settings:
+    ns: int, nd: int, p: float, steps: int | None, batch: int | None, lr: float | None, schedule: str | None,
+    protocol: str, seed: int, device: str, products: str = "float32", start: str | None = None,
+) -> Settings:  # fmt: skip
     """Settings of a training, with those of its protocol where none are given (None).
 
     Parameters

@@ -51,12 +51,8 @@ def _partner_share(indices: ArrayLike, ns: int) -> float:
 
 
 @checked(
-    rank,
-    ns=ranges.whole(1, MOST),
-    nd=ranges.whole(1, MOST),
-    bits=ranges.whole(0, 24),
-    seed=ranges.seed,
-)
+    rank, ns=ranges.whole(1, MOST), nd=ranges.whole(1, MOST), bits=ranges.whole(0, 24), seed=ranges.seed,
+)  # fmt: skip
 def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarray, " nd"]:
     """Index set (nd,) in layers: numbers with many ones among their lowest bits first, ties at random.
 
@@ -76,12 +72,9 @@ def layered_indices(ns: int, nd: int, bits: int, seed: int = 0) -> Int[np.ndarra
 
 
 @checked(
-    numbers_of_a_sample,
-    rug=ranges.instance(rugs.Rug),
-    p=ranges.one_probability,
-    samples=ranges.whole(2),
+    numbers_of_a_sample, rug=ranges.instance(rugs.Rug), p=ranges.one_probability, samples=ranges.whole(2),
     seed=ranges.seed,
-)
+)  # fmt: skip
 def decoded_rug_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> features.Estimate:
     """Loss per feature of a rug with the gain and bias that suit it best, chosen on draws of their own.
 
@@ -118,30 +111,14 @@ def decoded_rug_loss(rug: rugs.Rug, p: float, *, samples: int, seed: int) -> fea
 
 
 @checked(
-    rank,
-    numbers_of_a_batch,
-    ns=power_of_two,
-    nd=ranges.whole(1),
-    p=ranges.one_probability,
-    steps=ranges.steps,
-    lr=ranges.number(0, 100, open_low=True),
-    batch=ranges.whole(1, 2**20),
-    seed=ranges.seed,
-    device=device,
+    rank, numbers_of_a_batch, ns=power_of_two, nd=ranges.whole(1), p=ranges.one_probability, steps=ranges.steps,
+    lr=ranges.number(0, 100, open_low=True), batch=ranges.whole(1, 2**20), seed=ranges.seed, device=device,
     progress=ranges.function,
-)
+)  # fmt: skip
 def descend_on_eigenvalues(
-    ns: int,
-    nd: int,
-    p: float,
-    *,
-    steps: int = 1000,
-    lr: float = 0.02,
-    batch: int = 512,
-    seed: int = 0,
-    device: str = "auto",
-    progress: Callable[[int, int], None] | None = None,
-) -> WalshDescent:
+    ns: int, nd: int, p: float, *, steps: int = 1000, lr: float = 0.02, batch: int = 512, seed: int = 0,
+    device: str = "auto", progress: Callable[[int, int], None] | None = None,
+) -> WalshDescent:  # fmt: skip
     """Gradient descent on the eigenvalues of H diag(eigenvalues) H / ns, their number annealed from ns to nd.
 
     Notes

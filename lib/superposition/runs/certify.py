@@ -133,12 +133,9 @@ class Report:
 
 
 def certify(
-    runs: Iterable[Run],
-    *,
-    minutes: float = 60.0,
-    blocks_only: bool = False,
+    runs: Iterable[Run], *, minutes: float = 60.0, blocks_only: bool = False,
     progress: Callable[[int, int], object] | None = None,
-) -> Iterator[Report]:
+) -> Iterator[Report]:  # fmt: skip
     """Replay the needed points of stored tables, while there are minutes left, and sign the tables that agree."""
     deadline = time.monotonic() + 60 * float(checks.real("minutes", minutes, 0, open_low=True))
     prepared = [_prepared(run, blocks_only) for run in runs]

@@ -72,18 +72,7 @@ def _declared() -> dict[str, Run]:
 
 
 def find(name: str) -> Run:
-    """Look up a run.
-
-    Parameters
-    ----------
-    name : str
-        One of `RUNS`.
-
-    Raises
-    ------
-    ValueError
-        If there is no such run; the message has the nearest name.
-    """
+    """Look up a run; for an unknown name, the refusal has the nearest one."""
     known = _declared()
     if name not in known:
         nearest = difflib.get_close_matches(name, known, n=1, cutoff=0)[0]
@@ -92,25 +81,7 @@ def find(name: str) -> Run:
 
 
 def points(run: Run, grid: str) -> tuple[Point, ...]:
-    """All points of a grid, each once.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids.
-
-    Returns
-    -------
-    tuple of Point
-        In the order of the blocks.
-
-    Raises
-    ------
-    ValueError
-        If the grid is empty or unknown, or holds a value that its point does not allow.
-    """
+    """All points of a grid, "small" or "full", each once, in the order of the blocks."""
     checks.one_of("grid", grid, GRIDS)
     products = (itertools.product(*block.values()) for block in getattr(run, grid))
     found = dict.fromkeys(
@@ -124,20 +95,7 @@ def points(run: Run, grid: str) -> tuple[Point, ...]:
 
 
 def key(run: Run, point: Point) -> str:
-    """What the result of a point is called: a hash of run, configuration and library code.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    point : Point
-        One of its points.
-
-    Returns
-    -------
-    str
-        Thirty-two hexadecimal digits.
-    """
+    """The name of the result of a point: 32 hexadecimal digits, a hash of run, configuration and library code."""
     text = json.dumps([run.name, point.model_dump(mode="json"), fingerprint.of(run.function)], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:32]
 
@@ -164,24 +122,7 @@ def columns(record: dict) -> frozenset[tuple[str, str]]:
 
 
 def status(run: Run, grid: str, folder: str | Path) -> Status:
-    """Look which points of a grid are finished.
-
-    Parameters
-    ----------
-    run : Run
-        The run.
-    grid : {"small", "full"}
-        Which of its grids.
-    folder : str or os.PathLike
-        The run's results folder; it may be missing.
-
-    Raises
-    ------
-    ValueError
-        If the grid is empty or unknown.
-    superposition.runs.store.ResultError
-        If the folder was written by another version, or holds something else.
-    """
+    """Which points of a grid, "small" or "full", are finished in a results folder, which may be missing."""
     wanted = {point: key(run, point) for point in points(run, grid)}
     present = store.keys(folder)
     found, missing, damaged = {}, [], {}

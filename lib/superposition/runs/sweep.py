@@ -75,14 +75,9 @@ def on_executor(
 
 
 def locally(
-    run: Run,
-    grid: str,
-    folder: str | Path,
-    *,
-    workers: int,
-    device: str = "auto",
+    run: Run, grid: str, folder: str | Path, *, workers: int, device: str = "auto",
     progress: Callable[[int, int], object] | None = None,
-) -> Outcome:
+) -> Outcome:  # fmt: skip
     """The same in processes of this machine; a worker that is killed loses its points, and new workers do the rest."""
     computed, failed, broken = 0, {}, True
     while broken:
@@ -101,14 +96,9 @@ def _mixed(points: Collection[Point]) -> deque[Point]:
 
 
 def _landings(
-    queue: deque[Point],
-    run: Run,
-    folder: Path,
-    columns: Columns,
-    hand_over: Callable[[Point], Future],
-    in_flight: int,
+    queue: deque[Point], run: Run, folder: Path, columns: Columns, hand_over: Callable[[Point], Future], in_flight: int,
     works: Callable[[], bool],
-) -> Generator[tuple[Future, Point, int]]:
+) -> Generator[tuple[Future, Point, int]]:  # fmt: skip
     """Yield (future, point, points left) for each point as it ends, and hold its lock until the next is asked for."""
     flying: dict[Future, tuple[Point, ExitStack]] = {}
     try:

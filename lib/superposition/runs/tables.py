@@ -7,7 +7,6 @@ working directory is.
 from __future__ import annotations
 
 import csv
-import hashlib
 import io
 import json
 import os
@@ -21,35 +20,12 @@ from pathlib import Path
 
 import numpy as np
 from defprint import fingerprint
-from pydantic import BaseModel, Field, ValidationError
 
-from superposition import checks
-from superposition.runs import agreement, executors, moved, registry, store
+from superposition.runs import agreement, executors, moved, registry, store, table_files
 from superposition.runs.point import Columns, Point, Run
 
-SEAL = "provenance_sha256"  # its field that holds a checksum of all the others
 QUICK = 1.0  # seconds that the cheapest point may have cost to be computed again when a table is loaded
 SHARED = ("rug-price",)  # its points share work that the first of them does: their seconds are not the cost of one
-
-
-class TableError(ValueError):
-    """A stored table that cannot be used; the sentence begins with the file."""
-
-
-class _Provenance(BaseModel):
-    """The parts of a provenance that readers rely on."""
-
-    run: str
-    function: str
-    grid: dict[str, object]
-    library_digest: str
-    table_sha256: str
-    commits: list[str | None]
-    versions: list[dict[str, str]] = Field(min_length=1)
-    devices: dict[str, int]
-    seconds_total: float
-    seconds: list[float] = Field(min_length=1)
-    certified: list[dict[str, object]] = []
 
 
 @dataclass(frozen=True)
@@ -188,14 +164,14 @@ def read(run: Run, where: str | Path | None = None) -> Table:
     path = (Path(where) if where else folder()) / f"{run.name}.csv"
     if not _are_there(path):
         raise FileNotFoundError(f"{path} is not there; to make it: superposition runs collect {run.name}")
-    provenance = _provenance_at(path.with_suffix(".json"), run)
-    columns = _columns_at(path, provenance)
+    provenance = table_files.provenance_at(path.with_suffix(".json"), run.name)
+    columns = table_files.columns_at(path, provenance)
     return Table(columns, provenance, " ".join(_differences(run, columns, provenance)), tuple(columns))
 
 
 def write_provenance(path: Path, said: dict) -> None:
     """Write the provenance of a table, with a new checksum of its contents."""
-    store.replace(path, json.dumps({SEAL: _seal(said), **_unsealed(said)}, indent=1) + "\n")
+    store.replace(path, json.dumps(table_files.sealed(said), indent=1) + "\n")
 
 
 def with_predictions(run: Run, columns: Columns) -> Columns:
@@ -235,7 +211,7 @@ def sign(said: dict, dropped: Sequence[str]) -> None:
     csv.writer(out, lineterminator="\n").writerows([row[index] for index in kept] for row in (header, *rows))
     if dropped:
         store.replace(path, out.getvalue())
-        said = {**said, "table_sha256": _sha256(out.getvalue())}
+        said = {**said, "table_sha256": table_files.sha256(out.getvalue())}
     write_provenance(path.with_suffix(".json"), said)
 
 
@@ -269,7 +245,7 @@ def _provenance(run: Run, grid: str, records: Sequence[dict], text: str) -> dict
         "function": run.function,
         "grid": {"name": grid, "blocks": list(getattr(run, grid))},
         "library_digest": fingerprint.of(run.function),
-        "table_sha256": _sha256(text),
+        "table_sha256": table_files.sha256(text),
         "commits": _distinct(record["commit"] for record in records),
         "versions": _distinct(record["versions"] for record in records),
         "cpus": _distinct(record["cpu"] for record in records),
@@ -287,62 +263,6 @@ def _distinct(values: Iterable[object]) -> list:
 def _are_there(path: Path) -> bool:
     """Whether a table has one of its two files, or something in the place of one."""
     return any(map(os.path.lexists, (path, path.with_suffix(".json"))))
-
-
-def _unsealed(said: dict) -> dict:
-    return {name: value for name, value in said.items() if name != SEAL}
-
-
-def _seal(said: dict) -> str:
-    return store.checksum(_unsealed(said))
-
-
-def _damaged(path: Path, what: str) -> TableError:
-    name = path.stem
-    return TableError(
-        f"{path} is damaged: {what}; to have it back: git checkout {path.name}, or superposition runs collect {name}"
-    )
-
-
-def _text_at(path: Path) -> str:
-    try:
-        return store.text_of(path)
-    except ValueError as error:
-        raise _damaged(path, str(error)) from None
-
-
-def _provenance_at(path: Path, run: Run) -> dict:
-    """The provenance of a table of a run, or a refusal."""
-    text = _text_at(path)
-    try:
-        said = json.loads(text)
-        sealed = said[SEAL] == _seal(said)
-        found = _Provenance.model_validate(said, strict=True)
-    except ValidationError as error:
-        first = error.errors()[0]
-        raise _damaged(path, f"{checks.printable('.'.join(map(str, first['loc'])))}: {first['msg']}") from None
-    except store.UNREADABLE:
-        raise _damaged(path, f"it is no JSON that has {SEAL}") from None
-    if not sealed:
-        raise _damaged(path, f"what it says does not match its {SEAL}")
-    if found.run != run.name:
-        raise _damaged(path, f"it is about another run, {checks.shown(found.run)}")
-    return said
-
-
-def _columns_at(path: Path, provenance: dict) -> dict[str, np.ndarray]:
-    """The columns of a table, or a refusal."""
-    text = _text_at(path)
-    if provenance["table_sha256"] != _sha256(text):
-        raise _damaged(path, f"it was changed after it was collected, {path.stem}.json has another table_sha256")
-    try:
-        header, *rows = csv.reader(io.StringIO(text))
-        columns = {name: _column(values) for name, values in zip(header, zip(*rows, strict=True), strict=True)}
-    except (ValueError, csv.Error):
-        raise _damaged(path, "it is no table with the same number of values in each row") from None
-    if len(rows) != len(provenance["seconds"]):
-        raise _damaged(path, f"it has {len(rows)} rows, {path.stem}.json has seconds of {len(provenance['seconds'])}")
-    return columns
 
 
 def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> Iterator[str]:
@@ -363,18 +283,3 @@ def _differences(run: Run, columns: dict[str, np.ndarray], provenance: dict) -> 
             f"The grid of the run has changed since: {(wanted - stored).total()} points are not in the table, "
             f"{(stored - wanted).total()} are no longer in the grid."
         )
-
-
-def _column(values: Sequence[str]) -> np.ndarray:
-    if set(values) <= {"True", "False"}:
-        return np.array([value == "True" for value in values])
-    for kind in (int, float):
-        try:
-            return np.array([kind(value) for value in values])
-        except ValueError:
-            pass
-    return np.array(values)
-
-
-def _sha256(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()

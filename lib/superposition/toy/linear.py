@@ -118,14 +118,9 @@ def two_force_optimum(importance: ArrayLike, m: int) -> float:
 
 
 @checked(
-    of_one,
-    short_path,
-    W=short_columns,
-    importance=importances,
-    p=ranges.one_probability,
-    times=rising_times,
+    of_one, short_path, W=short_columns, importance=importances, p=ranges.one_probability, times=rising_times,
     rtol=ranges.number(1e-13, 0.1),
-)
+)  # fmt: skip
 def linear_flow(
     W: ArrayLike, importance: ArrayLike, p: float, times: ArrayLike, *, rtol: float = 1e-8
 ) -> Float[np.ndarray, "t m n"]:
@@ -178,12 +173,9 @@ def linear_flow(
 
 
 @checked(
-    curves,
-    start=ranges.real(1e-30, 100),
-    importance=importances,
-    p=ranges.probability,
+    curves, start=ranges.real(1e-30, 100), importance=importances, p=ranges.probability,
     times=ranges.real(0, ranges.LARGEST),
-)
+)  # fmt: skip
 def strength_curve(start: ArrayLike, importance: ArrayLike, p: ArrayLike, times: ArrayLike) -> np.ndarray:
     """Strength |W_i|^2 of a feature that is learned undisturbed, 1 / (1 + (1 / s_0 - 1) exp(-8 V I t)).
 
@@ -239,16 +231,9 @@ def free_start(W: ArrayLike, importance: ArrayLike) -> Float[np.ndarray, " n"]:
 
 
 @checked(
-    of_one,
-    drawn,
-    W=one_model,
-    importance=importances,
-    p=ranges.one_probability,
-    rate=ranges.rate,
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    seed=ranges.seed,
-)
+    of_one, drawn, W=one_model, importance=importances, p=ranges.one_probability, rate=ranges.rate, steps=ranges.steps,
+    batch=ranges.whole(1), seed=ranges.seed,
+)  # fmt: skip
 def descend_linear(
     W: ArrayLike, importance: ArrayLike, p: float, *, rate: float, steps: int, batch: int, seed: int
 ) -> Float[np.ndarray, "steps n"]:

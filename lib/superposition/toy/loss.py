@@ -112,14 +112,9 @@ def population_loss(W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: ArrayL
 
 
 @checked(
-    of_one_with_bias,
-    W=one_model,
-    b=biases,
-    importance=importances,
-    p=ranges.one_probability,
-    samples=ranges.whole(2, 10**9),
-    seed=ranges.seed,
-)
+    of_one_with_bias, W=one_model, b=biases, importance=importances, p=ranges.one_probability,
+    samples=ranges.whole(2, 10**9), seed=ranges.seed,
+)  # fmt: skip
 def simulated_loss(
     W: ArrayLike, b: ArrayLike, importance: ArrayLike, p: float, *, samples: int, seed: int | np.random.Generator
 ) -> Estimate:

@@ -45,26 +45,13 @@ class Optimum:
 
 
 @checked(
-    dimensions,
-    starts_of,
-    n=ranges.whole(1, 12),
-    m=ranges.whole(1),
-    importance=importances,
-    p=ranges.one_probability,
-    starts=ranges.whole(0, 10**6),
-    seed=ranges.seed,
-    first=starting_weights,
-)
+    dimensions, starts_of, n=ranges.whole(1, 12), m=ranges.whole(1), importance=importances, p=ranges.one_probability,
+    starts=ranges.whole(0, 10**6), seed=ranges.seed, first=starting_weights,
+)  # fmt: skip
 def minimise(
-    n: int,
-    m: int,
-    importance: ArrayLike,
-    p: float,
-    *,
-    starts: int = 8,
-    seed: int | np.random.Generator = 0,
+    n: int, m: int, importance: ArrayLike, p: float, *, starts: int = 8, seed: int | np.random.Generator = 0,
     first: Sequence[ArrayLike] = (),
-) -> Optimum:
+) -> Optimum:  # fmt: skip
     """Lowest exact population loss over all weights and biases, best of many starts.
 
     Parameters

@@ -69,14 +69,9 @@ def thomson_energy(W: ArrayLike, threshold: float = 0.0) -> float:
 
 
 @checked(
-    energy_exists,
-    n=ranges.whole(1, 1024),
-    m=ranges.whole(1, 1024),
-    starts=ranges.whole(1, 10**6),
-    seed=ranges.seed,
-    energy=ranges.one_of("overlap", "coulomb"),
-    threshold=ranges.number(-1, 1),
-)
+    energy_exists, n=ranges.whole(1, 1024), m=ranges.whole(1, 1024), starts=ranges.whole(1, 10**6), seed=ranges.seed,
+    energy=ranges.one_of("overlap", "coulomb"), threshold=ranges.number(-1, 1),
+)  # fmt: skip
 def thomson_minimum(
     n: int, m: int, *, starts: int = 60, seed: int = 0, energy: str = "overlap", threshold: float = 0.0
 ) -> Packing:

@@ -65,19 +65,10 @@ class Trained:
 
 
 @checked(
-    dimensions,
-    trained,
-    n=ranges.whole(1, 4096),
-    m=ranges.whole(1),
-    sparsity=ranges.real(0, 1, open_high=True),
-    importance=trained_importances,
-    instances=ranges.whole(1, 2**16),
-    steps=ranges.steps,
-    batch=ranges.whole(1),
-    lr=trained_rate,
-    seed=ranges.whole(0),
-    progress=ranges.function,
-)
+    dimensions, trained, n=ranges.whole(1, 4096), m=ranges.whole(1), sparsity=ranges.real(0, 1, open_high=True),
+    importance=trained_importances, instances=ranges.whole(1, 2**16), steps=ranges.steps, batch=ranges.whole(1),
+    lr=trained_rate, seed=ranges.whole(0), progress=ranges.function,
+)  # fmt: skip
 def train_models(
     n: int, m: int, *, sparsity: ArrayLike, importance: ArrayLike = 1.0, instances: int = 8, steps: int = 2000, batch:
     int = 512, lr: float = 0.01, seed: int = 0, device: str = "auto", progress: Callable[[int, int], object] | None =
