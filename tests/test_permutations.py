@@ -122,6 +122,7 @@ SAME = {
     "crowds.crowd_loss": ["W:0 b:0 -> - 0 0"],
     "presence.presence_reader": ["vectors:0 p:0 -> 0 0 0 0 0 0"],
     "company_field.company_losses": ["W_in:1 W_out:0 b:0 x:1 -> 0 0 0 0"],
+    "company_field.state_losses": ["W_in:1 W_out:0 b:0 x:1 threshold:0 -> 0 0"],
     "exclusive.best_noise_gain": ["W_in:1 -> 0"],
 }
 # Where the values of the contract are too alike, or a result has its own kind of symmetry
