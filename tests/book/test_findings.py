@@ -97,8 +97,8 @@ NUMBERS = {
     "with twelve features a disturbance of the hidden vector is magnified {:.1f} times": lambda: magnified(12),
     "with sixty, {:.0f} times": lambda: magnified(60),
     "loud ones hiding quiet ones, have {:.2f}": lambda: float(codes.fan_loss(0.05, 10)) / THE_RUG,
-    "the code with the least loss known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
-    "no weight above 10 have {:.2f} of the rug": tuned,
+    "the best code known there, has {:.3f}": lambda: codes.best_known(0.05, 0.2).loss / THE_RUG,
+    "no weight above 10 have {:.2f} times the rug": tuned,
     "with a probability below {:.4f}": border_of_the_pentagon,
     "a sparsity above {:.3f}": lambda: 1 - border_of_the_pentagon(),
     "the constant is still {:.2f}": slow_constant,
@@ -109,19 +109,19 @@ NUMBERS = {
     ).predicted[0],
     "to {:.2f}. An exact formula": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
     "the best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
-    "five iterations with it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
+    "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
     "above r = {:.3f} enough iterations leave no loss": lambda: float(decoders.recovery_ratio(0.05)),
     "The antipodal rug keeps at least {:.3f} times the rug's loss under one ReLU, whatever": lambda: (
         float(decoders.digon_bayes_loss(0.05)) / THE_RUG
     ),
-    "On a ring of 40 pixels our formula gives {:.3f} for it": lambda: float(receptive.critical_gain(40, 2, 1)),
+    "On a ring of 40 pixels our formula puts this gain at {:.3f}": lambda: float(receptive.critical_gain(40, 2, 1)),
     "their interference is {:.3f} times": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "random", "noise")[0],
     "vectors lose {:.2f} of": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "own", "relu")[0],
     "a theory with Gaussian interference predicts {:.2f}, and": lambda: CARDS["window_losses"](
         "minilm", "kjv", 64, "own", "gaussian"
     )[0],
     "and with two corrections {:.2f}.": lambda: CARDS["window_losses"]("minilm", "kjv", 64, "own", "both")[0],
-    "and training gives {:.2f}.": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
+    "and training at {:.2f}.": lambda: measured("ch6-gain", "gdln.critical", "critical gain, n=40, xi1=2"),
 }
 
 
@@ -180,7 +180,7 @@ def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
         "0.35 times the loss of the rug at p = 0.05 and r = 1/5",  # the fan
         "as a pentagon when each is on with a probability below 0.2249, a sparsity above 0.775",
         "errata.html?verdict=refuted",
-        "± is one standard error, here and on every page",
+        "± gives one standard error, here and on every page",
         "about 2 / (λt)² are left at time t",
         "Does noise of negative kurtosis make encodings sparse? Not always, and negative kurtosis is not necessary.",
     ],
