@@ -249,7 +249,11 @@ MEASURED = {
     "linear_se": "standard error of linear over windows",
     "noise": "root mean square over tokens of the interference over what is predicted",
 }
-TEXTS = ("django", "sqlalchemy", "kjv")
+CASES = (
+    *((text, 16) for text in ("django", "kjv")),
+    *((text, 64) for text in ("django", "kjv", "sqlalchemy")),
+    ("sqlalchemy", 16),
+)
 
 
 RUNS = (
@@ -279,11 +283,12 @@ RUNS = (
                 "seed": (0,),
             },
         ),
-        full=(
+        full=tuple(
             {
-                "network": ("minilm", "smollm2"), "text": TEXTS, "window": (16, 64),
+                "network": ("minilm", "smollm2"), "text": (text,), "window": (window,),
                 "vectors": ("own", "dealt", "random"), "tokens": (2000,), "seed": (0, 1, 2, 3, 4),
-            },
+            }
+            for text, window in CASES
         ),
         hours={"small": 0.001, "full": 0.3},
     ),

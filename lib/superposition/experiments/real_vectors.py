@@ -9,6 +9,12 @@ and before the draws whose price is chosen on other windows: with the networks' 
 of what one ReLU loses, in every case and every draw; with random vectors it does so on windows of 64, and on windows of
 16 not for SmolLM2. SQLAlchemy was added to these cases before these draws were looked at (but one, of SmolLM2 and kjv)
 and before this reader had read it: the same is expected there.
+
+Written after five cases of another seed (7; Django, SmolLM2 and MiniLM), in which a price of 0.001 left a tenth of the
+loss that 0.003 leaves and the code, rounded to 0 or 1, was wrong for no token of 60 windows at either price, and before
+the rounded code of any other case: nearly all of the patient reader's loss, and that by which random vectors of SmolLM2
+break the limit of a tenth, is the price, which pulls entries below 1. Rounded, the code leaves less than a hundredth of
+what one ReLU loses, in every case and every draw, with and without company.
 """
 
 from __future__ import annotations
@@ -16,7 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from superposition.experiments.real_network import (
-    TEXTS,
+    CASES,
     Network,
     Text,
     Tokens,
@@ -56,7 +62,7 @@ def vectors_described(
             for prefix, x in (("", test), ("alone_", alone))
             for name, loss in (
                 ("relu", _one_relu(x[measured], p, W, best)),
-                ("patient", _patient(x[:CHOOSING], x[measured], p, W)),
+                *zip(("patient", "rounded"), _patient(x[:CHOOSING], x[measured], p, W), strict=True),
             )
         },
         "vectors_hash": digest(table),
@@ -93,20 +99,25 @@ def _one_relu(X, p, W, best):
 
 
 def _patient(others, X, p, W):
-    """Loss over the variance of a sparse code of each window's sum, at the price that is better on other windows."""
-    values, axes = np.linalg.eigh((W * (p * (1 - p))[:, None]).T @ W)
+    """Loss over the variance of a sparse code of each window's sum, at the price that is better on others; rounded."""
+    values, axes = np.linalg.eigh((W * (p * (1 - p))[:, None]).T @ W)  # makes the noise of the sums white
     D = (W @ (axes / np.sqrt(values))).astype(np.float32)
     D /= np.sqrt((D**2).sum(axis=1).mean())
+    step = 1 / np.linalg.norm(D, 2) ** 2
 
-    def loss(x, price):
-        return float(((x - _coded(x @ D, D, -price * np.log(p))) ** 2).sum(axis=1).mean() / (p * (1 - p)).sum())
+    def codes(x, price):
+        return _coded(x @ D, D, step, -price * np.log(p))
 
-    return loss(X, min(PRICES, key=lambda price: loss(others, price)))
+    def loss(x, code):
+        return float(((x - code) ** 2).sum(axis=1).mean() / (p * (1 - p)).sum())
+
+    code = codes(X, min(PRICES, key=lambda price: loss(others, codes(others, price))))
+    return loss(X, code), loss(X, code > 0.5)
 
 
-def _coded(h, D, prices):
+def _coded(h, D, step, prices):
     """Codes of h in [0, 1] with a price for each row of D, by accelerated proximal descent."""
-    step, prices = 1 / np.linalg.norm(D, 2) ** 2, prices.astype(np.float32)
+    prices = prices.astype(np.float32)
     code, ahead, t = np.zeros((len(h), len(D)), np.float32), np.zeros((len(h), len(D)), np.float32), 1.0
     for _ in range(STEPS):
         last, before, t = code, t, (1 + np.sqrt(1 + 4 * t**2)) / 2
@@ -118,6 +129,7 @@ def _coded(h, D, prices):
 READERS = {
     "relu": f"one ReLU per token, on {CODED} windows",
     "patient": f"a sparse code of each sum, on the same windows, at the better of two prices on {CHOOSING} others",
+    "rounded": "the same code with each entry rounded to 0 or 1",
 }
 RUNS = (
     Run(
@@ -144,11 +156,12 @@ RUNS = (
                 "seed": (0,),
             },
         ),
-        full=(
+        full=tuple(
             {
-                "network": ("minilm", "smollm2"), "text": TEXTS, "window": (16, 64),
+                "network": ("minilm", "smollm2"), "text": (text,), "window": (window,),
                 "vectors": ("own", "random"), "tokens": (2000,), "seed": (0, 1, 2, 3, 4),
-            },
+            }
+            for text, window in CASES
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
