@@ -69,7 +69,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const reader = slider(panel, "reader", {low: 0, high: 2, value: 1, step: 1, show: i => READERS[i]});
     return width => {
       const shown = CASES.filter(([, , tokens]) => LENGTHS[length.value].includes(tokens)), patient = reader.value === 2;
-      const limits = [patient ? 2e-4 : 0.012, 1], ticks = patient ? TICKS : [0.02, 0.05, 0.1, 0.2, 0.5, 1];
+      const limits = [patient ? 2e-4 : 0.009, 1], ticks = patient ? TICKS : [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1];
       const chart = axes({left: 56, top: 12, width: width - 70, height: 250,
         x: {limits, log: true, ticks, label: "measured loss / variance"},
         y: {limits, log: true, ticks, label: "predicted", room: 42}});
