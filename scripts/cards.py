@@ -165,7 +165,7 @@ def words(ax):
         ax.plot(x, y, mark, color=COLOURS[colour], markersize=4)
     ax.text(0.022, 0.4, "learned, corrected", color=COLOURS["blue"])
     ax.text(0.022, 0.2, "random", color=COLOURS["green"])
-    ax.text(0.9, 0.018, "learned, Gaussian", color=COLOURS["vermilion"], ha="right")
+    ax.text(0.9, 0.0105, "learned, Gaussian", color=COLOURS["vermilion"], ha="right")
     ax.set(xscale="log", yscale="log", xlim=(0.009, 1), ylim=(0.009, 1), xlabel="measured loss", ylabel="predicted")
 
 
