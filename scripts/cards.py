@@ -153,7 +153,7 @@ def window_losses(network, text, window, vectors, *names):
 def words(ax):
     """Loss of reading the tokens of a window, predicted against measured."""
     table = tables.load("real-windows")
-    ax.plot([0.01, 1], [0.01, 1], ":", color="0.5")
+    ax.plot([0.005, 1], [0.005, 1], ":", color="0.5")
     for vectors, name, colour, mark in (
         ("random", "gaussian", "green", "^"),
         ("own", "gaussian", "vermilion", "o"),
@@ -165,8 +165,8 @@ def words(ax):
         ax.plot(x, y, mark, color=COLOURS[colour], markersize=4)
     ax.text(0.022, 0.4, "learned, corrected", color=COLOURS["blue"])
     ax.text(0.022, 0.2, "random", color=COLOURS["green"])
-    ax.text(0.9, 0.018, "learned, Gaussian", color=COLOURS["vermilion"], ha="right")
-    ax.set(xscale="log", yscale="log", xlim=(0.012, 1), ylim=(0.012, 1), xlabel="measured loss", ylabel="predicted")
+    ax.text(0.9, 0.0105, "learned, Gaussian", color=COLOURS["vermilion"], ha="right")
+    ax.set(xscale="log", yscale="log", xlim=(0.009, 1), ylim=(0.009, 1), xlabel="measured loss", ylabel="predicted")
 
 
 DRAWN = (fan, cone, steps, layers, noise, jump, pentagon, race, collisions, kurtosis, gain, words)

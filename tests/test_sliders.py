@@ -187,7 +187,7 @@ def test_losses_of_the_windows_slider_are_those_of_the_runs(opened):
     read, coded = tables.load("real-windows"), tables.load("real-vectors")
     columns = ("linear", "linear_predicted", "relu", "gaussian", "both")
     known = opened("windows").evaluate("superposition.windows.CASES")
-    assert len(known) == 30
+    assert len(known) == 36
     for network, text, window, vectors, *losses in known:
         case = {"network": network, "text": text, "window": window, "vectors": vectors}
         found = [read.where(**case).columns[name].mean() for name in columns]

@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
-from superposition.experiments import real_network
+from superposition.experiments import real_network, real_vectors
 from superposition.runs import tables
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -55,3 +55,26 @@ def test_a_stored_point_comes_out_again(monkeypatch):
         assert stored[name][0] == found[name]
     for name in ("gaussian", "both", "relu", "noise"):
         assert found[name] == pytest.approx(stored[name][0], rel=1e-4)  # single precision, another machine
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(not (ROOT / "real" / "django-minilm.safetensors").exists(), reason="`make real` was not called")
+def test_the_patient_reader_is_right_for_every_token_once_more(monkeypatch):
+    monkeypatch.chdir(ROOT)
+    point = {"network": "minilm", "text": "kjv", "window": 16, "vectors": "random", "tokens": 2000, "seed": 0}
+    found = real_vectors.vectors_described(**point)
+    stored = tables.load("real-vectors").where(**point).columns
+    assert found["rounded"] == found["alone_rounded"] == 0
+    for name in ("relu", "patient", "alone_patient"):
+        assert found[name] == pytest.approx(stored[name][0], rel=1e-3)  # single precision, another machine
+
+
+@pytest.mark.parametrize("price", [0.003, 0.03])
+def test_rounded_codes_are_right_while_entries_are_pulled_by_less_than_a_half(price):
+    rng = np.random.default_rng(0)
+    W, p = rng.standard_normal((60, 40)).astype(np.float32) / 40**0.5, np.full(60, 0.02)
+    x = (rng.random((50, 60)) < p).astype(np.float32)
+    code = real_vectors._coded(x @ W, W, 1 / np.linalg.norm(W, 2) ** 2, -price * np.log(p))
+    pulled = np.abs(code - x).max()
+    assert 0 < pulled < 0.5 and ((code > 0.5) == x).all()
+    assert (code[x == 1] < 1).all()

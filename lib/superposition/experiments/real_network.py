@@ -17,6 +17,12 @@ kinds and rivals is below 0.6 of the Gaussian error. Written before the other se
 the width (1536) were trained: on layer 3 the mean field with company stays within 25 % of the measured loss at both
 widths, on layer 5 it is above it by more than 25 % at each seed, and independence is above it by half at least on both.
 
+Written after one draw of windows of 16 (django, kjv) and of SQLAlchemy at 64, and before their other four draws and
+before any draw of SQLAlchemy at 16: the mean over draws keeps every limit of above in each of these cases, SQLAlchemy
+at 16 included (random vectors: noise and linear loss within 1 %, kinds and rivals within 12 %; dealt vectors: noise
+within 1 %, kinds and rivals within 12 %; own vectors: kinds and rivals within 25 %, always below the measured loss, and
+off by less than 0.6 of the Gaussian error; one ReLU loses most with own vectors and least with random ones).
+
 The runs read arrays that `make real` makes, in the folder real/ of the place where the run is started. Nothing is
 fetched here, and of the texts only counts are kept.
 """
@@ -243,11 +249,10 @@ MEASURED = {
     "linear_se": "standard error of linear over windows",
     "noise": "root mean square over tokens of the interference over what is predicted",
 }
-# Texts and windows, and their draws: two cores had no time for five of each.
-DRAWS = (
-    *((text, 64, (0, 1, 2, 3, 4)) for text in ("django", "kjv")),
-    ("sqlalchemy", 64, (0,)),
-    *((text, 16, (0,)) for text in ("django", "kjv")),
+CASES = (
+    *((text, 16) for text in ("django", "kjv")),
+    *((text, 64) for text in ("django", "kjv", "sqlalchemy")),
+    ("sqlalchemy", 16),
 )
 
 
@@ -281,10 +286,10 @@ RUNS = (
         full=tuple(
             {
                 "network": ("minilm", "smollm2"), "text": (text,), "window": (window,),
-                "vectors": ("own", "dealt", "random"), "tokens": (2000,), "seed": draws,
+                "vectors": ("own", "dealt", "random"), "tokens": (2000,), "seed": (0, 1, 2, 3, 4),
             }
-            for text, window, draws in DRAWS
+            for text, window in CASES
         ),
-        hours={"small": 0.001, "full": 0.15},
+        hours={"small": 0.001, "full": 0.3},
     ),
 )  # fmt: skip

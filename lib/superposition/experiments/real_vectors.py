@@ -3,6 +3,18 @@
 Written before the run: the patient reader loses less than a tenth of what one ReLU loses, in all cases, and company
 costs it less than it costs one ReLU. If token vectors were like the best codes of chapter 7, their overlaps would have
 negative skewness; it is expected to be positive. Frequent tokens have short vectors in one network, long in the other.
+
+Written after one draw of each case, in which the patient reader took the better of two prices on the measured windows,
+and before the draws whose price is chosen on other windows: with the networks' own vectors it loses less than a tenth
+of what one ReLU loses, in every case and every draw; with random vectors it does so on windows of 64, and on windows of
+16 not for SmolLM2. SQLAlchemy was added to these cases before these draws were looked at (but one, of SmolLM2 and kjv)
+and before this reader had read it: the same is expected there.
+
+Written after five cases of another seed (7; Django, SmolLM2 and MiniLM), in which a price of 0.001 left a tenth of the
+loss that 0.003 leaves and the code, rounded to 0 or 1, was wrong for no token of 60 windows at either price, and before
+the rounded code of any other case: nearly all of the patient reader's loss, and that by which random vectors of SmolLM2
+break the limit of a tenth, is the price, which pulls entries below 1. Rounded, the code leaves less than a hundredth of
+what one ReLU loses, in every case and every draw, with and without company.
 """
 
 from __future__ import annotations
@@ -10,6 +22,7 @@ from __future__ import annotations
 import numpy as np
 
 from superposition.experiments.real_network import (
+    CASES,
     Network,
     Text,
     Tokens,
@@ -25,7 +38,8 @@ from superposition.runs.point import Meaning, Run
 
 FIRST = 10  # tokens, the most frequent ones
 CODED, STEPS = 60, 150  # windows that the patient reader reads, and its steps
-PRICES = (0.003, 0.01)  # of a token, times the logarithm of 1 / p; the better one counts
+PRICES = (0.003, 0.01)  # of a token, times the logarithm of 1 / p
+CHOOSING = 30  # other windows, on which the better price is chosen
 
 
 def vectors_described(
@@ -40,12 +54,16 @@ def vectors_described(
     p, W = X.mean(axis=0, dtype=float), dealt(table[kept].astype(float), vectors, rng)
     best, test = presence_reader(W, p), X[len(X) // 2 :]
     alone = np.stack([rng.permutation(column) for column in test.T], axis=1)
+    measured = slice(CHOOSING, CHOOSING + CODED)
     return {
         **_described(W, p, best),
         **{
             f"{prefix}{name}": loss
-            for prefix, x in (("", test[:CODED]), ("alone_", alone[:CODED]))
-            for name, loss in (("relu", _one_relu(x, p, W, best)), ("patient", _patient(x, p, W)))
+            for prefix, x in (("", test), ("alone_", alone))
+            for name, loss in (
+                ("relu", _one_relu(x[measured], p, W, best)),
+                *zip(("patient", "rounded"), _patient(x[:CHOOSING], x[measured], p, W), strict=True),
+            )
         },
         "vectors_hash": digest(table),
         "text_hash": digest(ids),
@@ -80,27 +98,38 @@ def _one_relu(X, p, W, best):
     return float(errors.sum(axis=1).mean() / (p * (1 - p)).sum())
 
 
-def _patient(X, p, W):
-    """Loss over the variance of a sparse code in [0, 1] of each window's sum, whose noise is made white first."""
-    values, axes = np.linalg.eigh((W * (p * (1 - p))[:, None]).T @ W)
+def _patient(others, X, p, W):
+    """Loss over the variance of a sparse code of each window's sum, at the price that is better on others; rounded."""
+    values, axes = np.linalg.eigh((W * (p * (1 - p))[:, None]).T @ W)  # makes the noise of the sums white
     D = (W @ (axes / np.sqrt(values))).astype(np.float32)
     D /= np.sqrt((D**2).sum(axis=1).mean())
-    h, step, found = X @ D, 1 / np.linalg.norm(D, 2) ** 2, []
-    for price in PRICES:
-        code, ahead, t = np.zeros_like(X), np.zeros_like(X), 1.0
-        for _ in range(STEPS):  # FISTA
-            last, before, t = code, t, (1 + np.sqrt(1 + 4 * t**2)) / 2
-            code = np.clip(
-                ahead - step * ((ahead @ D - h) @ D.T + np.float32(price) * -np.log(p).astype(np.float32)), 0, 1
-            )
-            ahead = code + np.float32((before - 1) / t) * (code - last)
-        found.append(((X - code) ** 2).sum(axis=1).mean() / (p * (1 - p)).sum())
-    return float(min(found))
+    step = 1 / np.linalg.norm(D, 2) ** 2
+
+    def codes(x, price):
+        return _coded(x @ D, D, step, -price * np.log(p))
+
+    def loss(x, code):
+        return float(((x - code) ** 2).sum(axis=1).mean() / (p * (1 - p)).sum())
+
+    code = codes(X, min(PRICES, key=lambda price: loss(others, codes(others, price))))
+    return loss(X, code), loss(X, code > 0.5)
+
+
+def _coded(h, D, step, prices):
+    """Codes of h in [0, 1] with a price for each row of D, by accelerated proximal descent."""
+    prices = prices.astype(np.float32)
+    code, ahead, t = np.zeros((len(h), len(D)), np.float32), np.zeros((len(h), len(D)), np.float32), 1.0
+    for _ in range(STEPS):
+        last, before, t = code, t, (1 + np.sqrt(1 + 4 * t**2)) / 2
+        code = np.clip(ahead - step * ((ahead @ D - h) @ D.T + prices), 0, 1)
+        ahead = code + np.float32((before - 1) / t) * (code - last)
+    return code
 
 
 READERS = {
     "relu": f"one ReLU per token, on {CODED} windows",
-    "patient": "a sparse code of each sum, the better of two prices, on the same windows",
+    "patient": f"a sparse code of each sum, on the same windows, at the better of two prices on {CHOOSING} others",
+    "rounded": "the same code with each entry rounded to 0 or 1",
 }
 RUNS = (
     Run(
@@ -127,12 +156,13 @@ RUNS = (
                 "seed": (0,),
             },
         ),
-        full=(
+        full=tuple(
             {
-                "network": ("minilm", "smollm2"), "text": ("django", "kjv"), "window": (16, 64),
-                "vectors": ("own", "random"), "tokens": (2000,), "seed": (0,),
-            },
+                "network": ("minilm", "smollm2"), "text": (text,), "window": (window,),
+                "vectors": ("own", "random"), "tokens": (2000,), "seed": (0, 1, 2, 3, 4),
+            }
+            for text, window in CASES
         ),
-        hours={"small": 0.001, "full": 0.1},
+        hours={"small": 0.001, "full": 0.2},
     ),
 )  # fmt: skip
