@@ -17,6 +17,7 @@ codes, correlated, decoders, frequencies, incidental, receptive, rug, toy = (
     RANGES[wing] for wing in ("codes", "correlated", "decoders", "frequencies", "incidental", "receptive", "rug", "toy")
 )
 P, ROW, W = np.full(3, 0.1), np.ones((1, 3)), np.ones((2, 4))
+FIELDS, XS = np.ones((2, 3, 7)), np.ones((5, 7))
 
 
 def star(rays):
@@ -70,6 +71,10 @@ CASES = [
     (receptive.covariance, ("C", 1e6 * skewed(1e-10)), ("C", 1e6 * skewed(1e-8)), "C is not a covariance"),
     (receptive.covariance, ("C", np.zeros((2, 2))), ("C", np.diag([1, -1e-12])), "C is not a covariance"),
     (receptive.hermite_ratios(2.0), ("c", {3: 2, 15: -2}), ("c", {3: 2, 4: 1}), "c has the order 4; allowed: odd"),
+    (receptive.data_fit, (FIELDS, XS, np.ones(5), 5), (FIELDS, XS, np.ones(4), 5), "w0, x and y have shapes"),
+    (receptive.data_fit, (FIELDS, XS, np.ones((5, 2)), 5), (FIELDS, XS, np.ones((5, 3)), 5), "w0, x and y have shapes"),
+    (receptive.data_fit, (FIELDS, XS, np.ones(5), 5), (FIELDS, XS[:, 1:], np.ones(5), 5), "w0, x and y have shapes"),
+    (receptive.data_fit, (FIELDS, XS, np.ones(5), 5), (FIELDS, XS, np.ones(5), 6), "batch = 6 is out of range"),
     (receptive.batches, ("pairs", iter([])), ("pairs", []), "is no iterator; allowed: one over pairs of batches"),
     (rug.loud_enough, (1e-30, 0.5), (0.9e-30, 0.5), "p = 9e-31 is out of range at r = 0.5; allowed: from 1e-30 on"),
     (rug.loud_enough, (1e-40, [1e-25, 1]), (1e-40, [1e-25, 1e-20]), "p = 1e-40 is out of range at r = 1e-20"),

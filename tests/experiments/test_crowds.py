@@ -1,5 +1,8 @@
 """Networks beside the best crowd: for how long they are trained, and which losses are kept."""
 
+from itertools import islice
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from superposition import receptive
@@ -30,3 +33,36 @@ def test_a_training_is_doubled_until_two_doublings_change_nothing(monkeypatch, l
     assert asked == [7 * 2**k for k in range(kept)]
     assert (found["trained_loss"], found["before"]) == (losses[kept - 1], losses[kept - 2])
     assert (found["longest"], found["still"]) == (asked[-1], still)
+
+
+def loss_of(fields, biases, pair):
+    """Half the squared error of the mean over all shifts of each field and its clone of the other sign."""
+    found = 0.0
+    for x, y in zip(pair, (1, 0), strict=True):
+        x, out = np.asarray(x, float), 0.0
+        for w, c in zip(fields, biases, strict=True):
+            u = np.stack([x @ np.roll(w, shift) for shift in range(len(w))])
+            out = out + (np.maximum(u + c, 0) + np.maximum(c - u, 0)).mean(axis=0) / 2
+        found += ((out - y) ** 2).mean() / 4
+    return found
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_the_first_step_of_the_polish_is_against_the_gradient(monkeypatch, biased):
+    rng, task, far = np.random.default_rng(4), (6, 1.5, 0.6, 2.0), 3 + 2 * crowds.APART
+    fields, biases = 0.4 * rng.standard_normal((2, 6)), np.array([-0.2, 0.1])
+    monkeypatch.setattr(crowds, "POLISH", 1)
+    crowd = SimpleNamespace(fields=fields, biases=biases)
+    W, b = crowds._polished(crowd, task, biased=biased, seed=3, device="cpu")
+    (pair,) = islice(receptive.nlgp_batches(*task, 1000, seed=far, device="cpu"), 1)
+    start, step = np.concatenate([fields.ravel(), biases]), 1e-4
+
+    def loss(flat):
+        return loss_of(flat[:12].reshape(2, 6), flat[12:], [part.numpy() for part in pair])
+
+    slopes = np.array([loss(start + step * one) - loss(start - step * one) for one in np.eye(14)])
+    moved = np.concatenate([(W - fields).ravel(), b - biases])
+    np.testing.assert_allclose(
+        moved[: 14 if biased else 12], -0.01 * np.sign(slopes)[: 14 if biased else 12], rtol=1e-3
+    )
+    assert biased or np.all(np.abs(moved[12:]) < 1e-7)

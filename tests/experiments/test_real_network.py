@@ -44,6 +44,20 @@ def test_shuffled_weights_do_not_depend_on_the_order_in_which_they_come():
     assert torch.equal(one["b"].ravel().sort()[0], weights["b"].ravel())
 
 
+def test_a_window_has_the_topic_of_its_nearest_mean():
+    rng = np.random.default_rng(5)
+    p = rng.uniform(0.05, 0.4, 30)
+    X = (rng.random((80, 30)) < p * rng.uniform(0.3, 2, (80, 1))).astype(np.float32)
+    found = real_network._topics(X, p, np.random.default_rng(6), directions=7, rounds=1)
+    again = np.random.default_rng(6)
+    scaled = (X - p) / np.sqrt(p * (1 - p) + 1e-3)
+    sketch = scaled.T @ (scaled @ again.standard_normal((30, 7)))
+    Z = scaled @ np.linalg.qr(sketch)[0]
+    centres = Z[again.choice(80, real_network.TOPICS, replace=False)]
+    near = ((Z[:, None] - centres) ** 2).sum(axis=2)
+    assert np.array_equal(found, near.argmin(axis=1)) and len(set(found)) > 4
+
+
 @pytest.mark.thorough
 @pytest.mark.skipif(not (ROOT / "real" / "django-minilm.safetensors").exists(), reason="`make real` was not called")
 def test_a_stored_point_comes_out_again(monkeypatch):

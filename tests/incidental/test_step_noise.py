@@ -71,3 +71,13 @@ def test_descent_to_a_level():
     assert np.mean(np.sum(W**4, axis=1) / np.sum(W**2, axis=1) ** 2) >= 0.35
     with pytest.raises(ValueError, match="level = 1.0 is not reached within 200 steps"):
         incidental.descend_to_level(W, law, 1, most=200)
+
+
+def test_pairs_of_directions_that_are_hardly_used_do_not_turn():
+    basis = np.linalg.qr(np.random.default_rng(6).standard_normal((3, 3)))[0]
+    W = np.diag([2.0, 1.0, 0.5]) @ basis  # W.T @ W has 4, 1 and 1/4 along the rows of the basis
+    moves = np.random.default_rng(7).standard_normal((3, 3))
+    turned = basis @ W.T @ moves @ basis.T
+    both = turned - turned.T
+    expected = np.array([[0, both[0, 1] / 5, both[0, 2] / 4.25], [0, 0, 0], [0, 0, 0]])  # 1 + 1/4 is below 4 / 2
+    np.testing.assert_allclose(basis @ step_noise._rotations(W, moves) @ basis.T, expected - expected.T, atol=1e-12)

@@ -1,0 +1,23 @@
+"""Measurements on an autoencoder, each against the same by other means."""
+
+import numpy as np
+import pytest
+from superposition.diagnosis import measures
+
+
+def test_the_least_share_is_that_of_the_best_common_factor():
+    rng = np.random.default_rng(1)
+    x, biased = rng.random(50), rng.random((len(measures.STEPS), 50)) + 0.3
+    scores = np.array([[x @ x, x @ out, out @ out] for out in biased])
+    factors = np.linspace(0, 2, 200_001)
+    least = min((x @ x - 2 * factors * (x @ out) + factors**2 * (out @ out)).min() for out in biased)
+    as_it_is = np.sum((x - biased[len(biased) // 2]) ** 2)
+    assert measures._least_share(scores) == pytest.approx(least / as_it_is, rel=1e-6)
+
+
+def test_outputs_against_their_features_are_best_left_out():
+    scores = np.tile([2.0, -0.5, 1.0], (len(measures.STEPS), 1))
+    assert measures._least_share(scores) == pytest.approx(2 / (2 + 1 + 1))
+    silent = np.tile([2.0, 0.0, 0.0], (len(measures.STEPS), 1))
+    assert measures._least_share(silent) == 1
+    assert measures._least_share(0 * silent) == 1
