@@ -289,6 +289,7 @@ RUNS = (
             *each(_CONSTANT, data=("layer",), price=(0.028, 0.033, 0.04), **_STEPS, **_RELU, **_NARROW),
             *each(_FALLING, data=("layer",), price=(0.028,), **_STEPS, **_RELU, **_NARROW),
             *each(_OTHERS, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
+            *each(_CONSTANT, data=("layer",), price=(0.05, 0.065), steps=(3000,), **_RELU, **_NARROW),
             *each(_CONSTANT, data=_CONTROLS, price=(0.028, 0.033, 0.04), steps=(3000,), **_RELU, **_NARROW),
             *each(_FALLING, data=_CONTROLS, price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
             *each(_OTHERS[2:], data=("layer",), price=(0.028,), steps=(6000,), **_RELU, **_NARROW),
