@@ -319,7 +319,10 @@ RUNS = (
                 "first": (1.0,), "share": (1.0,), "steps": (40,), "seed": (0,),
             },
         ),
-        full=each(_CONSTANT + _FALLING, company=("kept", "taken"), price=(0.028,), **_STEPS, **_NARROW),
+        full=(
+            *each(_CONSTANT + _FALLING, company=("kept", "taken"), price=(0.028,), steps=(3000,), **_NARROW),
+            *each(_CONSTANT, company=("kept",), price=(0.033,), steps=(3000,), **_NARROW),
+        ),
         hours={"small": 0.001, "full": 0.1},
     ),
 )  # fmt: skip
