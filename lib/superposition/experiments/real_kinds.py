@@ -235,7 +235,7 @@ def _truth(company, layer, dimensions, width):
 
 PER_LATENT = "squared error, per latent"
 _LAYER = {"layer": (3,), "dimensions": (128,), "seed": (0,)}
-_WIDE, _NARROW = {"width": (512,), **_LAYER}, {"width": (256,), **_LAYER}
+_NARROW = {"width": (256,), **_LAYER}
 _CONSTANT, _FALLING = ((1.0, 1.0),), ((3.0, 0.6),)
 _OTHERS = ((10.0, 0.6), (3.0, 0.9), (10.0, 0.9), (1 / 3, 0.6))
 _DATA, _CONTROLS = ("layer", "gaussian", "shuffled"), ("gaussian", "shuffled")
@@ -273,9 +273,9 @@ RUNS = (
         columns=COLUMNS,
         small=(_SMALL,),
         full=(
-            *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500, 6000), **_TOPK, **_NARROW),
-            *each(_CONSTANT, data=_DATA, price=(0.002,), steps=(1500, 6000), **_JUMPRELU, **_NARROW),
-            *each(_CONSTANT, data=_DATA, price=(0.028,), steps=(1500, 6000), **_RELU, **_NARROW),
+            *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_NARROW),
+            *each(_CONSTANT, data=_DATA, price=(0.002,), steps=(1500,), **_JUMPRELU, **_NARROW),
+            *each(_CONSTANT, data=_DATA, price=(0.028,), steps=(1500,), **_RELU, **_NARROW),
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
@@ -286,17 +286,12 @@ RUNS = (
         columns=COLUMNS,
         small=(_SMALL | {"kind": ("relu",), "price": (0.1,), "first": (3.0,), "share": (0.6,)},),
         full=(
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033, 0.04), **_STEPS, **_RELU, **_NARROW),
-            *each(_FALLING, data=("layer",), price=(0.028,), **_STEPS, **_RELU, **_NARROW),
+            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033), **_STEPS, **_RELU, **_NARROW),
+            *each(_CONSTANT, data=("layer",), price=(0.024, 0.04, 0.05, 0.065), steps=(3000,), **_RELU, **_NARROW),
+            *each(_FALLING, data=("layer",), price=(0.028,), steps=(3000, 6000, 12_000), **_RELU, **_NARROW),
             *each(_OTHERS, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.024, 0.05, 0.065), steps=(3000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=_CONTROLS, price=(0.028, 0.033, 0.04), steps=(3000,), **_RELU, **_NARROW),
+            *each(_CONSTANT, data=_CONTROLS, price=(0.028, 0.033), steps=(3000,), **_RELU, **_NARROW),
             *each(_FALLING, data=_CONTROLS, price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
-            *each(_OTHERS[2:], data=("layer",), price=(0.028,), steps=(6000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033), steps=(12_000,), **_RELU, **_NARROW),
-            *each(_FALLING, data=("layer",), price=(0.028,), steps=(12_000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033), steps=(3000,), **_RELU, **_WIDE),
-            *each(_FALLING, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_WIDE),
         ),
         hours={"small": 0.001, "full": 0.4},
     ),
