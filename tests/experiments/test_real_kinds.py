@@ -5,6 +5,7 @@ import pytest
 
 pytest.importorskip("torch")
 from superposition.experiments import real_kinds  # noqa: E402
+from superposition.runs import tables  # noqa: E402
 
 DRAWN = {"layer": 3, "dimensions": 24, "width": 60, "first": 1.0, "share": 1.0, "seed": 0}
 
@@ -26,3 +27,12 @@ def test_of_latents_on_which_starts_agree_more_are_true():
     assert found["right_agreed"] > 2 * found["right_alone"]
     share = found["agree"] * found["right_agreed"] + (1 - found["agree"]) * found["right_alone"]
     assert 0 < share <= 1 and np.isfinite(found["recovered_se"])
+
+
+def test_prices_that_fall_further_or_for_longer_explain_no_more_than_constant_ones():
+    rows = tables.load("real-schedules").where(data="layer", steps=3000, width=256).columns
+    constant = rows["first"] == 1
+    order = np.argsort(rows["l0"][constant])
+    l0, explained = rows["l0"][constant][order], rows["explained"][constant][order]
+    gains = rows["explained"][~constant] - np.interp(rows["l0"][~constant], l0, explained)
+    assert len(gains) == 5 and gains.max() < 0.01
