@@ -120,6 +120,8 @@ POINTS = {
     "real-latents": [{"steps": 40}],
     "real-reread": [{"steps": 40}],
     "real-vectors": each("vectors", "own", "random", window=8),
+    "real-kinds": [*each("kind", "relu", "jumprelu", steps=6), {"kind": "topk", "price": 3.0, "steps": 6}],
+    "real-truths": each("company", "drawn", steps=6),
     "rug-lessons": [{"steps": 4}],
     "rug-tied": [{"steps": 4}],
     "crowd-clones": [{"steps": 4, "K": 2, "batch": 10, "n": 16}],

@@ -1,0 +1,38 @@
+"""Autoencoders of three kinds on drawn activations: what is known of them without a network."""
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch")
+from superposition.experiments import real_kinds  # noqa: E402
+from superposition.runs import tables  # noqa: E402
+
+DRAWN = {"layer": 3, "dimensions": 24, "width": 60, "first": 1.0, "share": 1.0, "seed": 0}
+
+
+def test_latents_that_keep_their_company_and_latents_that_lose_it_have_the_losses_of_the_mean_field():
+    found = real_kinds.autoencoders_compared(data="drawn", kind="relu", price=0.06, steps=600, **DRAWN)
+    assert found["on"] == pytest.approx(found["measured"], rel=0.1)
+    assert found["independent"] == pytest.approx(found["apart_measured"], rel=0.1)
+    assert found["apart_measured"] > 3 * found["measured"]
+
+
+def test_topk_has_as_many_latents_on_as_it_was_given():
+    found = real_kinds.autoencoders_compared(data="drawn", kind="topk", price=3.0, steps=6, **DRAWN)
+    assert found["l0"] == 3 and found["l0_se"] == 0
+
+
+def test_of_latents_on_which_starts_agree_more_are_true():
+    found = real_kinds.truths_compared(company="drawn", price=0.2, steps=1000, **DRAWN)
+    assert found["right_agreed"] > 2 * found["right_alone"]
+    share = found["agree"] * found["right_agreed"] + (1 - found["agree"]) * found["right_alone"]
+    assert 0 < share <= 1 and np.isfinite(found["recovered_se"])
+
+
+def test_prices_that_fall_further_or_for_longer_explain_no_more_than_constant_ones():
+    rows = tables.load("real-schedules").where(data="layer", steps=3000, width=256).columns
+    constant = rows["first"] == 1
+    order = np.argsort(rows["l0"][constant])
+    l0, explained = rows["l0"][constant][order], rows["explained"][constant][order]
+    gains = rows["explained"][~constant] - np.interp(rows["l0"][~constant], l0, explained)
+    assert len(gains) == 5 and gains.max() < 0.01
