@@ -28,6 +28,7 @@ from superposition.runs.agreement import BOUND  # noqa: E402
 from test_call_values import CALLS, copied  # noqa: E402
 from test_settings import modules  # noqa: E402
 
+pytestmark = pytest.mark.thorough
 STORED = Path(__file__).with_name("inner_values.json")
 MEND = "run `python tests/test_inner_values.py` if that was meant"
 APART = ("superposition.book", "superposition.runs", "superposition.cli", "superposition.devices", "defprint")
