@@ -56,6 +56,7 @@ TRUE_PRICE, TRUE_STEPS, TRUE_SEED, TRUE_TOKENS = 0.028, 3000, 1000, 80_000  # of
 ALIKE, OFTEN = 0.9, 5  # cosine of equal directions; tested tokens on which a latent is on, at least
 
 
+@placed
 def autoencoders_compared(
     *, data: Data, layer: Layer, dimensions: Dimensions, kind: Kind, width: Width, price: Price, first: First,
     share: Share, steps: Steps, seed: Seed, device: str = "cpu",
@@ -77,6 +78,7 @@ def autoencoders_compared(
     }
 
 
+@placed
 @placed
 def truths_compared(
     *, company: Company, layer: Layer, dimensions: Dimensions, width: Width, price: Price, first: First,
@@ -243,12 +245,12 @@ _RELU, _TOPK, _JUMPRELU = ({"kind": (kind,)} for kind in ("relu", "topk", "jumpr
 _STEPS = {"steps": (3000, 6000)}
 AGREEMENT = {
     "agree": Meaning("0 to 1", "share of latents with one of cosine 0.9 or more in another start, mean over pairs"),
-    "agree_se": Meaning("no unit", "standard error of agree, by leaving out one start at a time"),
+    "agree_se": Meaning("0 to 1", "standard error of agree, by leaving out one start at a time"),
 }
 HASH = {"activations_hash": Meaning("digits", "first digits of the SHA-256 of the activations"), **DEVICE}
 COLUMNS = {
     "explained": Meaning("at most 1", "share of the variance of other activations that is explained"),
-    "explained_se": Meaning("no unit", "standard error of explained over the starts"),
+    "explained_se": Meaning("at most 1", "standard error of explained over the starts"),
     "l0": Meaning("latents", "latents that are on at once"),
     "l0_se": Meaning("latents", "standard error of l0 over the starts"),
     "alive": Meaning("latents", "latents that are on five times or more among the tested activations"),
@@ -302,7 +304,7 @@ RUNS = (
         columns={
             "l0": COLUMNS["l0"],
             "recovered": Meaning("0 to 1", "share of true directions with a latent of cosine 0.9 or more"),
-            "recovered_se": Meaning("no unit", "standard error of recovered over the starts"),
+            "recovered_se": Meaning("0 to 1", "standard error of recovered over the starts"),
             **AGREEMENT,
             "right_agreed": Meaning("0 to 1", "share of true directions among latents on which two starts agree"),
             "right_alone": Meaning("0 to 1", "the same among the other latents"),
