@@ -26,7 +26,8 @@ from superposition import runs  # noqa: E402
 STORED = Path(__file__).with_name("settings.json")
 MEND = "run `python tests/test_settings.py` if that was meant"
 SHORT = 80  # characters; of what is longer, a digest is stored
-APART = ("TYPE_CHECKING", "_fields", "_field_defaults")  # said elsewhere, or by Python
+# Said elsewhere, or by Python, or a state that running a page in the same process leaves behind
+APART = ("TYPE_CHECKING", "_fields", "_field_defaults", "_watching")
 
 
 def said(value):
