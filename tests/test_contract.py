@@ -15,6 +15,14 @@ WINGS = {wing: importlib.import_module(f"{wing}.contract_calls") for wing in sup
 CALLS = [*GROUND, *(call for wing in WINGS.values() for call in wing.CALLS)]
 # Where a docstring promises nan
 NAN = {name: odd for wing in WINGS.values() for name, odd in getattr(wing, "NAN", {}).items()}
+# Each takes ten seconds, because a call that they accept trains for the whole of an epoch or searches: `make test-more`
+DEAR = {"public_protocol.train_as_published", "public_protocol.train_as_published_on_device", "tempered.tuned_code"}
+
+
+def of_call(function, call):
+    """A case of a function, left to `make test-more` where it is dear."""
+    marks = [pytest.mark.thorough] if title(function) in DEAR else []
+    return pytest.param(function, call, id=title(function), marks=marks)
 
 
 @pytest.mark.parametrize("wing", WINGS)
@@ -26,7 +34,7 @@ def test_every_function_on_a_face_has_a_call(wing):
     assert takes - {inspect.unwrap(function).__name__ for function, _ in WINGS[wing].CALLS} == set()
 
 
-@pytest.mark.parametrize(("function", "call"), CALLS, ids=[title(function) for function, _ in CALLS])
+@pytest.mark.parametrize(("function", "call"), [of_call(*one) for one in CALLS])
 def test_odd_input_is_refused_or_gives_the_float64_result(function, call):
     name = title(function).split(".")[-1]
     assert list(breaches(function, call, nan_at=NAN.get(name, ()))) == []

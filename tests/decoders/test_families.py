@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from superposition import decoders
 from superposition.decoders import families
 
@@ -137,7 +138,7 @@ def test_the_pair_s_loss_is_that_of_samples():
         assert slope == pytest.approx((ahead - behind) / 2e-6, abs=1e-5, rel=1e-3)
 
 
-@pytest.mark.parametrize(("steps", "lr"), [(800, 0.01), (4000, 0.003)])
+@pytest.mark.parametrize(("steps", "lr"), sampled([(800, 0.01), (4000, 0.003)]))
 def test_training_along_the_sphere_ends_where_the_pair_s_loss_is_least(steps, lr):
     pytest.importorskip("torch")
     truth = decoders.Families("orthogonal", np.eye(2), np.array([0.3, 0.15]))
