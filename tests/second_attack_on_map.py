@@ -205,7 +205,7 @@ def attack_for(minutes, m, B, p, seed=0, file=None):
     best, begun = codes.best_known(p, m / B), time.process_time()
     known = best.loss * B
     print(
-        f"B={B} d={m} p={p}: map {best.loss:.6e}, in whole dimensions {best.loss_of(B) / best.loss:.4f} of it",
+        f"B={B} d={m} p={p}: map {best.loss:.6e}, times {best.loss_of(B) / best.loss:.4f} in whole dimensions",
         flush=True,
     )
     elite = []

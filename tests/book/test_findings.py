@@ -109,7 +109,9 @@ NUMBERS = {
     ).predicted[0],
     "to {:.2f}. An exact formula": lambda: measured("ch5-cumulants", "incidental.sec3.kurtosis", KURTOSIS),
     "the best activation leaves {:.2f} of": lambda: float(decoders.state_evolution(0.05, 0.2, 1).loss[0]) / THE_RUG,
-    "five iterations of it leave {:.3f},": lambda: float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG,
+    "five iterations with this activation leave {:.3f},": lambda: (
+        float(decoders.state_evolution(0.05, 0.2, 5).loss[-1]) / THE_RUG
+    ),
     "above r = {:.3f} enough iterations leave no loss": lambda: float(decoders.recovery_ratio(0.05)),
     "The antipodal rug keeps at least {:.3f} times the rug's loss under one ReLU, whatever": lambda: (
         float(decoders.digon_bayes_loss(0.05)) / THE_RUG

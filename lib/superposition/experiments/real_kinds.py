@@ -25,27 +25,16 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from superposition.experiments.real_latents import Layer, Width
+from superposition.experiments.real_latents import Data, Layer, Width
 from superposition.experiments.real_network import digest, material
-from superposition.experiments.schedules import First, Price, each
+from superposition.experiments.schedules import First, Price, Share, each
 from superposition.experiments.shared import DEVICE, Kind, Seed, Steps
 from superposition.inputs import Count
 from superposition.placing import placed
 from superposition.runs.point import Meaning, Run
 
-Data = Annotated[
-    Literal["layer", "gaussian", "shuffled", "drawn"],
-    Meaning(
-        "layer, gaussian, shuffled, drawn",
-        "activations of the layer; Gaussian ones of their covariance; those of a network of shuffled weights; sums "
-        "of 60 sparse directions in 24 dimensions",
-    ),
-]
 Dimensions = Annotated[
     Count, Field(ge=2, le=384), Meaning("dimensions", "directions of largest variance that are kept")
-]
-Share = Annotated[
-    float, Field(gt=0, le=1), Meaning("(0, 1]", "share of the steps after which the last price is reached")
 ]
 Company = Annotated[
     Literal["kept", "taken", "drawn"],
@@ -78,7 +67,6 @@ def autoencoders_compared(
     }
 
 
-@placed
 @placed
 def truths_compared(
     *, company: Company, layer: Layer, dimensions: Dimensions, width: Width, price: Price, first: First,
