@@ -100,7 +100,7 @@ def _border():
         yield {**_SMALLEST, "nd": (nd,)}
         yield {**_ALONE, "nd": (nd,)}
     yield {**_SMALLEST, "lasting": (0,)}
-    yield {**_ALONE, "ns": (120,), "nd": (30,), "steps": (6000, 9000)}
+    yield {**_ALONE, "ns": (120,), "nd": (30,), "steps": (6000,)}
 
 
 RUNS = (
