@@ -26,8 +26,8 @@ Method = Annotated[
     Literal["alone", "growing", "growing everywhere", "waking", "sorted"],
     Meaning(
         "alone, growing, growing everywhere, waking, sorted",
-        "the task alone; groups of features join with dimensions of their own; the same with random weights in all dimensions; p falls "
-        "and features without a weight begin anew; feature vectors with few features on come first",
+        "the task alone; groups of features join with dimensions of their own; the same with random weights in all "
+        "dimensions; p falls and features without a weight begin anew; feature vectors with few features on come first",
     ),
 ]
 Until = Annotated[Real, Field(gt=0, le=1), Meaning("0 to 1", "share of the steps after which the data is the task's")]
@@ -40,7 +40,7 @@ def trained_unled(
     *, ns: Ns, nd: Nd, p: Probability, group: Group, method: Method, until: Until, lr: Lr, steps: Steps,
     samples: Samples, seed: Seed, device: str = "auto",
 ) -> dict[str, float | str]:  # fmt: skip
-    """Train a dense network on the task alone or in one of four ways without exclusive features, and run it as a network."""
+    """Train a dense network alone or in one of four ways without exclusive features; run it as a network."""
     from superposition import codes
     from superposition.devices import resolve_device
 
