@@ -26,8 +26,8 @@ Method = Annotated[
     Literal["alone", "growing", "growing everywhere", "waking", "sorted"],
     Meaning(
         "alone, growing, growing everywhere, waking, sorted",
-        "the task alone; groups of features join with dimensions of their own; the same with random weights in all "
-        "dimensions; p falls and features without a weight begin anew; feature vectors with few features on come first",
+        "the task alone; groups join in dimensions of their own, or in all; p falls and dead features begin anew; "
+        "vectors with few features on come first",
     ),
 ]
 Until = Annotated[Real, Field(gt=0, le=1), Meaning("0 to 1", "share of the steps after which the data is the task's")]
