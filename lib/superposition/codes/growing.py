@@ -97,7 +97,7 @@ def train_growing(
         optimiser.zero_grad()
         (((output - x) * there[2]).square().sum() / (batch * ns * p)).backward()
         for value, mask in zip(weights, there, strict=True):
-            value.grad *= mask
+            value.grad *= mask  # pyrefly: ignore[unsupported-operation]  # a step has a gradient
         optimiser.step()
         with torch.no_grad():
             for value in weights[:2]:
