@@ -64,6 +64,10 @@ CASES = [
     ),
     (frequencies.gentle, (0.5, 2.0), (0.5, 2.1), "pull"),
     (incidental.times, ("times", [0, 1, 1]), ("times", [0, 1, 0.9]), "fall; allowed: increasing times"),
+    *[
+        (incidental.fits, (*ones, incidental.MOST, 1), (*ones, incidental.MOST, 2), "n, m = .* and the rest make")
+        for ones in ((1,) * k for k in range(5))
+    ],
     (incidental.fits, (incidental.MOST, 1), (incidental.MOST, 1, 2), "n, m = .* and the rest make"),
     (incidental.step_settles, ([[2, 1]], 0.5), ([[2.01, 1]], 0.5), "w0 has a row of squared length 5.04"),
     (incidental.descent_settles, (ROW, 0.25), (1.01 * ROW, 0.25), "W has a row of squared length"),
