@@ -9,6 +9,7 @@ pytest.importorskip("torch")
 UNCHECKED = {
     # by `placed`, or by the training that they are handed to
     "codes.exclusive_first.train_exclusive_first device",
+    "codes.growing.train_growing device",
     "correlated.training.train_grouped device",
     "frequencies.unequal_training.train_unequal device",
     "frequencies.unequal_training.train_unequal_alive device",
