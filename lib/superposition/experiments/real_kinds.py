@@ -234,7 +234,7 @@ def _truth(company, layer, dimensions, width):
 
 PER_LATENT = "squared error, per latent"
 _LAYER = {"layer": (3,), "dimensions": (128,), "seed": (0,)}
-_NARROW = {"width": (256,), **_LAYER}
+_NARROW, _WIDE = ({"width": (width,), **_LAYER} for width in (256, 512))
 _CONSTANT, _FALLING = ((1.0, 1.0),), ((3.0, 0.6),)
 _OTHERS = ((10.0, 0.6), (3.0, 0.9), (10.0, 0.9), (1 / 3, 0.6))
 _DATA, _CONTROLS = ("layer", "gaussian", "shuffled"), ("gaussian", "shuffled")
@@ -267,7 +267,7 @@ _SMALL = {
 RUNS = (
     Run(
         name="real-kinds",
-        feeds="chapter 12: three kinds of autoencoders on a layer, with controls",
+        feeds="chapter 12: three kinds of autoencoders of two widths on a layer, with controls",
         computes=autoencoders_compared,
         columns=COLUMNS,
         small=(_SMALL,),
@@ -275,6 +275,11 @@ RUNS = (
             *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_NARROW),
             *each(_CONSTANT, data=_DATA, price=(0.002,), steps=(1500,), **_JUMPRELU, **_NARROW),
             *each(_CONSTANT, data=_DATA, price=(0.028,), steps=(1500,), **_RELU, **_NARROW),
+            *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_WIDE),
+            *each(_CONSTANT, data=_DATA, price=(0.00174,), steps=(1500,), **_JUMPRELU, **_WIDE),
+            *each(_CONSTANT, data=_DATA, price=(0.0355,), steps=(1500,), **_RELU, **_WIDE),
+            *each(_CONSTANT, data=("layer",), price=(16.0,), steps=(3000,), **_TOPK, **_NARROW),
+            *each(_CONSTANT, data=("layer",), price=(0.002,), steps=(3000,), **_JUMPRELU, **_NARROW),
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
