@@ -1,11 +1,13 @@
 """The material of chapter 12: what is missing or another is refused, and a stored point comes out again where it is."""
 
 import runpy
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors.numpy import save_file
+from superposition import runs
 from superposition.experiments import real_network, real_vectors
 from superposition.runs import tables
 
@@ -92,3 +94,11 @@ def test_rounded_codes_are_right_while_entries_are_pulled_by_less_than_a_half(pr
     pulled = np.abs(code - x).max()
     assert 0 < pulled < 0.5 and ((code > 0.5) == x).all()
     assert (code[x == 1] < 1).all()
+
+
+@pytest.mark.parametrize("name", ["latents", "reread", "windows", "vectors", "words"])
+def test_every_setting_of_a_stored_table_has_five_draws(name):
+    run = runs.find(f"real-{name}")
+    columns = tables.read(run).columns
+    settings = zip(*(columns[field].tolist() for field in run.point.model_fields if field != "seed"), strict=True)
+    assert set(Counter(settings).values()) == {5}

@@ -12,6 +12,19 @@ Written before real-reread was run, and before layers 1 and 2 were opened; one a
 had been looked at (1.05 on both). Without the false alarms of a Gaussian interference the mean field with company is
 within 15 % of the measured loss: on layers 1 to 6, on Gaussian activations, and on those of shuffled weights, where
 nothing has helped so far. Measured false alarms are below 1 % of the loss.
+
+Written before real-reread was run on layers 4 and 6, and before the further seeds of all runs; what had been seen is
+seeds 5 to 7 on layers 1 and 2 and of the controls, seed 5 on layers 3 and 5, seeds 0 to 4 of real-latents at width
+768 (0 to 2 of the controls), and seed 0 at width 1536. For each seed: the part from latents that are on, over the
+measured loss, is 1.00 to 1.12 on layers 1 to 6, also on 4 and 6 (limit 15 %), 0.96 to 1.00 on Gaussian activations
+and 0.98 to 1.05 on those of shuffled weights; it differs by less than 0.06 between seeds of one layer. Predicted
+false alarms are 0.10 to 0.25 of the loss on layer 4 and 0.05 to 0.30 on layer 6; measured ones are below 1 % on all,
+near 0.8 % on layer 6. The mean field with company, over the measured loss, is 1.01 to 1.06 on Gaussian activations
+and 1.42 to 1.58 on those of shuffled weights, which classes by distance change by less than 0.06. Of 1536 latents on
+layer 3 it is 1.14 to 1.26 of the measured loss, on layer 5 above 3; in eight classes by distance it stays within 40
+%, with the third cumulant within 25 %, and in classes dealt at random within 5 % of that without classes. The loss a
+latent falls to 0.85 to 0.95 of that at width 768 on layer 3 and to 0.74 to 0.86 on layer 5, and the share explained
+rises by 0.008 to 0.016 on both.
 """
 
 from __future__ import annotations
@@ -195,8 +208,8 @@ LOSSES = {
 }
 TRAINED = (
     *(("layer", layer, 768, (0, 1, 2, 3, 4)) for layer in (3, 4, 5, 6)),
-    *((data, 3, 768, (0, 1, 2)) for data in ("gaussian", "shuffled")),
-    *(("layer", layer, 1536, (0,)) for layer in (3, 5)),
+    *((data, 3, 768, (0, 1, 2, 3, 4)) for data in ("gaussian", "shuffled")),
+    *(("layer", layer, 1536, (0, 1, 2, 3, 4)) for layer in (3, 5)),
 )
 _SMALL = {"data": ("drawn",), "layer": (3,), "width": (48,), "price": (0.1,), "steps": (100,), "seed": (0,)}
 _AGAIN = {"price": (0.066,), "steps": (1000,)}
@@ -232,7 +245,7 @@ RUNS = (
     ),
     Run(
         name="real-reread",
-        feeds="chapter 12: the same without false alarms, on two layers more",
+        feeds="chapter 12: the same without false alarms, on six layers",
         computes=latents_reread,
         columns={
             "l0": Meaning("latents", "latents that are on at once"),
@@ -252,9 +265,8 @@ RUNS = (
         },
         small=(_SMALL,),
         full=(
-            {"data": ("layer",), "layer": (1, 2), "width": (768,), **_AGAIN, "seed": (5, 6, 7)},
-            {"data": ("gaussian", "shuffled"), "layer": (3,), "width": (768,), **_AGAIN, "seed": (5, 6, 7)},
-            {"data": ("layer",), "layer": (3, 5), "width": (768,), **_AGAIN, "seed": (5,)},
+            {"data": ("layer",), "layer": (1, 2, 3, 4, 5, 6), "width": (768,), **_AGAIN, "seed": (5, 6, 7, 8, 9)},
+            {"data": ("gaussian", "shuffled"), "layer": (3,), "width": (768,), **_AGAIN, "seed": (5, 6, 7, 8, 9)},
         ),
         hours={"small": 0.001, "full": 0.2},
     ),
