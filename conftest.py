@@ -6,7 +6,12 @@ import math
 import os
 import re
 import shutil
+import socket
+import subprocess
+import sys
+import tempfile
 from collections import Counter
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -42,6 +47,8 @@ QUICK = "not look and not thorough"
 # Options that choose tests, and options of somebody who watches one process
 CHOICES = ("markexpr", "keyword", "lf", "failedfirst", "stepwise")
 WATCHED = ("trace", "stepwise")
+# In a worker: there the kernels of pages start warm
+SIDE_BY_SIDE = "PYTEST_XDIST_WORKER" in os.environ and sys.platform == "linux"
 
 
 def pytest_cmdline_main(config):
@@ -74,6 +81,48 @@ def pytest_configure(config):
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if "PYTEST_XDIST_WORKER" in os.environ:  # files side by side: one thread each, the kernels they start included
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)  # around nbval, which starts a kernel before the first cell of a page
+def pytest_runtest_setup(item):
+    """Let the kernels of pages side by side be forked from a process that has imported what pages import."""
+    option = item.config.option
+    if not (SIDE_BY_SIDE and hasattr(item.parent, "skip_compare")) or option.current_env:
+        return (yield)
+    if option.nbval_kernel_name not in (None, "warm"):
+        return (yield)
+    option.nbval_kernel_name = "warm"
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in warm_kernels(item.config).items():
+            patch.setenv(name, value)
+        return (yield)
+
+
+@pytest.fixture
+def page_kernel(request, monkeypatch):
+    """The name of the kernel that a test runs a page in."""
+    if not SIDE_BY_SIDE:
+        return "python3"
+    for name, value in warm_kernels(request.config).items():
+        monkeypatch.setenv(name, value)
+    return "warm"
+
+
+@cache
+def warm_kernels(config):
+    """Start that process (tests/warm_kernels.py); return the variables by which its kernels are found."""
+    tests = Path(__file__).parent / "tests"
+    folder = tempfile.TemporaryDirectory()
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind(f"{folder.name}/door")
+        door.listen()
+        command = [sys.executable, "-P", str(tests / "warm_kernels.py"), "serve", str(door.fileno())]
+        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[door.fileno()], start_new_session=True)
+    config.add_cleanup(folder.cleanup)
+    config.add_cleanup(server.wait)
+    config.add_cleanup(server.stdin.close)  # the last added is the first called
+    path = os.pathsep.join(filter(None, [str(tests), os.environ.get("JUPYTER_PATH")]))
+    return {"SUPERPOSITION_WARM_KERNELS": f"{folder.name}/door", "JUPYTER_PATH": path}
 
 
 def pytest_ignore_collect(collection_path, config):

@@ -147,6 +147,7 @@ TRAININGS = {
     "continued": continued,
     "grouped": partial(correlated.train_grouped, 3, 2, 2, 0.1, 0.5, batch=2**12, lr=0.01, seed=0),
     "exclusive first": partial(codes.train_exclusive_first, 40, 8, 0.05, group=5, batch=64),
+    "growing": partial(codes.train_growing, 40, 8, 0.05, group=5, batch=64),
     "noisy": noisy,
     "flow": flow,
     "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),

@@ -51,7 +51,7 @@ def of_cells(cells, given):
     return [*cells[: first + 1], nbformat.v4.new_code_cell("\n".join(["# Parameters", *lines])), *cells[first + 1 :]]
 
 
-def run(page):
+def run(page, kernel):
     """The code cells of a page as stored, and as they ran at each of the two sets of parameters, in one kernel."""
     notebook = nbformat.read(BOOK / f"{page}.ipynb", as_version=4)
     stored = [cell for cell in notebook.cells if cell.cell_type == "code"]
@@ -59,7 +59,7 @@ def run(page):
     sets = [drawn(model, np.random.default_rng([seed, *page.encode()])) | {"quick": True} for seed in SEEDS]
     first, second = (of_cells(stored, given) for given in sets)
     notebook.cells = [*first, nbformat.v4.new_code_cell("%reset -f"), *second]
-    NotebookClient(notebook, timeout=600, kernel_name="python3", resources={"metadata": {"path": BOOK}}).execute()
+    NotebookClient(notebook, timeout=600, kernel_name=kernel, resources={"metadata": {"path": BOOK}}).execute()
     parts = notebook.cells[: len(first)], notebook.cells[len(first) + 1 :]
     return stored, [[cell for cell in cells if not cell.source.startswith("# Parameters\n")] for cells in parts]
 
@@ -72,8 +72,8 @@ def lines(cell):
 
 @pytest.mark.thorough
 @pytest.mark.parametrize("opened", PAGES)  # by this name a page has a worker of its own
-def test_a_page_says_of_its_outputs_what_they_are(opened):
-    stored, parts = run(opened)
+def test_a_page_says_of_its_outputs_what_they_are(opened, page_kernel):
+    stored, parts = run(opened, page_kernel)
     marks = set()
     for cell, *here in zip(stored, *parts, strict=True):
         book, shows = running.digest(cell.outputs), [running.digest(one.outputs) for one in here]

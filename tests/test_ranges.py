@@ -57,6 +57,10 @@ def limits():
             if "prepared" in held:  # all that is checked, and nothing is computed
                 met.clear()
                 held["prepared"]((), call)
+            elif hasattr(function, "__post_init__"):
+                met.clear()
+                function(**call)
+            if "prepared" in held or hasattr(function, "__post_init__"):
                 yield f"{title(function)} {count[title(function)]} limits", ", ".join(sorted(met))
 
 

@@ -20,8 +20,11 @@ words of a warning.
 from __future__ import annotations
 
 import ast
+import gc
 import hashlib
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
@@ -113,7 +116,20 @@ def transparent(decorator):
     return decorator
 
 
+@contextmanager
+def _no_search_for_garbage() -> Iterator[None]:
+    """Syntax trees are many objects, none of them garbage; to go through all again and again takes half the time."""
+    searching = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if searching:
+            gc.enable()
+
+
 @cache
+@_no_search_for_garbage()
 def _code(function: str) -> tuple[str, list[str]]:
     """The fingerprint of the code alone, and the paths of the data that it reads."""
     start = _start(function)

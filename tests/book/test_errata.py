@@ -32,3 +32,10 @@ def test_a_letter_shows_the_number_that_decides(monkeypatch):
 def test_a_page_without_claims_is_refused():
     with pytest.raises(ValueError, match="pages = 'ch0'"):
         errata.of_chapter("ch0")
+
+
+def test_the_cards_of_a_letter_are_counted_from_one():
+    entries = errata.of_text("rug", {}).entries
+    cards = errata.Cards(entries)._repr_mimebundle_()["text/markdown"].split('<div class="erratum"')[1:]
+    numbers = [card.split("**")[1].split(".")[0] for card in cards]
+    assert numbers == [str(k + 1) for k in range(len(entries))] and len(numbers) > 2

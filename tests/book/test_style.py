@@ -66,3 +66,19 @@ def test_a_corner_where_two_coincide_is_drawn_larger():
         tuple(np.ravel(line.get_data_3d())): line.get_markersize() for line in ax.lines if line.get_marker() == "o"
     }
     assert sizes.pop((1, 0, 0)) > max(sizes.values())
+
+
+@pytest.mark.parametrize(("elevation", "azimuth"), [(20, -60), (-35, 25), (10, 130)])
+def test_edges_behind_a_polyhedron_are_pale(elevation, azimuth):
+    ax = Figure().add_subplot(projection="3d")
+    ax.view_init(elevation, azimuth)
+    corners = np.array([[x, y, z] for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)]).T / 3**0.5
+    style.polyhedron(ax, corners)
+    around, up = np.radians([azimuth, elevation])
+    turned = np.array([[np.cos(around), np.sin(around), 0], [-np.sin(around), np.cos(around), 0], [0, 0, 1]])
+    near = np.array([[np.cos(up), 0, np.sin(up)]]) @ turned  # the axis of the eye, by two rotations
+    edges = [line for line in ax.lines if len(line.get_data_3d()[0]) == 2]
+    depth = {bool(line.get_alpha() == 1): [] for line in edges}
+    for line in edges:
+        depth[line.get_alpha() == 1].append((near @ np.array(line.get_data_3d())).mean())
+    assert min(depth[True]) > max(depth[False])

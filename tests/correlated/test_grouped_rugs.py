@@ -14,6 +14,14 @@ def test_partners_add_up_to_the_law(p, G, s):
     assert on @ np.arange(G) == pytest.approx(p * s * (G - 1), abs=1e-12)
 
 
+@pytest.mark.parametrize("s", [0.0, 0.06, 0.1, 0.4, 1.0])
+def test_the_noise_of_a_finite_group_has_one_factor_for_each_partner(s):
+    p, G, loud, quiet = 0.1, 5, 0.7 + 0.1j, 0.9 - 0.2j
+    each = loud ** np.arange(G) * quiet ** np.arange(G)[::-1]
+    on, off = (chances @ each for chances in grouped_rugs._partners_on(p, G, s))
+    assert finite_rugs._partners(loud, quiet, p, G, s) == pytest.approx((on / p, off / (1 - p)), abs=1e-12)
+
+
 def test_at_independence_partners_are_binomial():
     on, off = grouped_rugs._partners_on(0.1, 4, 0.1)
     binomial = stats.binom.pmf(np.arange(4), 3, 0.1)

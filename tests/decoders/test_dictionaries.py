@@ -306,3 +306,13 @@ def test_the_number_of_latents_falls_with_its_schedule():
         for schedule in ((3, 1), (1, 1))
     )
     assert many.active == few.active == 2 and np.abs(many.W_dec - few.W_dec).max() > 0.01
+
+
+@pytest.mark.parametrize("active", [1, 2, 5])
+def test_as_many_latents_are_on_as_are_said_to_be_active(active):
+    rng = np.random.default_rng(3)
+    W, hidden = rng.normal(size=(300, 4)), rng.normal(size=(50, 4))
+    sae = decoders.SparseAutoencoder(W, np.full(300, 99.0), W.T, np.zeros(4), active=active)
+    found, drive = sae.encode(hidden), hidden @ W.T + 99
+    assert np.all((found > 0).sum(axis=1) == active)
+    np.testing.assert_array_equal(np.sort(found, axis=1)[:, -active:], np.sort(drive, axis=1)[:, -active:])

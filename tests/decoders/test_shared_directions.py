@@ -149,3 +149,12 @@ def test_where_a_rug_is_not_recovered_pairs_and_fans_keep_less_than_it():
     assert decoders.pair_evolution(p, 0.3, 60).loss[-1] < 0.4 * decoders.state_evolution(p, 0.3, 60).loss[-1]
     fan = decoders.planar_bayes_loss(priority_fan(8, 19.0).W_in, p, samples=30, seed=0)
     assert fan.upper + 3 * fan.se < on_a_rug[7] and decoders.pair_evolution(p, r, 8).loss[-1] < on_a_rug[7]
+
+
+@pytest.mark.parametrize("sigma", [1e-4, 1e-3, 0.05, 0.6])
+def test_the_losses_of_a_pair_need_no_more_nodes(monkeypatch, sigma):
+    coarse = shared_directions._pair_losses(np.array([0.1]), np.array([sigma]))
+    nodes = shared_directions.gauss_legendre
+    monkeypatch.setattr(shared_directions, "gauss_legendre", lambda count: nodes(4 * count))
+    fine = shared_directions._pair_losses(np.array([0.1]), np.array([sigma]))
+    np.testing.assert_allclose(coarse, fine, rtol=1e-9)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition.diagnosis import measures
+from superposition.diagnosis import measures, weights
 
 
 def test_the_least_share_is_that_of_the_best_common_factor():
@@ -21,3 +21,10 @@ def test_outputs_against_their_features_are_best_left_out():
     silent = np.tile([2.0, 0.0, 0.0], (len(measures.STEPS), 1))
     assert measures._least_share(silent) == 1
     assert measures._least_share(0 * silent) == 1
+
+
+def test_what_is_too_large_for_a_product_is_left_to_the_refusal_in_words():
+    large = np.array([[1e200, 1.0], [1e200, 1.0]])
+    huge = weights.Weights(np.zeros(2), W_in=large, W_out=np.array([[1e200, -1e200], [1.0, 2.0]]))
+    assert not np.isfinite(huge.gains()[0]) and huge.gains()[1] == 3  # and no warning, which would be an error here
+    assert not np.isfinite(huge.rows(0, 2)[0, 0])

@@ -123,6 +123,7 @@ POINTS = {
     "real-kinds": [*each("kind", "relu", "jumprelu", steps=6), {"kind": "topk", "price": 3.0, "steps": 6}],
     "real-truths": each("company", "drawn", steps=6),
     "rug-lessons": [{"steps": 4}],
+    "rug-unled": each("method", "growing", "waking", "sorted", steps=4),
     "rug-tied": [{"steps": 4}],
     "crowd-clones": [{"steps": 4, "K": 2, "batch": 10, "n": 16}],
     "real-words": [

@@ -83,6 +83,15 @@ def test_records_and_blocks_do_not_change_the_run(monkeypatch):
     )
 
 
+@pytest.mark.parametrize(("laws", "shape"), [(1, (3, 6)), (4, (2, 5)), (3, (1, 1)), (2, (600, 700))])
+def test_a_block_of_noise_is_as_long_as_its_numbers_allow(laws, shape):
+    noise = noisy_training._Noise([incidental.bipolar(0.1)] * laws, (1, *shape), 0, "cpu")
+    of_a_step = laws * shape[0] * shape[1]
+    steps = noise.steps_per_block
+    assert steps == 1 or steps * of_a_step <= noisy_training.BLOCK
+    assert (steps + 1) * of_a_step > noisy_training.BLOCK
+
+
 def test_records_start_end_and_derived_quantities():
     start = initial_instances(3, 5, 2, seed=0)
     seen = []

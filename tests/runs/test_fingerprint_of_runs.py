@@ -4,6 +4,7 @@ something else.
 
 import ast
 import cProfile
+import gc
 import inspect
 import random
 import sys
@@ -23,6 +24,14 @@ from superposition.runs import tables
 pytestmark = pytest.mark.thorough  # on a little package: test_fingerprint
 SAID = fingerprint._definition.__wrapped__
 REACHED = {f: {node for node in fingerprint._reached(fingerprint._start(f)) if node[0]} for f in FUNCTIONS}
+
+
+@pytest.fixture(autouse=True)
+def no_search_for_garbage():
+    """Syntax trees are many objects, none of them garbage before the test ends."""
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def forget():

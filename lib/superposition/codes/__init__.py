@@ -32,6 +32,7 @@ from superposition.codes.graphs import (
     graph_tile,
     strongly_regular_parameters,
 )
+from superposition.codes.growing import train_growing
 from superposition.codes.layered_tiles import LayeredTile, layered_rug, layered_tile
 from superposition.codes.lower_bound import (
     DIGON_CONSTANT,
@@ -76,6 +77,6 @@ __all__ = [
     "output_moments", "partner_loss", "partner_optimum", "priority_fan", "proves", "random_loudness_bound",
     "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
     "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
-    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first", "train_plain",
-    "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
+    "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first", "train_growing",
+    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

@@ -1,0 +1,27 @@
+"""Dense networks without exclusive features: chosen vectors and woken features."""
+
+import numpy as np
+import torch
+from superposition.experiments import unled
+
+
+def test_vectors_with_few_features_on_are_chosen_from_a_pool():
+    generator = torch.Generator().manual_seed(0)
+    all_, few = (unled._drawn(60, 0.05, 2000, pool, generator) for pool in (1, 4))
+    assert all_.shape == few.shape == (2000, 60)
+    number = [(x > 0).sum(dim=1).double().mean() for x in (all_, few)]
+    np.testing.assert_allclose(number[0], 3, atol=0.17)  # 4.5 standard errors
+    assert number[1] < 1.5 and (few > 0).any(dim=0).all()
+
+
+def test_dead_features_begin_anew():
+    form = {"lr": 0.5, "steps": 200, "seed": 0, "device": "cpu"}  # a rate that kills features
+    dead = [(np.diag(unled._on_other_vectors(30, 3, 0.05, waking, 0.5, **form).W) < 0.1).sum() for waking in (0, 1)]
+    assert dead[0] >= 5
+    assert dead[1] <= dead[0] / 2
+
+
+def test_training_stays_within_the_largest_weight():
+    form = {"lr": 100.0, "steps": 3, "seed": 0, "device": "cpu"}
+    code = unled._on_other_vectors(30, 3, 0.05, False, 0.5, **form)
+    assert 9 < max(np.abs(code.W_in).max(), np.abs(code.W_out).max()) <= 10
