@@ -69,6 +69,18 @@ def parameters(function):
     return () if any(one.kind is one.VAR_POSITIONAL for one in found) else tuple(one.name for one in found)
 
 
+def named(call, function):
+    """The names that a call gives to arguments, also those of a dictionary that is written out; else None."""
+    written = {
+        node.targets[0].id: {getattr(key, "value", None) for key in node.value.keys}
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and isinstance(node.targets[0], ast.Name) and isinstance(node.value, ast.Dict)
+    }
+    found = [{one.arg} if one.arg else written.get(ast.unparse(one.value), {None}) for one in call.keywords]
+    names = set().union(*found)
+    return None if None in names else names
+
+
 def calls(name, module):
     """Each argument of a function that what it calls takes under the same name, and whether it is handed on."""
     for function in ast.walk(ast.parse(inspect.getsource(module))):
@@ -77,12 +89,12 @@ def calls(name, module):
             own -= {"device"} if "placed" in map(ast.unparse, function.decorator_list) else set()
             known = {**vars(module), **dict.fromkeys(own), **dict(imported(function))}
             for call in (node for node in ast.walk(function) if isinstance(node, ast.Call)):
-                open_ended = any(isinstance(one, ast.Starred) for one in call.args)
-                if open_ended or any(one.arg is None for one in call.keywords):
+                keywords = named(call, function)
+                if keywords is None or any(isinstance(one, ast.Starred) for one in call.args):
                     continue
                 for other in meant_by(call.func, function, known):
                     names = parameters(other)
-                    given = {*names[: len(call.args)], *(one.arg for one in call.keywords)}
+                    given = {*names[: len(call.args)], *keywords}
                     for one in own & set(names):
                         where = f"{name.removeprefix(NAME)}.{function.name} calls {other.__name__}"
                         yield f"{where} without {one}", one in given

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import superposition
+from superposition import ranges
 from superposition.decoders import dictionary
 
 TESTS, LIBRARY = Path(__file__).parent, Path(superposition.__file__).parent
@@ -19,6 +20,8 @@ codes, correlated, decoders, frequencies, incidental, receptive, rug, toy = (
 )
 P, ROW, W = np.full(3, 0.1), np.ones((1, 3)), np.ones((2, 4))
 FIELDS, XS = np.ones((2, 3, 7)), np.ones((5, 7))
+HIGH, WIDE = np.zeros((2**14 + 1, 1)), np.zeros((1, 2**14))
+LEAST = correlated.least_dimensions(5)
 
 
 def star(rays):
@@ -36,6 +39,16 @@ def skewed(by):
 def one_more(check, name, each, *, first=(), last=(), most, words="is too many of"):
     """A number of things in an array, up to memory's end."""
     return check, (*first, most // each, *last), (*first, most // each + 1, *last), f"^{name} = .* {words} "
+
+
+def by_keyword(check):
+    """A check of arguments that have to be named."""
+    return functools.wraps(check)(lambda x, y: check(x=x, y=y))
+
+
+def own_weight(share):
+    """A code with a small own weight in one row, about 1e-75 of the largest there."""
+    return [[share * 1e-50, 1e25], [0, 1]]
 
 
 CASES = [
@@ -97,6 +110,44 @@ CASES = [
     ),
     (toy.weights, ("W", np.ones((1, 8192))), ("W", np.ones((1, 8193))), "W has shape .*, with 67125249 overlaps"),
     one_more(toy.trained, "batch", 24, first=(4, [0.5, 0.1], 1.0, 3), most=toy.MOST, words="is too many vectors of"),
+    (codes.probabilities, ("p", [0.1]), ("p", [[0.1]]), "p has shape"),
+    (codes.with_diagonal, ("W", [[1e-30]]), ("W", [[0.9e-30]]), "on its diagonal; allowed: from 1e-30 on"),
+    (codes.same_length, ([[-1e75]], ROW[0, :1]), ([[-1.1e75]], ROW[0, :1]), "on its diagonal; allowed: from -1e.75 on"),
+    (codes.a_range_from_1, ("range", 1.0), ("range", 0.99), "allowed: 1 or more, loudest over softest"),
+    (correlated.law, (0.5, 2, 0.4), (0.51, 2, 0.4), "s = 0.4 is too small for 2 features"),
+    (correlated.pair, (0.75, 2 / 3), (0.75, 0.66), "s = 0.66 is too small for two features"),
+    (correlated.code_exists, (5, LEAST), (5, LEAST - 1), "is too few for G = 5"),
+    (correlated.one_at_a_time, (np.eye(4), 0.25), (np.eye(4), 0.26), "p = 0.26 is too large for 4 features"),
+    *[
+        (correlated.cells_of, (P, np.ones((2, 3)), part, part), (P, np.ones((2, 3)), more, more), "weights add up to 1")
+        for part, more in [(np.array([0.5, 0.5 + by]), np.array([0.5, 0.5 + 3 * by])) for by in (5e-10, -5e-10)]
+    ],
+    (decoders.finite_interference, (1.0, 1.1e-60), (1.0, 0.9e-60), "is out of range; allowed: from p / 1e.60 on"),
+    (by_keyword(decoders.same_shape), (HIGH[1:], WIDE), (HIGH, WIDE), "x, y have shapes"),
+    (decoders.bits, ("x", np.zeros((1, 2))), ("x", np.zeros((1, 1))), "allowed: .* m from 2 to 4096"),
+    (decoders.bits, ("x", np.zeros((1, 4096))), ("x", np.zeros((1, 4097))), "allowed: .* m from 2 to 4096"),
+    (frequencies.square_code, ("W", own_weight(1.1)), ("W", own_weight(0.9)), "W has an own weight of 9e-51"),
+    (frequencies.probabilities, ("p", np.ones(10**6)), ("p", np.ones(10**6 + 1)), "allowed: up to 10.6 features"),
+    (incidental.rows("n m"), ("W", [[1e-100, 0]]), ("W", [[0.9e-100, 0]]), "W has a row of zeros"),
+    (incidental.networks_of_several, ("W", np.ones((1, 2, 2))), ("W", np.ones((1, 1, 2))), "at least two features"),
+    (incidental.networks_of_several, ("W", np.ones((1, 2, 2))), ("W", np.ones((1, 2, 1))), "and two neurons"),
+    (incidental.unit_row, ("w", [1 + 9e-7]), ("w", [1 + 1.1e-6]), "w has the length 1"),
+    (incidental.unit_row, ("w", [1 - 9e-7]), ("w", [1 - 1.1e-6]), "w has the length 0.999999"),
+    (incidental.overlaps, ("G", np.eye(1024)), ("G", np.eye(1025)), "symmetric, up to"),
+    (incidental.overlaps, ("G", [[9, 8e-9], [0, 1]]), ("G", [[9, 1e-8], [0, 1]]), "symmetric, up to"),
+    (receptive.circulant_matrix, ("C", np.eye(2)), ("C", np.eye(1)), "with n of 2 or more"),
+    (receptive.two_vectors, ("x", np.ones((2, 3))), ("x", np.ones((1, 3))), "two vectors or more"),
+    (rug.with_diagonal, ("W", np.diag([1, -1e-30])), ("W", np.diag([1, -0.9e-30])), "W has a zero on its diagonal"),
+    (rug.seen, (-2.9, 0.1), (-3.1, 0.1), "up to 30 sigma outside"),
+    (rug.seen, (3.9, 0.1), (4.1, 0.1), "up to 30 sigma outside"),
+    (rug.partner_fits, (2.0, 0.2), (2.01, 0.2), "allowed: up to 2 at r = 0.2"),
+    (rug.separate, (0.99, 0.5), (1.0, 0.5), "allowed: 2 t sigma below 1"),
+    (rug.some_weights, ("w", [0, -1e-30]), ("w", [0, -0.9e-30]), "w = 0 everywhere"),
+    (ranges.draws, ("x", [1, 2]), ("x", [1]), "at least two numbers"),
+    (ranges.batch_fits, (ranges.MOST_NUMBERS // 4, 4), (ranges.MOST_NUMBERS // 4 + 1, 4), "of 4 features is too large"),
+    (ranges.batch_fits, (2**30, 2**23, 0, "csr"), (2**30 + 1, 2**23, 0, "csr"), "of 8388608 features is too large"),
+    (ranges.group_exists, (1, 2, 0.5, 0, 1), (1, 2, 0.51, 0, 1), "exclusive features are never on together"),
+    (ranges.probability, ("p", ranges.SMALLEST), ("p", 0.9 * ranges.SMALLEST), "p = .* is out of range; allowed: from"),
 ]  # fmt: skip
 
 
@@ -109,6 +160,30 @@ def test_the_last_is_taken_and_the_first_is_not(check, taken, refused, words):
     check(*taken)
     with pytest.raises(ValueError, match=words):
         check(*refused)
+
+
+def limited(module):
+    """The functions of a module that refuse what is more or less than something, and where each is called there."""
+    functions = [
+        node for node in ast.parse(Path(module.__file__).read_text()).body if isinstance(node, ast.FunctionDef)
+    ]
+    for function in functions:
+        tests = [
+            node.test
+            for node in ast.walk(function)
+            if isinstance(node, ast.If) and any(isinstance(one, ast.Raise) for one in node.body)
+        ]
+        signs = {
+            type(sign) for test in tests for one in ast.walk(test) if isinstance(one, ast.Compare) for sign in one.ops
+        }
+        if signs & {ast.Lt, ast.LtE, ast.Gt, ast.GtE}:
+            yield function.name, {one.name for one in functions if f"{function.name}(" in ast.unparse(one)}
+
+
+@pytest.mark.parametrize("module", [ranges, *RANGES.values()], ids=lambda module: module.__name__)
+def test_every_limit_of_a_relation_is_met_from_both_sides(module):
+    met = {check.__qualname__.split(".")[0] for check, *_ in CASES if check.__module__ == module.__name__}
+    assert [name for name, users in limited(module) if not users & met] == []
 
 
 def refusals(path):

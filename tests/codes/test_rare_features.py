@@ -27,6 +27,15 @@ def test_the_count_is_monotone_and_bites():
     assert codes.counting_bound(0.05, 0.4) == 0
 
 
+@pytest.mark.parametrize(
+    ("p", "r", "share"),
+    [(1e-6, 1e-8, 0.9032996958), (1e-4, 1e-5, 0.4761488477), (0.01, 1e-3, 0.2535035057), (0.05, 0.02, 0.02592623404)],
+)
+def test_the_bound_from_counting_is_the_stored_one(p, r, share):
+    """Its grids decide the fifth digit."""
+    assert codes.counting_bound(p, r) / (p / 3) == pytest.approx(share, rel=1e-8)
+
+
 def test_the_count_tends_to_the_limit_from_below():
     for kappa in (0.01, 0.1, 0.3):
         shares = [3 * codes.counting_bound(p, kappa * p) / p for p in (1e-4, 1e-16, 1e-60, 1e-200)]

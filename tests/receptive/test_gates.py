@@ -54,6 +54,19 @@ def test_gaussian_second_moment_against_monte_carlo(seed):
     np.testing.assert_allclose(exact[:12, :12], C / 2, atol=1e-14)
 
 
+@pytest.mark.parametrize("angle", [0.1, 0.9, 1.5, 2.2, 3.0])
+def test_gaussian_second_moment_in_two_dimensions_is_an_integral_over_a_wedge(angle):
+    """With x = L z, both gates are open where the direction of z is between two angles, and z^2 has the mean 2."""
+    L = np.array([[1.4, 0.0], [-0.6, 0.9]])
+    open_from, open_to = 0.3 + angle - np.pi / 2, 0.3 + np.pi / 2
+    normals = np.array([[np.cos(turn), np.sin(turn)] for turn in (0.3, 0.3 + angle)])
+    sine, cosine = (part(2 * open_to) - part(2 * open_from) for part in (np.sin, np.cos))
+    wide = open_to - open_from
+    z = np.array([[wide + sine / 2, -cosine / 2], [-cosine / 2, wide - sine / 2]]) / (2 * np.pi)
+    exact = receptive.gaussian_second_moment(normals @ np.linalg.inv(L), L @ L.T)[:2, 2:]
+    np.testing.assert_allclose(exact, L @ z @ L.T, atol=1e-14)
+
+
 def test_gaussian_second_moment_of_nearly_equal_gates():
     C = receptive.gaussian_covariance(12, 1)
     a = np.random.default_rng(0).standard_normal(12)
