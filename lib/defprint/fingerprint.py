@@ -56,7 +56,7 @@ def of(function: str) -> str:
 
     Examples
     --------
-    >>> len(of("defprint.scopes:parted"))
+    >>> len(of("json:dumps"))
     16
     """
     code, data = _code(function)

@@ -30,7 +30,7 @@ def test_of_latents_on_which_starts_agree_more_are_true():
 
 
 def test_prices_that_fall_further_or_for_longer_explain_no_more_than_constant_ones():
-    rows = tables.load("real-schedules").where(data="layer", steps=3000, width=256).columns
+    rows = tables.load("real-schedules").where(data="layer", steps=3000, width=256, layer=3, kind="relu").columns
     constant = rows["first"] == 1
     order = np.argsort(rows["l0"][constant])
     l0, explained = rows["l0"][constant][order], rows["explained"][constant][order]

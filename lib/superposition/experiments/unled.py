@@ -16,7 +16,6 @@ from typing import Annotated, Literal
 import numpy as np
 from pydantic import Field
 
-from superposition.codes import Code
 from superposition.experiments.lessons import Group, Lr, Nd, Ns, Samples
 from superposition.experiments.shared import DEVICE, LOSS, OVER_RUG, Probability, Seed, Steps, over_rug
 from superposition.inputs import Real
@@ -65,6 +64,7 @@ def trained_unled(
 
 def _on_other_vectors(ns, nd, p, waking, until, *, lr, steps, seed, device):
     """Plain Adam on vectors of a larger p, with dead features begun anew, or on those with few features on."""
+    from superposition.codes import Code
     from superposition.devices import resolve_device, torch
 
     on = resolve_device(device)
