@@ -82,7 +82,7 @@ def train_growing(
     latest, there = -1, []
     for step in range(steps):
         done = step / steps
-        last = min(count - 1, int(done / grown * count)) if grown else count - 1
+        last = min(count - 1, int(min(1.0, done / grown) * count)) if grown else count - 1
         optimiser.param_groups[0]["lr"] = lr * (1 + np.cos(np.pi * done)) / 2 * min(1, (step + 1) / (WARM * steps))
         if last > latest:
             here, rows = (joins <= last).float(), (room <= last).float()
