@@ -20,10 +20,10 @@ from superposition.features import Estimate
 
 LIMITS = ("range", "bound", "noise", "decay")
 FEW, MANY = 2**12, 2**14  # feature vectors on which starts are screened, and the best are refined
-SCREENED, REFINED = 80, 600  # iterations
+SCREENED, REFINED = 240, 600  # iterations
 LOOSE = (2, 1, 0)  # steps of a budget that tightens
 KEPT = 2
-LEAST, MOST = 1.5, 1e4  # span of loudness of the first weights
+LEAST, MOST, EVEN = 1.5, 1e4, 5.0  # span of loudness of the first weights, and the most of nearly equal ones
 
 
 @checked(
@@ -34,8 +34,9 @@ LEAST, MOST = 1.5, 1e4  # span of loudness of the first weights
 def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts: int = 12, seed: int = 0) -> Code:
     """The best code of B features in m dimensions that is found when all its weights are tuned under a budget.
 
-    The first start is swept fans side by side, or a cone in three dimensions; half of the others are such codes of
-    another span with noise, half are random. The best after a short descent are refined by L-BFGS. Needs torch.
+    Every second start has random directions of nearly equal loudness and descends under the budget. The others begin
+    under a looser budget: swept fans side by side, with a cone where the dimensions are odd, such codes of another span
+    with noise, and random weights. The best after a short descent are refined by L-BFGS. Needs torch.
 
     Parameters
     ----------
@@ -49,8 +50,7 @@ def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts
     Returns
     -------
     Code
-        Source: ours. Use `under_budget` instead to choose among given codes, also where features are rare: in three
-        dimensions, at probabilities from 0.01 to 0.04, two starts ended above equally loud codes in most cases.
+        Source: ours. Use `under_budget` instead to choose among given codes.
 
     Examples
     --------
@@ -62,9 +62,11 @@ def tuned_code(m: int, B: int, p: float, budget: str, strength: float, *, starts
     rng, found = np.random.default_rng(seed), []
     few, many = (drawn(B, p, count, rng) for count in (FEW, MANY))
     for start in range(starts):
-        code = _first(m, B, strength**2 if budget in ("range", "bound") else 100.0, start, rng)
-        for step in LOOSE:
-            loss, code = _descended(code, few, p, budget, _loosened(budget, strength, step), SCREENED)
+        span = strength**2 if budget in ("range", "bound") else 100.0
+        code, steps = (_even(m, B, rng), (0,)) if start % 2 else (_first(m, B, span, start // 2, rng), LOOSE)
+        for step in steps:
+            limit = _loosened(budget, strength, step)
+            loss, code = _descended(code, few, p, budget, limit, SCREENED // len(steps))
         found.append((loss, code))  # pyrefly: ignore[unbound-name]: of the last step
     best = sorted(found, key=lambda pair: pair[0])[:KEPT]
     return min((_descended(code, many, p, budget, strength, REFINED) for _, code in best), key=lambda pair: pair[0])[1]
@@ -122,6 +124,13 @@ def _first(m, B, span, start, rng):
         w, v = (value + size * rng.standard_normal(value.shape) for value, size in zip(code, scale, strict=False))
         code = Code(w, v, code.b)
     return code
+
+
+def _even(m, B, rng):
+    """Random directions of nearly equal loudness, each read along itself."""
+    w = rng.standard_normal((m, B))
+    w *= EVEN ** (rng.random() * rng.uniform(-0.5, 0.5, B)) / np.linalg.norm(w, axis=0)
+    return balanced(Code(w, w.T / np.sum(w**2, axis=0)[:, None], np.zeros(B)))
 
 
 def _descended(first, vectors, p, budget, strength, iterations):

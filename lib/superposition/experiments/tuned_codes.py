@@ -1,4 +1,14 @@
-"""Small codes tuned under a budget, and run in four number formats."""
+"""Small codes tuned under a budget, and run in four number formats.
+
+Tiles of two, three and four dimensions at three probabilities and three ratios. "Equal codes" are the better of rug and
+antipodal rug by their theory, of any size and without noise; they obey a range and a largest weight of 10. Written
+before the map was computed, after trials at other seeds and 35 points of an earlier search, which are not in the table:
+under a range of 10 and with no weight above 10, blocks of three and of four dimensions have less loss than equal codes
+at all nine places; planes have less at p = 0.05 and 0.2, and more at p = 0.01 under a range of 10 for r = 1/5 and 1/4,
+also with 96 starts. A second seed of search and measurement differs by less than 10 % in at least 14 of the 18 cells at
+r = 1/4. At p = 0.05 and 0.2 the loss in bfloat16 is larger by less than 0.03 of the rug's. With hidden noise of 0.001,
+blocks of four dimensions have less loss than equal codes without noise at p = 0.05 and 0.2 and r = 1/4.
+"""
 
 from __future__ import annotations
 
@@ -69,9 +79,23 @@ def _in_format(code, p, samples, seed, dtype):
 
 
 _SMALL = {"m": (2,), "B": (8,), "p": (0.05,), "budget": ("range",), "strength": (10.0,), "starts": (1,)}
-_FULL = {"p": (0.05,), "starts": (12,), "samples": (200_000,), "seed": (0,)}
+_FULL = {"p": (0.05,), "starts": (24,), "samples": (200_000,), "seed": (0,)}
 _STRENGTHS = {"range": (10.0, 30.0), "bound": (5.0, 10.0, 30.0), "noise": (1e-3,)}
 _PLACES, _DRAWN = 3, {"bound": 10.0, "range": 10.0, "decay": 1e-5, "noise": 1e-3}
+
+_FEATURES = {
+    0.2: {2: 10, 3: 15, 4: 20},
+    0.25: {2: 8, 3: 12, 4: 16},
+    0.4: {2: 5, 3: 8, 4: 10},
+}  # r, about, and dimensions
+_MAP = {"p": (0.01, 0.05, 0.2), "starts": (12,), "samples": (50_000,)}
+
+
+def _map(r, seed, **limits):
+    """Tiles of two to four dimensions at a ratio, under some budgets."""
+    for m, B in _FEATURES[r].items():
+        for budget, strength in limits.items():
+            yield {**_MAP, "m": (m,), "B": (B,), "budget": (budget,), "strength": (strength,), "seed": (seed,)}
 
 
 def _drawn():
@@ -81,7 +105,7 @@ def _drawn():
         m = int(rng.integers(2, 4))
         B = int(rng.integers(-(-5 * m // 2), 4 * m + 1))
         p = round(float(np.exp(rng.uniform(*np.log((0.01, 0.2))))), 4)
-        yield {"m": (m,), "B": (B,), "p": (p,), "starts": (2,), "samples": (50_000,), "seed": (1,)}
+        yield {"m": (m,), "B": (B,), "p": (p,), "starts": (12,), "samples": (50_000,), "seed": (1,)}
 
 
 RUNS = (
@@ -115,7 +139,12 @@ RUNS = (
                 for budget, most in _DRAWN.items()
                 for place in _drawn()
             ),
+            *(cell for r in _FEATURES for cell in _map(r, 11, range=10.0, bound=10.0)),
+            *_map(0.25, 12, range=10.0, bound=10.0),
+            *_map(0.25, 11, noise=1e-3),
+            {**_MAP, "m": (2,), "B": (8,), "p": (0.01,), "budget": ("range",), "strength": (10.0,), "starts": (96,),
+             "seed": (13,)},
         ),
-        hours={"small": 0.001, "full": 0.1},
+        hours={"small": 0.001, "full": 0.5},
     ),
 )  # fmt: skip
