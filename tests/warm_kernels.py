@@ -1,10 +1,10 @@
 """Kernels that start warm: one process imports the packages of others that pages import, and is forked for each page.
 
 Each page still runs in a process of its own, from its first cell, with an environment, folder and streams of its own,
-and imports this library itself. Of a figure it draws the vector graphic alone: the PNG beside it, for JupyterLab where
-it trusts no SVG, is not compared, and takes a twelfth of a page's time. `conftest.py` starts the process (`serve`) in
-each worker that runs pages. Jupyter starts `ask`, which asks for a fork and lives as long as that does. Where nobody
-answers, it becomes an ordinary kernel.
+and imports this library itself. A figure is laid out, and all that it holds is gone through, so that it says what it
+would say; no picture is written, as neither the SVG nor the PNG beside it is compared. `conftest.py` starts the process
+(`serve`) in each worker that runs pages. Jupyter starts `ask`, which asks for a fork and lives as long as that does.
+Where nobody answers, it becomes an ordinary kernel.
 """
 
 import os
@@ -36,16 +36,22 @@ def serve(door):
         asked.close()
 
 
+def laid_out(figure, fmt, **_):
+    """In the place of a picture: the layout, and every step of the drawing but the last."""
+    if fmt == "svg" and (figure.axes or figure.lines):  # else IPython shows none
+        figure.draw_without_rendering()
+        return "<svg/>"
+
+
 def kernel(asked):
     """Become the kernel that a process asks for, with all that it would have had; end when either end does."""
     import json
     import threading
 
     from ipykernel.kernelapp import IPKernelApp
-    from matplotlib_inline import backend_inline
+    from IPython.core import pylabtools
 
-    plainly = backend_inline.set_matplotlib_formats
-    backend_inline.set_matplotlib_formats = lambda *all, **how: plainly(*(one for one in all if one != "png"), **how)
+    pylabtools.print_figure = laid_out
     _, streams, _, _ = socket.recv_fds(asked, 1, 3)
     arguments, folder, environment = json.loads(asked.makefile("rb").readline())
     ends = [asked, os.dup(0)]
