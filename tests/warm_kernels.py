@@ -3,8 +3,8 @@
 Each page still runs in a process of its own, from its first cell, with an environment, folder and streams of its own,
 and imports this library itself. A figure is laid out, and all that it holds is gone through, so that it says what it
 would say; no picture is written, as neither the SVG nor the PNG beside it is compared. `conftest.py` starts the process
-(`serve`) in each worker that runs pages. Jupyter starts `ask`, which asks for a fork and lives as long as that does.
-Where nobody answers, it becomes an ordinary kernel.
+(`serve`), one for all workers of the whole suite. Jupyter starts `ask`, which asks for a fork and lives as long as that
+does. Where nobody answers, it becomes an ordinary kernel.
 """
 
 import os
@@ -26,6 +26,7 @@ def serve(door):
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # which a kernel sets before its first cell
     for name in IMPORTED:
         importlib.import_module(name)
+    read_the_code_of_runs()
     gc.freeze()  # what is never let go of is shared by all forks
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while 0 not in select.select([door, 0], [], [])[0]:
@@ -34,6 +35,17 @@ def serve(door):
             door.close()
             return kernel(asked)
         asked.close()
+
+
+def read_the_code_of_runs():
+    """Take the fingerprints that tables on pages are compared with; what was imported for that is let go."""
+    from defprint import fingerprint
+    from superposition import runs
+
+    for run in runs.RUNS.values():
+        fingerprint.of(run.function)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "superposition"]:
+        del sys.modules[name]
 
 
 def laid_out(figure, fmt, **_):
