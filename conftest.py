@@ -180,7 +180,7 @@ def pytest_collection_modifyitems(config, items):
 
 def first_cases(items):
     """One case of each test of a wing, and all of the tests that go through all functions, beside `contract.py`."""
-    ground, first = Path(__file__).parent / "tests", {}
+    ground, first = TESTS, {}
     for item in items:
         if not item.get_closest_marker("thorough"):
             first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)
