@@ -190,6 +190,7 @@ def test_one_point_a_block_but_never_one_of_several_alone(name, count):
     assert all(one.startswith("block ") for one in chosen.unreached) or name == "noise-million"
 
 
+@pytest.mark.thorough
 def test_others_are_new_at_each_signing_until_all_points_were_replayed():
     run, entries, seen = runs.find("rug-grid"), [], Counter()
     total = sum(cost <= cover.LONG for cost in cover._seconds_here(table("rug-grid")))
