@@ -24,7 +24,7 @@ class Way:
     first_p: float = 0.0  # the probability at step 0, which falls geometrically to p (0: p from the start)
     fallen: float = 0.5  # the share of the steps after which it is p
     wake: int = 0  # steps between two searches for dead features (0: none)
-    few_first: str = ""  # "limit": at most a growing number of features on, never none; "half": the emptier half
+    few_first: str = ""  # "most": at most a growing number on; "limit": and never none; "half": the emptier half
     groups: int = 0  # how many groups of features join (0: all features from the start)
     joined: float = 0.5  # the share of the steps after which all have joined
     into: float = 1.0  # size of new weights into the hidden dimensions, and out of them
@@ -46,9 +46,11 @@ def batch(way: Way, done: float, ns: int, p: float, generator: torch.Generator, 
         p *= (way.first_p / p) ** (1 - done / way.fallen)
     if not way.few_first or done > 0.7:
         return drawn(size, ns, p, generator)
-    x = drawn(4 * size if way.few_first == "limit" else 2 * size, ns, p, generator)
+    x = drawn(2 * size if way.few_first == "half" else 4 * size, ns, p, generator)
     on = (x > 0).sum(1)
-    return x[on.argsort()][:size] if way.few_first == "half" else x[(on > 0) & (on <= 1.5 + 10 * done)][:size]
+    if way.few_first == "half":
+        return x[on.argsort()][:size]
+    return x[((on > 0) | (way.few_first == "most")) & (on <= 1.5 + 10 * done)][:size]
 
 
 def begin_anew(

@@ -27,5 +27,7 @@ def test_vectors_with_few_features_on_come_first():
     generator = torch.Generator().manual_seed(0)
     first = attack_on_dense_training.batch(Way(few_first="limit"), 0.0, 60, 0.05, generator, 500)
     assert ((first > 0).sum(1) == 1).all()
+    first = attack_on_dense_training.batch(Way(few_first="most"), 0.0, 60, 0.05, generator, 500)
+    assert set((first > 0).sum(1).tolist()) == {0, 1}
     emptier = attack_on_dense_training.batch(Way(few_first="half"), 0.0, 60, 0.05, generator, 500)
     assert (emptier > 0).sum(1).max() <= 3
