@@ -1,8 +1,8 @@
 """Values of every public function with one of its arguments at a time changed: each argument counts, by so much.
 
 The calls are those of the contract, and some more where these give 0 or the same for many arguments. A number gets a
-factor, a whole one is one larger, a switch is turned, a word is each of the others, the entries of an array get a factor
-each; what a function takes where nothing is given is changed too. Values are a snapshot, as in ``test_call_values``.
+factor, a whole one is one larger, a switch is turned, a word is each of the others, each entry of an array gets a
+factor; what a function takes where nothing is given is changed too. Values are a snapshot, as in ``test_call_values``.
 After a change that was meant: ``python tests/test_single_arguments.py`` stores anew, and names what is other, and
 which arguments change nothing there.
 """
