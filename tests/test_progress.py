@@ -51,7 +51,11 @@ def reports(name):
     return [len(told), *told[:MOST], *told[-1:]]
 
 
-@pytest.mark.parametrize("name", CALLS)
+def marks(name):
+    return pytest.mark.thorough if name.startswith("autoencoder.diagnose") else ()  # each takes half a second
+
+
+@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in CALLS])
 def test_reports_are_those_that_are_stored(name):
     (count, *found), (number, *stored) = reports(name), json.loads(STORED.read_text())[name]
     assert count == number, MEND
