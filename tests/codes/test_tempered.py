@@ -12,7 +12,7 @@ FEW = {"starts": 1}
 def short(monkeypatch):
     monkeypatch.setattr(tempered, "FEW", 500)
     monkeypatch.setattr(tempered, "MANY", 1000)
-    monkeypatch.setattr(tempered, "SCREENED", 20)
+    monkeypatch.setattr(tempered, "SCREENED", 60)
     monkeypatch.setattr(tempered, "REFINED", 40)
 
 
@@ -28,6 +28,14 @@ def test_it_is_below_what_is_tuned_in_ratio_alone():
     found = codes.network_loss(codes.tuned_code(2, 8, 0.05, "bound", 10.0, **FEW), 0.05, samples=50_000, seed=3)
     offered = codes.candidate_code(2.9, codes.swept_fan(8, 2.9, 1.0), 1.0)
     assert offered.largest < 10 and found.mean + 4 * found.se < codes.code_loss(offered.code.W, offered.code.b, 0.05)
+
+
+def test_even_starts_in_four_dimensions_are_below_equal_codes(monkeypatch):
+    """The smallest case of the map: ten features in four dimensions, no weight above ten."""
+    monkeypatch.setattr(tempered, "SCREENED", 120)
+    code = codes.tuned_code(4, 10, 0.05, "bound", 10.0, starts=2, seed=2)
+    found = codes.network_loss(code, 0.05, samples=50_000, seed=3)
+    assert found.mean + 4 * found.se < 0.85 * codes.antipodal_optimum(0.05, 0.4).loss
 
 
 def test_integrated_noise_is_the_mean_of_drawn_noise():
