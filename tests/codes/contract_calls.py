@@ -73,7 +73,13 @@ CALLS = [
     ),
     (
         codes.train_on_vectors,
-        {"ns": 8, "nd": 3, "p": 0.1, "vectors": lambda step, *_: torch.eye(8) * (step + 1), "steps": 3, "lr": 0.01}
+        {
+            "ns": 8,
+            "nd": 3,
+            "vectors": lambda step, *_: (torch.eye(8) * (step + 1), 0.1 * (step + 1)),
+            "steps": 3,
+            "lr": 0.01,
+        }
         | {"largest": 2.0, "seed": 0, "device": "cpu"},
     ),
     (codes.code_loss, {"W": SQUARE, "b": ROW, "p": 0.05, "rtol": 0.5}),

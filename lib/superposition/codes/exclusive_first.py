@@ -70,9 +70,9 @@ def train_exclusive_first(
     """
 
     def vectors(step, _, generator):
-        return _drawn(ns, p, group, _share(step / steps, lesson), lasting, batch, generator)
+        return _drawn(ns, p, group, _share(step / steps, lesson), lasting, batch, generator), p
 
-    return train_on_vectors(ns, nd, p, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)
+    return train_on_vectors(ns, nd, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)
 
 
 def _share(done, lesson):

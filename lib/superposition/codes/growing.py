@@ -86,6 +86,6 @@ def train_growing(
                 there, kept = ((row <= k)[:, None] & (column <= k) for k in (now, before))
                 value.copy_(torch.where(kept, value, whole * there))
         x = torch.rand(batch, ns, generator=generator, device=generator.device)
-        return x * (torch.rand(batch, ns, generator=generator, device=generator.device) < p) * (joins <= now)
+        return x * (torch.rand(batch, ns, generator=generator, device=generator.device) < p) * (joins <= now), p
 
-    return train_on_vectors(ns, nd, p, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)
+    return train_on_vectors(ns, nd, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)

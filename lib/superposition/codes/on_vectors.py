@@ -27,23 +27,22 @@ def _fits(ns: int, nd: int) -> None:
 
 
 @checked(
-    _fits, ns=ranges.whole(2, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES), p=within.rare,
-    vectors=ranges.function, steps=ranges.steps, lr=ranges.rate, largest=ranges.number(1e-3, 1e6),
-    seed=within.torch_seed,
+    _fits, ns=ranges.whole(2, checks.MOST_FEATURES), nd=ranges.whole(1, checks.MOST_FEATURES), vectors=ranges.function,
+    steps=ranges.steps, lr=ranges.rate, largest=ranges.number(1e-3, 1e6), seed=within.torch_seed,
 )  # fmt: skip
 def train_on_vectors(
-    ns: int, nd: int, p: float, vectors: Callable[[int, list[torch.Tensor], torch.Generator], torch.Tensor], *,
+    ns: int, nd: int,
+    vectors: Callable[[int, list[torch.Tensor], torch.Generator], tuple[torch.Tensor, float]], *,
     steps: int = 6000, lr: float = 0.01, largest: float = 10.0, seed: int = 0, device: str = "cpu",
 ) -> Code:  # fmt: skip
     """Train W_in, W_out and b from dense random weights by plain Adam on vectors that a function gives. Needs torch.
 
     Parameters
     ----------
-    p : float
-        Probability that a feature is on in the task, from 1e-12 to 1; divides the squared error.
     vectors : callable
         Takes the number of the step, from 0, the list [W_in, W_out, b], whose tensors it may change in place, and the
-        generator of random numbers; returns the feature vectors of this step, of shape (batch, ns).
+        generator of random numbers; returns the feature vectors of this step, of shape (batch, ns), and the
+        probability that a feature is on in them, which divides the squared error.
     largest : float
         Weights are cut to this size after every step.
     device : str
@@ -57,7 +56,7 @@ def train_on_vectors(
     Raises
     ------
     ValueError
-        If the vectors of a step have another shape.
+        If the function gives something else.
 
     Notes
     -----
@@ -68,9 +67,9 @@ def train_on_vectors(
     --------
     >>> def pairs(step, weights, generator):  # features 0 and 1 come together, and so on
     ...     x = torch.rand(64, 8, generator=generator)
-    ...     return x * (torch.rand(64, 4, generator=generator) < 0.1).repeat_interleave(2, dim=1)
+    ...     return x * (torch.rand(64, 4, generator=generator) < 0.1).repeat_interleave(2, dim=1), 0.1
     >>> import torch
-    >>> train_on_vectors(8, 2, 0.1, pairs, steps=2).W_in.shape
+    >>> train_on_vectors(8, 2, pairs, steps=2).W_in.shape
     (2, 8)
     """
     from superposition.devices import resolve_device, torch
@@ -85,9 +84,7 @@ def train_on_vectors(
         decay = (1 + np.cos(np.pi * step / steps)) / 2
         optimiser.param_groups[0]["lr"] = lr * decay * min(1, (step + 1) / (WARM * steps))
         with torch.no_grad():
-            x = vectors(step, weights, generator)
-        if x.ndim != 2 or x.shape[1] != ns:
-            raise ValueError(f"vectors of step {step} have shape {tuple(x.shape)}; allowed: (batch, {ns})")
+            x, p = _given(vectors(step, weights, generator), ns, step)
         output = torch.relu(x @ weights[0].T @ weights[1].T + weights[2])
         optimiser.zero_grad()
         ((output - x).square().sum() / (x.numel() * p)).backward()
@@ -96,3 +93,15 @@ def train_on_vectors(
             for value in weights[:2]:
                 value.clamp_(-largest, largest)
     return Code(*(value.detach().double().cpu().numpy() for value in weights))
+
+
+def _given(found, ns, step):
+    """Feature vectors (batch, ns) and the probability that a feature is on, or a refusal."""
+    if not isinstance(found, tuple) or len(found) != 2:
+        raise ValueError(
+            f"vectors gave {checks.shown(found)} at step {step}; allowed: feature vectors and a probability"
+        )
+    x, p = found
+    if getattr(x, "ndim", 0) != 2 or x.shape[1] != ns:
+        raise ValueError(f"vectors have shape {np.shape(x)} at step {step}; allowed: (batch, {ns})")
+    return x, within.rare("p", p)

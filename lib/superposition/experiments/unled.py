@@ -69,12 +69,13 @@ def _on_other_vectors(ns, nd, p, waking, until, *, lr, steps, seed, device):
     def vectors(step, weights, generator):
         left = max(0.0, 1 - step / steps / until)
         if not waking:
-            return _drawn(ns, p, 1 + (POOL - 1) * left, generator)
+            return _drawn(ns, p, 1 + (POOL - 1) * left, generator), p
         if 1 < step <= 2 * until * steps and (step - 1) % max(1, int(WOKEN * steps)) == 0:
             _begin_anew(weights, generator)
-        return _drawn(ns, p * (FIRST / p) ** left if p < FIRST else p, 1, generator)
+        q = p * (FIRST / p) ** left if p < FIRST else p
+        return _drawn(ns, q, 1, generator), q
 
-    return codes.train_on_vectors(ns, nd, p, vectors, lr=lr, steps=steps, seed=seed, device=device)
+    return codes.train_on_vectors(ns, nd, vectors, lr=lr, steps=steps, seed=seed, device=device)
 
 
 def _begin_anew(weights, generator):
