@@ -98,10 +98,9 @@ def train_on_vectors(
 def _given(found, ns, step):
     """Feature vectors (batch, ns) and the probability that a feature is on, or a refusal."""
     if not isinstance(found, tuple) or len(found) != 2:
-        raise ValueError(
-            f"vectors gave {checks.shown(found)} at step {step}; allowed: feature vectors and a probability"
-        )
+        gave = checks.shown(found)
+        raise ValueError(f"vectors gave {gave} at step {step}; allowed: feature vectors and a probability")
     x, p = found
     if getattr(x, "ndim", 0) != 2 or x.shape[1] != ns:
-        raise ValueError(f"vectors have shape {np.shape(x)} at step {step}; allowed: (batch, {ns})")
+        raise ValueError(f"vectors have shape {tuple(np.shape(x))} at step {step}; allowed: (batch, {ns})")
     return x, within.rare("p", p)
