@@ -136,9 +136,9 @@ def _further():
     steps the lesson ends below 0.50. With hidden noise of 0.001 the lesson keeps at least half of its gain at each
     size. (960 features in 240 dimensions were predicted as well, 0.50 and 0.80, and not run.)
 
-    Written when one lesson of 0.1 of the steps (0.63) and one at a rate of 0.003 (0.66) had been seen: both are too short
-    to be learned, as 10,000 steps at this rate, and 9000 steps of which 0.1 are the lesson, end below 0.56, and the
-    task alone after as many steps above 0.6.
+    Written when one lesson of 0.1 of the steps (0.63) and one at a rate of 0.003 (0.66) had been seen: both are too
+    short to be learned, as 10,000 steps at this rate, and 9000 steps of which 0.1 are the lesson, end below 0.56, and
+    the task alone after as many steps above 0.6.
     """
     yield {**_FURTHER, "ns": (480,), "nd": (120,), "lesson": (0.3, 0.0)}
     yield {**_FURTHER, "lesson": (0.0, 0.1, 0.2, 0.3, 0.5, 0.8)}
