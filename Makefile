@@ -35,7 +35,7 @@ book-newest: .venv/.ready
 test: .venv/.ready
 	$(RUN) pytest --nbval $(TESTFLAGS)
 
-# What is left, nearly as long: pages in Chromium, JupyterLab, whole replays, fingerprints of all runs under all rewritings.
+# What is left, and takes longer: pages in Chromium, JupyterLab, whole replays, fingerprints of all runs under all rewritings.
 test-more: .venv/.ready
 	$(RUN) pytest --nbval -m "look or thorough" $(TESTFLAGS)
 

@@ -28,9 +28,10 @@ NOT_COMPARED = (
 # What a user's shell may hold and what would break figure cells or the comparison of outputs.
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
+TESTS = Path(__file__).parent / "tests"
 # What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run. What it
 # did not have may be long, and starts before all others.
-SECONDS = Path(__file__).parent / "tests" / "seconds.csv"
+SECONDS = TESTS / "seconds.csv"
 
 collect_ignore = ["tests/rewritings.py"]  # no tests, and it reads all that runs reach
 
@@ -81,6 +82,9 @@ def pytest_configure(config):
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     if "PYTEST_XDIST_WORKER" in os.environ:  # files side by side: one thread each, the kernels they start included
         os.environ.setdefault("OMP_NUM_THREADS", "1")
+    elif getattr(config.option, "tx", None) and config.getoption("nbval", False) and sys.platform == "linux":
+        if whole_suite(config):  # before there are workers, so that they find it
+            os.environ["SUPERPOSITION_WARM_KERNELS"] = started_kernels(config)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)  # around nbval, which starts a kernel before the first cell of a page
@@ -108,21 +112,28 @@ def page_kernel(request, monkeypatch):
     return "warm"
 
 
-@cache
 def warm_kernels(config):
-    """Start that process (tests/warm_kernels.py); return the variables by which its kernels are found."""
-    tests = Path(__file__).parent / "tests"
+    """The variables by which the kernels of tests/warm_kernels.py are found."""
+    path = os.pathsep.join(filter(None, [str(TESTS), os.environ.get("JUPYTER_PATH")]))
+    door = os.environ.get("SUPERPOSITION_WARM_KERNELS") or started_kernels(config)
+    return {"SUPERPOSITION_WARM_KERNELS": door, "JUPYTER_PATH": path}
+
+
+@cache
+def started_kernels(config):
+    """Start the process that kernels are forked from, until pytest ends; return where it is asked."""
     folder = tempfile.TemporaryDirectory()
     with socket.socket(socket.AF_UNIX) as door:
         door.bind(f"{folder.name}/door")
         door.listen()
-        command = [sys.executable, "-P", str(tests / "warm_kernels.py"), "serve", str(door.fileno())]
-        server = subprocess.Popen(command, stdin=subprocess.PIPE, pass_fds=[door.fileno()], start_new_session=True)
+        command = [sys.executable, "-P", str(TESTS / "warm_kernels.py"), "serve", str(door.fileno())]
+        one_thread = os.environ | {"OMP_NUM_THREADS": os.environ.get("OMP_NUM_THREADS", "1")}
+        how = {"stdin": subprocess.PIPE, "pass_fds": [door.fileno()], "start_new_session": True, "env": one_thread}
+        server = subprocess.Popen(command, **how)
     config.add_cleanup(folder.cleanup)
     config.add_cleanup(server.wait)
     config.add_cleanup(server.stdin.close)  # the last added is the first called
-    path = os.pathsep.join(filter(None, [str(tests), os.environ.get("JUPYTER_PATH")]))
-    return {"SUPERPOSITION_WARM_KERNELS": f"{folder.name}/door", "JUPYTER_PATH": path}
+    return f"{folder.name}/door"
 
 
 def pytest_ignore_collect(collection_path, config):
@@ -169,7 +180,7 @@ def pytest_collection_modifyitems(config, items):
 
 def first_cases(items):
     """One case of each test of a wing, and all of the tests that go through all functions, beside `contract.py`."""
-    ground, first = Path(__file__).parent / "tests", {}
+    ground, first = TESTS, {}
     for item in items:
         if not item.get_closest_marker("thorough"):
             first.setdefault(item.nodeid if item.path.parent == ground else item.nodeid.split("[")[0], item)

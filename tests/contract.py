@@ -4,6 +4,7 @@ import dataclasses
 import inspect
 import re
 import warnings
+import zlib
 
 import numpy as np
 
@@ -129,13 +130,21 @@ def distance(one, other):
     return float(apart[finite].max() / np.abs(one[finite]).max()) if alike else np.inf
 
 
-def breaches(function, call, *, nan_at=()):
-    """All breaches of the contract by one function, as sentences; nan only for odd values at which it is promised."""
-    expected = numbers(function(**call))
+def is_drawn(title, name, what):
+    """Whether an odd value of a parameter is of those that `make test` tries: what is no number, and a third of all."""
+    return what in NO_NUMBER or zlib.crc32(f"{title} {name} {what}".encode()) % 3 == 0
+
+
+def breaches(function, call, *, drawn, nan_at=()):
+    """Breaches of the contract by one function at the drawn odd values, or at all others, as sentences.
+
+    There is nan only for odd values at which it is promised.
+    """
+    expected, mine = numbers(function(**call)), title(function)
     for name, base in call.items():
         if type(base).__module__.startswith("superposition"):
             for what, value in STRANGERS.items():
-                if wrong := broken(function, call, name, value, True):
+                if drawn and (wrong := broken(function, call, name, value, True)):
                     yield f"{name} = {what}: {wrong}"
             continue
         if callable(base) or isinstance(base, bool):
@@ -144,11 +153,13 @@ def breaches(function, call, *, nan_at=()):
         for what, value in {**ODD, **arrays}.items():
             if value is None and inspect.signature(function).parameters[name].default is None:
                 continue  # what a call without it means, and often the dearest
+            if is_drawn(mine, name, what) != drawn:
+                continue
             wrong = broken(function, call, name, value, what in NO_NUMBER and name not in OTHER_WORD)
             if wrong != ("nan" if f"{name} = {what}" in nan_at else None):
                 yield f"{name} = {what}: {wrong or 'no nan, which was promised'}"
         for what, value in same_in_other_clothes(base):
-            if wrong := differs(function, call, expected, name, value):
+            if is_drawn(mine, name, what) == drawn and (wrong := differs(function, call, expected, name, value)):
                 yield f"{name} as {what}: {wrong}"
 
 

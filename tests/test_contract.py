@@ -10,6 +10,7 @@ import pytest
 import superposition
 from contract import ODD, breaches, title
 from contract_calls import CALLS as GROUND
+from sampled import sampled
 
 WINGS = {wing: importlib.import_module(f"{wing}.contract_calls") for wing in superposition.WINGS}
 CALLS = [*GROUND, *(call for wing in WINGS.values() for call in wing.CALLS)]
@@ -34,10 +35,11 @@ def test_every_function_on_a_face_has_a_call(wing):
     assert takes - {inspect.unwrap(function).__name__ for function, _ in WINGS[wing].CALLS} == set()
 
 
+@pytest.mark.parametrize("drawn", sampled([True, False]), ids=["drawn", "others"])
 @pytest.mark.parametrize(("function", "call"), [of_call(*one) for one in CALLS])
-def test_odd_input_is_refused_or_gives_the_float64_result(function, call):
+def test_odd_input_is_refused_or_gives_the_float64_result(function, call, drawn):
     name = title(function).split(".")[-1]
-    assert list(breaches(function, call, nan_at=NAN.get(name, ()))) == []
+    assert list(breaches(function, call, drawn=drawn, nan_at=NAN.get(name, ()))) == []
 
 
 def runs():

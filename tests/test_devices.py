@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from sampled import sampled
 from superposition import devices
 from superposition.devices import accelerator, resolve_device, torch
 
@@ -118,7 +119,9 @@ print(subprocess.run([sys.executable, "-c", "import torch; torch.ones(9).sum()"]
 
 
 @pytest.mark.parametrize("code", [CHAPTER, pytest.param(COMMAND, marks=pytest.mark.thorough)])
-@pytest.mark.parametrize(("set_by_user", "policy"), [({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])
+@pytest.mark.parametrize(
+    ("set_by_user", "policy"), sampled([({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])
+)
 def test_threads_that_wait_do_not_spin(code, set_by_user, policy):
     inherited = {name: value for name, value in os.environ.items() if name != "OMP_WAIT_POLICY"}
     environment = {**inherited, "OMP_DISPLAY_ENV": "true", **set_by_user}

@@ -101,37 +101,36 @@ def test_side_by_side_a_group_stays_together(request):
 ASKED = """
 import sys
 from _pytest.config import _prepareconfig
-config = _prepareconfig(["--nbval", *sys.argv[1:]], None)
-config.option.collectonly = True  # the hooks alone
-for hook in reversed(config.pluginmanager.hook.pytest_cmdline_main.get_hookimpls()):
-    if hook.plugin_name.endswith("conftest.py") or hook.plugin_name == "xdist":
-        hook.function(config)
-print(config.option.numprocesses, config.option.dist, config.option.markexpr, sep=";")
+for arguments in map(str.split, sys.stdin):
+    config = _prepareconfig(["--nbval", *arguments], None)
+    config.option.collectonly = True  # the hooks alone
+    for hook in reversed(config.pluginmanager.hook.pytest_cmdline_main.get_hookimpls()):
+        if hook.plugin_name.endswith("conftest.py") or hook.plugin_name == "xdist":
+            hook.function(config)
+    print(config.option.numprocesses, config.option.dist, config.option.markexpr, sep=";")
 """
 QUICK = "not look and not thorough"
+COMMANDS = {  # what is typed after `pytest --nbval`: whether it runs in one process, and the marks
+    "": (False, QUICK),
+    "-x": (False, QUICK),
+    "-k minima": (False, ""),
+    "-m thorough": (False, "thorough"),
+    "--pdb": (True, QUICK),
+    "-s": (True, QUICK),
+    "tests/test_minima.py": (True, ""),
+    "tests/test_minima.py::test_style": (True, ""),
+    "book/ch2.ipynb": (True, ""),
+}
 
 
-@pytest.mark.parametrize(
-    ("arguments", "in_one_process", "marks"),
-    [
-        ((), False, QUICK),
-        (("-x",), False, QUICK),
-        (("-k", "minima"), False, ""),
-        (("-m", "thorough"), False, "thorough"),
-        (("--pdb",), True, QUICK),
-        (("-s",), True, QUICK),
-        (("tests/test_minima.py",), True, ""),
-        (("tests/test_minima.py::test_style",), True, ""),
-        (("book/ch2.ipynb",), True, ""),
-    ],
-)
-def test_plain_command_is_the_test(arguments, in_one_process, marks):
+def test_plain_command_is_the_test():
     """Side by side and without the long tests, unless a path, a choice or a debugger is asked for."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTEST_")}
-    command = [sys.executable, "-c", ASKED, *arguments]
-    done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, check=True)
-    number, dist, chosen = done.stdout.strip().split(";")
-    assert (number == "0", dist == "no", chosen) == (in_one_process, in_one_process, marks)
+    how = {"cwd": ROOT, "env": environment, "input": "\n".join(COMMANDS) + "\n"}
+    done = subprocess.run([sys.executable, "-c", ASKED], **how, capture_output=True, text=True, check=True)
+    for line, (arguments, (in_one_process, marks)) in zip(done.stdout.splitlines(), COMMANDS.items(), strict=True):
+        number, dist, chosen = line.split(";")
+        assert (number == "0", dist == "no", chosen) == (in_one_process, in_one_process, marks), arguments
 
 
 def test_with_the_oldest_versions_a_test_of_a_wing_has_one_case_and_the_ground_all():

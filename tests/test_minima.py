@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from scipy.optimize.elementwise import find_minimum, find_root
 from superposition import features, minima
 from superposition.rug import jumprelu, meanfield
@@ -50,7 +51,7 @@ def test_no_valley_that_may_win_is_left_out(oracle):
     assert 1 < oracle[1].max() < 1 + (minima.NEAR - 1) / 5
 
 
-@pytest.mark.parametrize("p", [1e-9, 1e-3, 0.05, 0.5])
+@pytest.mark.parametrize("p", sampled([0.05, 1e-9, 1e-3, 0.5], kept=2))
 def test_jump_is_that_of_every_dip(p):
     for r in (1e-3, 0.2, 0.9):
         sigma = float(meanfield.noise_std(p, r))

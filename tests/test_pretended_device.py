@@ -22,7 +22,7 @@ from superposition import rug, runs
 pytest.importorskip("torch")
 HERE = Path(__file__).parent
 PATHS = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
-VALUES = {"drawn by the host", "automatic gradients", "text"}  # of these a step moves what is on, places and values
+VALUES = ("drawn by the host", "automatic gradients", "text")  # of these a step moves what is on, places and values
 BATCH, ON, PER_ENTRY = 64 * 32, 0.1, 12  # bytes: an int64 place, a float32 value
 
 
@@ -35,14 +35,21 @@ def asked(*names):
     return {line.pop("name"): line for line in map(json.loads, done.stdout.splitlines())}
 
 
-# What `make test` tries shares a process, and the other trainings another one.
-FIRST = [*list(pretended_runs.TRAININGS)[:4], *list(pretended_runs.PLACED)[:1]]
+SIZES = [(64, 16, 32), (96, 21, 8), (160, 80, 128)]  # features, dimensions, vectors
+STEPS = [f"step {ns} {nd} {batch}" for ns, nd, batch in SIZES]
+RUNS = ["rug-device", *sorted(runs.RUNS.keys() - {"rug-device"})]
+FIRST = [*[*pretended_runs.TRAININGS][:2], *[*pretended_runs.PLACED][:1], *STEPS, *RUNS[:1]]  # what `make test` tries
+# What shares a process, as the import of torch takes longer than most points
+TOGETHER = [
+    FIRST,
+    [name for name in pretended_runs.TRAININGS if name not in FIRST],
+    *(RUNS[start : start + 25] for start in range(1, len(RUNS), 25)),
+]
 
 
 def counts(name):
-    """What a training counts, in the process in which it is tried."""
-    rest = [other for other in pretended_runs.TRAININGS if other not in FIRST]
-    return asked(*(FIRST if name in FIRST else rest))[name]
+    """What a training, a step or a run counts, in the process in which it is tried."""
+    return asked(*next(names for names in TOGETHER if name in names))[name]
 
 
 # Settings, the time of a step, and data for `train_fields`: these take a device too.
@@ -58,7 +65,7 @@ def test_every_function_that_trains_on_a_device_is_tried():
     assert takes - pretended_runs.trained() == NO_TRAINING
 
 
-@pytest.mark.parametrize("name", sampled(pretended_runs.TRAININGS, kept=4))
+@pytest.mark.parametrize("name", sampled(pretended_runs.TRAININGS, kept=2))
 def test_the_host_asks_no_oftener_than_once_in_100_steps(name):
     found = counts(name)
     assert "error" not in found, found
@@ -74,20 +81,19 @@ def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     assert found.get("fetches", 0) == 0
 
 
-def test_what_is_moved_is_the_batch_and_nothing_where_the_device_draws():
-    for name in VALUES:
-        moved = counts(name)["bytes to the device"] / 100
-        assert moved == pytest.approx(BATCH * ON * PER_ENTRY, rel=0.05)
+@pytest.mark.parametrize("name", sampled(VALUES))
+def test_what_is_moved_is_the_batch(name):
+    assert counts(name)["bytes to the device"] / 100 == pytest.approx(BATCH * ON * PER_ENTRY, rel=0.05)
+
+
+def test_nothing_is_moved_where_the_device_draws():
     assert counts("on the device")["bytes to the device"] <= 4 * 100  # the learning rates, once
 
 
-SIZES = [(64, 16, 32), (96, 21, 8), (160, 80, 128)]  # features, dimensions, vectors
-
-
 def test_a_step_costs_what_paper_says():
-    found = asked(*(f"step {ns} {nd} {batch}" for ns, nd, batch in SIZES))
-    assert len({one["launches"] for one in found.values()}) == 1  # at any size
-    for size, one in zip(SIZES, found.values(), strict=True):
+    found = [counts(step) for step in STEPS]
+    assert len({one["launches"] for one in found}) == 1  # at any size
+    for size, one in zip(SIZES, found, strict=True):
         paper = rug.step_cost(*size)
         assert one["operations"] == 10 * paper.operations
         rest = one["bytes in memory"] / 10 - paper.product_bytes - paper.other_bytes
@@ -95,14 +101,9 @@ def test_a_step_costs_what_paper_says():
         assert one.get("fetches", 0) == one.get("bytes to the device", 0) == 0
 
 
-RUNS = ["rug-device", *sorted(runs.RUNS.keys() - {"rug-device"})]
-# What shares a process, as the import of torch takes longer than most points; the first run is that of `make test`.
-TOGETHER = [RUNS[:1], *(RUNS[start : start + 25] for start in range(1, len(RUNS), 25))]
-
-
 @pytest.mark.parametrize("name", sampled(RUNS, kept=1))
 def test_a_run_has_the_numbers_of_the_cpu_and_uses_the_device_that_it_takes(name):
-    found = asked(*next(names for names in TOGETHER if name in names))[name]
+    found = counts(name)
     assert "error" not in found, found
     assert found["differs"] == ""
     assert found["takes_device"] == (found.get("launches", 0) > 0), "says one thing of its device and does another"

@@ -12,7 +12,11 @@ from jupyter_client.manager import KernelManager
 
 pytestmark = [pytest.mark.thorough, pytest.mark.skipif(sys.platform != "linux", reason="a fork, on Linux alone")]
 HERE = Path(__file__).parent
-SERVE = "import sys, warm_kernels as w; w.IMPORTED = w.IMPORTED[:3]; w.serve(w.socket.socket(fileno=int(sys.argv[1])))"
+SERVE = """
+import sys, warm_kernels as w
+w.IMPORTED, w.read_the_code_of_runs = w.IMPORTED[:3], lambda: None
+w.serve(w.socket.socket(fileno=int(sys.argv[1])))
+"""
 
 
 @pytest.fixture
@@ -70,6 +74,27 @@ def test_each_is_a_process_of_its_own_with_the_folder_and_environment_of_who_ask
     assert first("a = 1") == "" and first(ask) == f"{server.pid} {tmp_path} {HERE} True"
     assert second(ask) == f"{server.pid} {tmp_path} {HERE} False"
     assert first("import subprocess; print(subprocess.run('exit 3', shell=True).returncode)") == "3"
+
+
+READ = """
+import sys, warm_kernels
+warm_kernels.read_the_code_of_runs()
+from defprint import fingerprint
+print(fingerprint._code.cache_info().currsize > 50, [n for n in sys.modules if n.startswith("superposition")])
+"""
+
+
+def test_the_code_of_runs_is_read_and_the_library_is_not_there():
+    path = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
+    how = {"env": os.environ | {"PYTHONPATH": path}, "capture_output": True, "text": True, "check": True}
+    assert subprocess.run([sys.executable, "-c", READ], **how).stdout == "True []\n"
+
+
+def test_a_figure_says_what_it_warns_of(server, started):
+    _, answer = started()
+    assert answer("from matplotlib_inline import backend_inline as i; i.set_matplotlib_formats('svg', 'png')") == ""
+    draw = "import matplotlib.pyplot as plt; plt.plot([0, 1]); plt.title('{}'); plt.show()"
+    assert "missing from font" in answer(draw.format(chr(0x4E00))) and "missing" not in answer(draw.format("a"))
 
 
 def test_an_interrupt_stops_a_cell_and_not_the_kernel(server, started):

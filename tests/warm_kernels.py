@@ -1,10 +1,10 @@
 """Kernels that start warm: one process imports the packages of others that pages import, and is forked for each page.
 
 Each page still runs in a process of its own, from its first cell, with an environment, folder and streams of its own,
-and imports this library itself. Of a figure it draws the vector graphic alone: the PNG beside it, for JupyterLab where
-it trusts no SVG, is not compared, and takes a twelfth of a page's time. `conftest.py` starts the process (`serve`) in
-each worker that runs pages. Jupyter starts `ask`, which asks for a fork and lives as long as that does. Where nobody
-answers, it becomes an ordinary kernel.
+and imports this library itself. A figure is laid out, and all that it holds is gone through, so that it says what it
+would say; no picture is written, as neither the SVG nor the PNG beside it is compared. `conftest.py` starts the process
+(`serve`), one for all workers of the whole suite. Jupyter starts `ask`, which asks for a fork and lives as long as that
+does. Where nobody answers, it becomes an ordinary kernel.
 """
 
 import os
@@ -26,6 +26,7 @@ def serve(door):
     os.environ["MPLBACKEND"] = "module://matplotlib_inline.backend_inline"  # which a kernel sets before its first cell
     for name in IMPORTED:
         importlib.import_module(name)
+    read_the_code_of_runs()
     gc.freeze()  # what is never let go of is shared by all forks
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for them
     while 0 not in select.select([door, 0], [], [])[0]:
@@ -36,16 +37,33 @@ def serve(door):
         asked.close()
 
 
+def read_the_code_of_runs():
+    """Take the fingerprints that tables on pages are compared with; what was imported for that is let go."""
+    from defprint import fingerprint
+    from superposition import runs
+
+    for run in runs.RUNS.values():
+        fingerprint.of(run.function)
+    for name in [name for name in sys.modules if name.partition(".")[0] == "superposition"]:
+        del sys.modules[name]
+
+
+def laid_out(figure, fmt, **_):
+    """In the place of a picture: the layout, and every step of the drawing but the last."""
+    if fmt == "svg" and (figure.axes or figure.lines):  # else IPython shows none
+        figure.draw_without_rendering()
+        return "<svg/>"
+
+
 def kernel(asked):
     """Become the kernel that a process asks for, with all that it would have had; end when either end does."""
     import json
     import threading
 
     from ipykernel.kernelapp import IPKernelApp
-    from matplotlib_inline import backend_inline
+    from IPython.core import pylabtools
 
-    plainly = backend_inline.set_matplotlib_formats
-    backend_inline.set_matplotlib_formats = lambda *all, **how: plainly(*(one for one in all if one != "png"), **how)
+    pylabtools.print_figure = laid_out
     _, streams, _, _ = socket.recv_fds(asked, 1, 3)
     arguments, folder, environment = json.loads(asked.makefile("rb").readline())
     ends = [asked, os.dup(0)]

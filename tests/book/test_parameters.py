@@ -11,6 +11,7 @@ import nbformat
 import numpy as np
 import pytest
 from papermill.cli import papermill as papermill_command
+from sampled import sampled
 from superposition import inputs
 from superposition.book import ledger, parameters, running
 
@@ -178,7 +179,7 @@ def test_what_papermill_sets_is_refused(tmp_path, arguments, sentence):
             exec(source, namespace)
 
 
-@pytest.mark.parametrize(("arguments", "sentence"), [REFUSED[0], REFUSED[-1]])  # a name, a value
+@pytest.mark.parametrize(("arguments", "sentence"), sampled([REFUSED[0], REFUSED[-1]]))  # a name, a value
 def test_a_refusal_is_one_sentence_in_the_notebook_and_the_terminal(tmp_path, arguments, sentence):
     done = papermill(tmp_path, *arguments)
     assert done.returncode != 0

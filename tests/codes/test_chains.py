@@ -35,6 +35,7 @@ def test_the_best_known_code_at_two_fifths_is_the_chain():
     assert best.loss_of(50) == pytest.approx(best.loss, rel=1e-12)
 
 
+@pytest.mark.thorough
 def test_it_changes_smoothly_with_the_probability_and_stays_below_the_swept_fan():
     """From one start the descent ended in a poorer minimum at some p above 0.32, by turns."""
     p = np.linspace(0.28, 0.6, 9)

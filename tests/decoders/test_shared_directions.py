@@ -97,7 +97,8 @@ def test_without_partners_it_would_be_the_element_wise_decoder():
     assert np.allclose(shared_directions._pair_posterior(y, 0.1, 1e-9).x, bayes_decoder(y, 0.1, 1e-9)[0], rtol=1e-6)
 
 
-@pytest.mark.parametrize("seed", [0, pytest.param(1, marks=pytest.mark.thorough)])
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [0, 1])
 def test_three_features_in_a_plane_against_bins(seed):
     W_in, p = np.random.default_rng(seed).standard_normal((2, 3)), 0.5
     exact = decoders.planar_bayes_loss(W_in, p, samples=100_000, seed=2)

@@ -1,6 +1,7 @@
 """Borders of the truth without training."""
 
 import numpy as np
+import pytest
 from scipy.optimize import minimize
 from superposition import decoders
 from superposition.experiments import dictionary_borders
@@ -24,6 +25,7 @@ def test_what_latents_save_is_the_least_loss_over_gain_and_threshold():
         np.testing.assert_allclose((h**2).sum(axis=1).mean() / 2 - saved(price), least, rtol=2e-4)
 
 
+@pytest.mark.thorough
 def test_a_large_rug_has_the_border_of_the_theory():
     """One over the number of features on at once, 1/26, is what the closed form leaves out."""
     found = dictionary_borders.borders(ns=512, nd=192, p=0.05, seed=11)

@@ -83,6 +83,7 @@ def test_training_at_their_settings_gives_their_network():
     assert abs(measured(found.W)[-1].mean() * Z - NO_BIAS[1000][-1]) > 0.05
 
 
+@pytest.mark.thorough
 def test_and_with_a_learned_hidden_bias():
     found = trained(40, 500, scale=THEIR_Z, bias=0.0)  # the scale was chosen at other seeds
     follows(found, WITH_BIAS)

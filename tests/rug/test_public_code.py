@@ -69,6 +69,7 @@ def test_the_bias_starts_uniform_within_one_over_the_root_of_the_dimensions():
     np.testing.assert_allclose(values, np.linspace(-1, 1, 2000), atol=0.07)  # Kolmogorov: 0.06 at one in a thousand
 
 
+@pytest.mark.thorough
 def test_vectors_of_the_device_train_as_those_of_the_host_in_batches_of_an_epoch(monkeypatch):
     torch = pytest.importorskip("torch")
     from superposition.rug import public_protocol

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from sampled import sampled
 from superposition import features
 from superposition.rug import evaluation, meanfield, model, rugs, training
 
@@ -42,7 +43,7 @@ def test_training_data_follow_the_law_of_the_features():
     np.testing.assert_allclose(x, features.sample(50, 0.2, 4000, seed=np.random.default_rng(7)), rtol=1e-7)
 
 
-@pytest.mark.parametrize("ns", [2, 16, 256, 512, 1024, 2048, 4096])
+@pytest.mark.parametrize("ns", sampled([2, 256, 1024, 16, 512, 2048, 4096], kept=3))
 def test_the_default_rate_does_not_collapse(ns):
     nd = max(1, ns // 20)
     how = {"steps": 300 if ns <= 512 else 100 if ns <= 1024 else 40, "batch": 256, "schedule": "constant"}

@@ -189,6 +189,7 @@ def test_time_for_a_part_of_the_points_signs_what_is_valid_and_says_so(monkeypat
         assert set(report.replayed) | set(report.left) <= set(again.replayed)
 
 
+@pytest.mark.thorough
 def test_with_too_little_time_a_table_is_confirmed_in_part(repository):
     done = call(repository, "certify", RUN, "--minutes", ".05")
     assert done.returncode == 1 and "; confirmed in part\n    no time for: ns=" in done.stdout, done

@@ -43,6 +43,7 @@ def damaged_by_a_byte(path, values):
             os.pwrite(file.fileno(), text[place : place + 1], place)
 
 
+@pytest.mark.thorough
 def test_every_byte_replaced_by_every_other_is_reported_or_says_the_same(tmp_path):
     folder = store.prepare(tmp_path)
     record = {"values": {"a": -1.5e3, "b": True}, "text": "é"}

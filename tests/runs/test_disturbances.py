@@ -44,7 +44,7 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
     ("stop", "number"),
     [
         pytest.param(os.killpg, signal.SIGINT, id="by a terminal: everybody"),
-        pytest.param(os.kill, signal.SIGHUP, id="by a terminal that closes: one process"),
+        pytest.param(os.kill, signal.SIGHUP, id="by a terminal that closes: one process", marks=pytest.mark.thorough),
         pytest.param(os.kill, signal.SIGTERM, id="by kill: one process", marks=pytest.mark.thorough),
         pytest.param(os.killpg, signal.SIGTERM, id="by a queue: everybody", marks=pytest.mark.thorough),
     ],

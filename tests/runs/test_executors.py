@@ -77,11 +77,12 @@ def kill_after_eight_results(parts, folder):
     executors.GRACE = 2.0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("lost", "said"),
     [
         pytest.param(slice(1), "is gone", id="scheduler"),
-        pytest.param(slice(1, None), "has had no workers for 2 s", id="workers", marks=pytest.mark.thorough),
+        pytest.param(slice(1, None), "has had no workers for 2 s", id="workers"),
     ],
 )
 def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_path, monkeypatch, lost, said):

@@ -117,9 +117,14 @@ def test_tables_go_with_an_installation_that_is_not_editable(tmp_path):
 STORED = sorted(path.stem for path in (ROOT / "book" / "data").glob("*.csv"))
 
 
+# Where a page loads a table, the cheapest point is computed again there.
+PAGES = "".join(path.read_text() for path in (ROOT / "book").glob("*.md"))
+LOADED = set(re.findall(r'tables\.load\("([\w-]+)"\)', PAGES))
+
+
 @pytest.mark.parametrize("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
-    table = tables.load(name)
+    table = tables.load(name, replay=name not in LOADED)
     assert table.note == "", f"run `superposition runs certify {name}` if its values should be the same, else start it"
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
 
