@@ -63,6 +63,8 @@ CASES = [
     (correlated.some_dimensions, (10, 0.94), (10, 0.96), "leaves 10 dimensions to 10 features; allowed: 1 to 9"),
     one_more(correlated.drawn, "samples", 1000, first=(1000,), most=correlated.MOST),
     one_more(correlated.drawn_groups, "samples", 700, first=(7, 100), most=correlated.MOST),
+    one_more(correlated.drawn, "samples", 1024, first=(1024,), most=correlated.MOST),
+    one_more(correlated.drawn_groups, "samples", 1024, first=(8, 128), most=correlated.MOST),
     one_more(correlated.batches, "batch", 50, first=(10, 3, 50), most=correlated.MOST),
     one_more(correlated.batches, "batch", 30, first=(10, 3, 5), most=correlated.MOST),
     one_more(correlated.starting_points, "starts", 2 * 40 * 40, first=(40, [2, 3]), most=correlated.MOST),
@@ -71,6 +73,8 @@ CASES = [
     (decoders.shaped, ("x", None, 4), ("x", np.zeros((5, 2)), 5), r"x has shape \(5, 2\); allowed: \(5,\)"),
     (decoders.shaped, ("x", np.zeros((5, 2)), 5, 2), ("x", np.zeros(5), 5, 2), r"x has shape \(5,\)"),
     one_more(frequencies.drawn, "samples", 3, first=(P,), most=frequencies.MOST),
+    one_more(frequencies.drawn, "samples", 4, first=(np.full(4, 0.1),), most=frequencies.MOST),
+    one_more(frequencies.fits_in_memory, "batch", 4, first=(np.full(4, 0.1), 1), most=frequencies.MOST),
     one_more(frequencies.fits_in_memory, "batch", 3, first=(P, 1), most=frequencies.MOST),
     one_more(
         frequencies.fits_in_memory, "nd", 3, first=(P,), last=(1,), most=frequencies.MOST, words="is too many for"

@@ -81,3 +81,10 @@ def test_a_number_that_is_not_finite_is_refused_by_the_name_of_its_weights(fan, 
             spoiled.flat[0] = bad
             with pytest.raises(ValueError, match=rf"^{name} = .* is out of range"):
                 weights.fitting({**given, name: spoiled}, "mine")
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_product_beyond_every_number_is_refused_at_either_end(sign):
+    large = {"W_in": np.full((1, 2), 1e200), "W_out": sign * np.full((2, 1), 1e200), "b": np.zeros(2)}
+    with pytest.raises(ValueError, match=rf"^W_out W_in = {'-' * (sign < 0)}inf .*; allowed: \(-inf, inf\)$"):
+        weights.fitting(large, "file")

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from superposition import codes, correlated, features
+from superposition.correlated import exclusive
 
 
 @pytest.mark.parametrize(
@@ -71,3 +72,10 @@ def test_below_independence_a_cone_loses_in_proportion():
     x = features.grouped(1, 7, p, 0.03, 200_000, seed=1)
     seen = features.Estimate.of(((np.maximum(x @ code.W.T, 0) - x) ** 2).mean(axis=1))
     assert seen.mean == pytest.approx(0.3 * float(codes.code_loss(code.W, code.b, p, rtol=1e-3)), abs=4.5 * seen.se)
+
+
+def test_points_on_a_sphere_are_moved_as_far_as_before():
+    """What the last step leaves of seven points, whose best cosine in four dimensions is 0, and of eleven."""
+    for (G, d), cosine in (((7, 4), 1.17130e-4), ((11, 3), 0.4490906282)):
+        u = exclusive._apart(G, d)
+        assert (u @ u.T - 2 * np.eye(G)).max() == pytest.approx(cosine, rel=1e-5)

@@ -1,5 +1,6 @@
 """Models by their own forward pass: toy models, sparse autoencoders shaped as the packages', and strangers."""
 
+from types import SimpleNamespace
 from typing import NamedTuple
 
 import numpy as np
@@ -351,3 +352,13 @@ def test_functions_of_torch_receive_tensors():
         assert found.loss == pytest.approx(own.loss, rel=1e-5)
     with pytest.raises(ValueError, match="its own words: .*mat1 and mat2"):
         superposition.diagnose(encode=lambda x: torch.matmul(x, toy.W.T), decode=toy.decode, ns=NS + 1, p=P)
+
+
+def test_responses_are_compared_on_vectors_in_the_unit_of_the_model(monkeypatch):
+    monkeypatch.setattr(behaviour, "_refuse_batches", lambda *_: None)
+    monkeypatch.setattr(behaviour, "_of_arrays", lambda model: [])
+    monkeypatch.setattr(behaviour, "_by_responses", lambda *given: given)
+    model, x = SimpleNamespace(steps=None), np.ones((2, 3))
+    _, of_the_model, unit, worst = behaviour.weights(model, x, 0.25)
+    np.testing.assert_array_equal(of_the_model, 0.25 * x)
+    assert unit == 0.25 and worst == np.inf

@@ -1,5 +1,7 @@
 """Dimensions that weights span."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from superposition.diagnosis import dimensions
@@ -11,3 +13,12 @@ def test_rank_of_columns_at_the_precision_of_their_entries(rank):
     columns = rng.standard_normal((20, rank)) @ rng.standard_normal((rank, 5))
     assert dimensions._rank(columns * 10.0 ** rng.uniform(-6, 6, (20, 1))) == rank
     assert dimensions._rank(np.zeros((4, 3))) == 1
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("rank", [1, 2, 4])
+def test_rank_of_a_product_in_single_precision(rank, sign):
+    rng = np.random.default_rng(rank)
+    one = rng.uniform(0.5, 1, (9, rank)) @ np.diag(rng.uniform(0.5, 1, rank))
+    W = (sign * one @ one.T).astype(np.float32)
+    assert dimensions._rank_of_product(SimpleNamespace(W=W, single=True)) == rank

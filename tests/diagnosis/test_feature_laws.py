@@ -69,3 +69,13 @@ def test_the_optimum_of_rare_features_by_their_sampler(p):
 def test_features_of_the_texts_law_are_drawn_between_its_nodes():
     found = feature_laws.Population.of([0.1, 0.2, 0.3], None, None, 3).active(1000, np.random.default_rng(0))
     assert len(np.unique(found)) == 1000 and found.mean() == pytest.approx(0.5, abs=0.05)
+
+
+@pytest.mark.parametrize("r", [0.1, 0.4])
+def test_gain_and_bias_of_the_texts_law_are_those_of_the_text(r):
+    law = feature_laws.uniform_law(0.1)
+    found, wanted = feature_laws.rug_optimum(law, r), meanfield.optimum(0.1, r)
+    for name in ("a", "b", "sigma", "loss"):
+        np.testing.assert_allclose(getattr(found, name), getattr(wanted, name), rtol=0.03, err_msg=name)
+    again = feature_laws.gaussian_loss(found.a, found.b, found.a * found.sigma, law.nodes())
+    np.testing.assert_allclose(again, found.loss, rtol=1e-6)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sampled import sampled
 from superposition import codes
-from superposition.diagnosis import autoencoder
+from superposition.diagnosis import autoencoder, names
 
 P = 0.05
 
@@ -169,3 +169,9 @@ def test_a_rug_with_other_biases_or_gains_has_another_name(change):
         W_out *= 0.5
     found = autoencoder.diagnose(code.W_in, b, P, W_out=W_out, samples=20_000)
     assert found.name == "directions of a Persian rug with other biases and gains"
+
+
+def test_directions_that_are_as_many_as_the_dimensions_are_no_random_frame():
+    """At r = 1 the law of Marchenko and Pastur has a spread of one, which says nothing of frames."""
+    assert names._by_spread(1.0, 0.99) == "a random frame"
+    assert names._by_spread(1.0, 1.0) == "none of the codes of this book"
