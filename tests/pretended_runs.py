@@ -68,6 +68,12 @@ def flow(steps, device):
     return incidental.gradient_flow(0.1 * np.eye(3), 0.0, [0.01 * steps], step=0.01, device=device)
 
 
+def pairs(step, weights, generator):
+    """Feature vectors of which neighbours are on together."""
+    on = torch.rand(64, 20, generator=generator, device=generator.device) < 0.05
+    return torch.rand(64, 40, generator=generator, device=generator.device) * on.repeat_interleave(2, dim=1), 0.05
+
+
 def gaussian(steps, device):
     """Neurons on Gaussian data, whose fields are kept at the end."""
     how = {"lr": 0.1, "keep_every": steps, "device": device}
@@ -148,6 +154,7 @@ TRAININGS = {
     "grouped": partial(correlated.train_grouped, 3, 2, 2, 0.1, 0.5, batch=2**12, lr=0.01, seed=0),
     "exclusive first": partial(codes.train_exclusive_first, 40, 8, 0.05, group=5, batch=64),
     "growing": partial(codes.train_growing, 40, 8, 0.05, group=5, batch=64),
+    "on vectors": partial(codes.train_on_vectors, 40, 8, pairs),
     "noisy": noisy,
     "flow": flow,
     "encodings": partial(incidental.descend_encodings, 0.1 * np.eye(3), 0.0, method="sgd", lr=0.01),

@@ -10,6 +10,7 @@ UNCHECKED = {
     # by `placed`, or by the training that they are handed to
     "codes.exclusive_first.train_exclusive_first device",
     "codes.growing.train_growing device",
+    "codes.on_vectors.train_on_vectors device",
     "correlated.training.train_grouped device",
     "frequencies.unequal_training.train_unequal device",
     "frequencies.unequal_training.train_unequal_alive device",

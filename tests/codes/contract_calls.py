@@ -74,6 +74,17 @@ CALLS = [
         {"ns": 8, "nd": 3, "p": 0.1, "group": 4, "grown": 0.5, "apart": False, "steps": 3, "batch": 4, "lr": 0.01}
         | {"largest": 2.0, "seed": 0, "device": "cpu"},
     ),
+    (
+        codes.train_on_vectors,
+        {
+            "ns": 8,
+            "nd": 3,
+            "vectors": lambda step, *_: (torch.eye(8) * (step + 1), 0.1 * (step + 1)),
+            "steps": 3,
+            "lr": 0.01,
+        }
+        | {"largest": 2.0, "seed": 0, "device": "cpu"},
+    ),
     (codes.code_loss, {"W": SQUARE, "b": ROW, "p": 0.05, "rtol": 0.5}),
     (codes.cone, {"B": 5, "ratio": 2.0}),
     (codes.conflict_cost, {"alpha": 0.5}),

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch")
-from superposition.experiments import real_kinds  # noqa: E402
+from superposition.experiments import real_kinds, real_truths  # noqa: E402
 from superposition.runs import tables  # noqa: E402
 
 DRAWN = {"layer": 3, "dimensions": 24, "width": 60, "first": 1.0, "share": 1.0, "seed": 0}
@@ -23,7 +23,7 @@ def test_topk_has_as_many_latents_on_as_it_was_given():
 
 
 def test_of_latents_on_which_starts_agree_more_are_true():
-    found = real_kinds.truths_compared(company="drawn", price=0.2, steps=1000, **DRAWN)
+    found = real_truths.truths_compared(company="drawn", price=0.2, steps=1000, **DRAWN)
     assert found["right_agreed"] > 2 * found["right_alone"]
     share = found["agree"] * found["right_agreed"] + (1 - found["agree"]) * found["right_alone"]
     assert 0 < share <= 1 and np.isfinite(found["recovered_se"])

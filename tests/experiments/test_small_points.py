@@ -137,6 +137,7 @@ POINTS = {
     "rug-public-maps": [{"epochs": 1, "ns": 16, "nd": 4}],
     "rug-public-device": [{"epochs": 1, "ns": 16, "nd": 4}],
     "rug-frequencies-signs": [{"steps": 20, "ns": 12, "nd": 3}],
+    "rug-lessons-further": [{"steps": 4}],
 }  # fmt: skip
 CASES = [(name, change) for name in POINTS for change in POINTS[name]]
 DEAR = ("dictionary-borders", "rug-escape")  # two seconds each: `make test-more`

@@ -7,8 +7,8 @@ from superposition.experiments import unled
 
 def test_vectors_with_few_features_on_are_chosen_from_a_pool():
     generator = torch.Generator().manual_seed(0)
-    all_, few = (unled._drawn(60, 0.05, 2000, pool, generator) for pool in (1, 4))
-    assert all_.shape == few.shape == (2000, 60)
+    all_, few = (unled._drawn(60, 0.05, pool, generator) for pool in (1, 4))
+    assert all_.shape == few.shape == (2048, 60)
     number = [(x > 0).sum(dim=1).double().mean() for x in (all_, few)]
     np.testing.assert_allclose(number[0], 3, atol=0.17)  # 4.5 standard errors
     assert number[1] < 1.5 and (few > 0).any(dim=0).all()

@@ -45,6 +45,7 @@ from superposition.codes.lower_bound import (
     truncated_squares,
 )
 from superposition.codes.mixtures import Hull, dropping_ratio, hull, hulls, lower_hull
+from superposition.codes.on_vectors import train_on_vectors
 from superposition.codes.pair_credits import credit, random_loudness_bound, symmetric_squares, two_loudness_share
 from superposition.codes.partners import antipodal_optimum, best_digon, digon, partner_loss, partner_optimum
 from superposition.codes.plain_training import train_plain
@@ -78,5 +79,5 @@ __all__ = [
     "random_tiles", "rivals_bound", "rug_at_small_p", "rug_code", "rug_constant", "search_tile", "shallow_cells",
     "side_by_side", "simulated_code_loss", "strongly_regular_parameters", "swept_fan", "swept_loss",
     "symmetric_squares", "symmetrisable_bound", "train_blocks", "train_dense", "train_exclusive_first", "train_growing",
-    "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
+    "train_on_vectors", "train_plain", "truncated_squares", "tuned_code", "two_loudness_share", "under_budget",
 ]  # fmt: skip

@@ -7,15 +7,13 @@ against The Persian Rug, section 5.
 
 from __future__ import annotations
 
-import numpy as np
-
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.codes import ranges as within
 from superposition.codes.fans import Code
+from superposition.codes.on_vectors import train_on_vectors
 
 HELD = 0.4  # share of the lesson in which exclusive features are all that there is
-WARM = 0.01  # share of the steps over which the rate rises; without it large networks die in the first hundred
 
 
 def _fits(ns: int, nd: int, group: int, batch: int) -> None:
@@ -70,26 +68,11 @@ def train_exclusive_first(
     >>> train_exclusive_first(40, 8, 0.05, steps=2).W_in.shape
     (8, 40)
     """
-    from superposition.devices import resolve_device, torch
 
-    on = resolve_device(device)
-    generator = torch.Generator(on).manual_seed(seed)
-    W_in = torch.randn(nd, ns, generator=generator, device=on) / nd**0.5
-    weights = [W_in, 2 * nd / ns * W_in.T, torch.zeros(ns, device=on)]
-    weights = [value.clone().requires_grad_() for value in weights]
-    optimiser = torch.optim.Adam(weights, lr=lr, fused=True)
-    for step in range(steps):
-        done = step / steps
-        optimiser.param_groups[0]["lr"] = lr * (1 + np.cos(np.pi * done)) / 2 * min(1, (step + 1) / (WARM * steps))
-        x = _drawn(ns, p, group, _share(done, lesson), lasting, batch, generator)
-        output = torch.relu(x @ weights[0].T @ weights[1].T + weights[2])
-        optimiser.zero_grad()
-        ((output - x).square().sum() / (batch * ns * p)).backward()
-        optimiser.step()
-        with torch.no_grad():
-            for value in weights[:2]:
-                value.clamp_(-largest, largest)
-    return Code(*(value.detach().double().cpu().numpy() for value in weights))
+    def vectors(step, _, generator):
+        return _drawn(ns, p, group, _share(step / steps, lesson), lasting, batch, generator), p
+
+    return train_on_vectors(ns, nd, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)
 
 
 def _share(done, lesson):

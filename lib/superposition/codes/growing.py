@@ -5,14 +5,11 @@ Source: ours, against The Persian Rug, section 5.
 
 from __future__ import annotations
 
-import numpy as np
-
 from superposition import checks, ranges
 from superposition.checked import checked
 from superposition.codes import ranges as within
 from superposition.codes.fans import Code
-
-WARM = 0.01  # share of the steps over which the rate rises; without it large networks die in the first hundred
+from superposition.codes.on_vectors import train_on_vectors
 
 
 def _fits(ns: int, nd: int, group: int, batch: int) -> None:
@@ -67,39 +64,28 @@ def train_growing(
     >>> train_growing(40, 8, 0.05, steps=2).W_in.shape
     (8, 40)
     """
-    from superposition.devices import resolve_device, torch
+    from superposition.devices import torch
 
-    on = resolve_device(device)
-    generator = torch.Generator(on).manual_seed(seed)
     count = -(-ns // group)
-    joins, room = torch.arange(ns, device=on) // group, torch.arange(nd, device=on) * count // nd
-    W_in = torch.randn(nd, ns, generator=generator, device=on) / nd**0.5
-    if apart:
-        W_in = count**0.5 * W_in * (room[:, None] == joins)
-    full = [W_in, 2 * nd / ns * W_in.T]
-    weights = [torch.zeros(shape, device=on, requires_grad=True) for shape in ((nd, ns), (ns, nd), (ns,))]
-    optimiser = torch.optim.Adam(weights, lr=lr, fused=True)
-    latest, there = -1, []
-    for step in range(steps):
-        done = step / steps
-        last = min(count - 1, int(min(1.0, done / grown) * count)) if grown else count - 1
-        optimiser.param_groups[0]["lr"] = lr * (1 + np.cos(np.pi * done)) / 2 * min(1, (step + 1) / (WARM * steps))
-        if last > latest:
-            here, rows = (joins <= last).float(), (room <= last).float()
-            before, there = there, [rows[:, None] * here, here[:, None] * rows, here]
-            with torch.no_grad():
-                for k in range(2):
-                    weights[k] += full[k] * (there[k] - before[k] if before else there[k])
-            latest = last
-        x = torch.rand(batch, ns, generator=generator, device=on)
-        x = x * (torch.rand(batch, ns, generator=generator, device=on) < p) * there[2]
-        output = torch.relu(x @ weights[0].T @ weights[1].T + weights[2])
-        optimiser.zero_grad()
-        (((output - x) * there[2]).square().sum() / (batch * ns * p)).backward()
-        for value, mask in zip(weights, there, strict=True):
-            value.grad *= mask  # pyrefly: ignore[unsupported-operation]  # a step has a gradient
-        optimiser.step()
-        with torch.no_grad():
-            for value in weights[:2]:
-                value.clamp_(-largest, largest)
-    return Code(*(value.detach().double().cpu().numpy() for value in weights))
+    full: list[torch.Tensor] = []
+
+    def last(step):
+        """Number of the latest group that is there, -1 before the first step."""
+        share = min(1.0, step / steps / grown) if grown else 1.0
+        return -1 if step < 0 else min(count - 1, int(share * count))
+
+    def vectors(step, weights, generator):
+        joins = torch.arange(ns, device=generator.device) // group
+        room = torch.arange(nd, device=generator.device) * count // nd
+        if not step:
+            W_in = count**0.5 * weights[0] * (room[:, None] == joins) if apart else weights[0].clone()
+            full.extend((W_in, 2 * nd / ns * W_in.T))
+        now, before = last(step), last(step - 1)
+        if now > before:
+            for value, whole, row, column in zip(weights[:2], full, (room, joins), (joins, room), strict=True):
+                there, kept = ((row <= k)[:, None] & (column <= k) for k in (now, before))
+                value.copy_(torch.where(kept, value, whole * there))
+        x = torch.rand(batch, ns, generator=generator, device=generator.device)
+        return x * (torch.rand(batch, ns, generator=generator, device=generator.device) < p) * (joins <= now), p
+
+    return train_on_vectors(ns, nd, vectors, steps=steps, lr=lr, largest=largest, seed=seed, device=device)

@@ -10,9 +10,7 @@ Gaussian activations and on those of shuffled weights; shuffled over tokens, lat
 Written afterwards, before the runs: five starts in place of three, and more points. A price that falls from ten times
 its last value, one that falls during 90 % of the steps, and one that rises from a third do not change these two either
 by more than 0.01 and 0.02, and nor does twice the width. After 6000 steps the share of latents on which two starts
-agree still rises: twice the steps add more than 0.02. On the latents of such an autoencoder, decoded, the true
-directions are known: of latents on which two starts agree nine tenths are true, of the others less than half, and more
-directions are recovered by 0.1 at least if each latent is shuffled over tokens; a falling price adds less than 0.05.
+agree still rises: twice the steps add more than 0.02.
 
 Written before any autoencoder of 512 latents was trained here, after the points of 256 had been seen: at a constant
 price, 1500 steps, and as many latents on as at 256 (a price chosen with one start of another seed), the part of the
@@ -33,7 +31,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cache
 from itertools import permutations
-from typing import Annotated, Literal
+from typing import Annotated
 
 import numpy as np
 from pydantic import Field
@@ -49,12 +47,7 @@ from superposition.runs.point import Meaning, Run
 Dimensions = Annotated[
     Count, Field(ge=2, le=384), Meaning("dimensions", "directions of largest variance that are kept")
 ]
-Company = Annotated[
-    Literal["kept", "taken", "drawn"],
-    Meaning("kept, taken, drawn", "latents as they come; each shuffled over tokens; independent ones in 24 dimensions"),
-]
 STARTS, BATCH, RATE, TESTED = 5, 128, 0.003, 12_000
-TRUE_PRICE, TRUE_STEPS, TRUE_SEED, TRUE_TOKENS = 0.028, 3000, 1000, 80_000  # of the known directions
 ALIKE, OFTEN = 0.9, 5  # cosine of equal directions; tested tokens on which a latent is on, at least
 
 
@@ -64,49 +57,23 @@ def autoencoders_compared(
     share: Share, steps: Steps, seed: Seed, device: str = "cpu",
 ) -> dict[str, float | int | str]:  # fmt: skip
     """Train five autoencoders; compare them with each other, and their latents with the mean field with company."""
-    draw, nd, named = _source(data, layer, dimensions)
-    saes = _trained(draw, nd, STARTS, kind, width, price, (first, share), steps, seed)
+    draw, nd, named = activations_of(data, layer, dimensions)
+    saes = trained_starts(draw, nd, STARTS, kind, width, price, (first, share), steps, seed)
     h = draw(np.random.default_rng([seed, 1]), TESTED, True)
     rows = [_described(sae, h, np.random.default_rng([seed, 2])) for sae in saes]
     found = {name: np.array([row[name] for row in rows]) for name in rows[0]}
     return {
         **{name: float(values.mean()) for name, values in found.items()},
-        "explained_se": _error(found["explained"]),
-        "l0_se": _error(found["l0"]),
-        "field_se": _error(found["on"] / found["measured"]),
-        **_agreement(_often(saes, h)),
+        "explained_se": standard_error(found["explained"]),
+        "l0_se": standard_error(found["l0"]),
+        "field_se": standard_error(found["on"] / found["measured"]),
+        **agreement(often_on(saes, h)),
         "activations_hash": named,
         "device": "cpu",
     }
 
 
-@placed
-def truths_compared(
-    *, company: Company, layer: Layer, dimensions: Dimensions, width: Width, price: Price, first: First,
-    share: Share, steps: Steps, seed: Seed, device: str = "cpu",
-) -> dict[str, float | str]:  # fmt: skip
-    """Train five ReLU autoencoders on the decoded latents of another one, whose directions are the true ones."""
-    draw, truth, named = _truth(company, layer, dimensions, width)
-    saes = _trained(draw, len(truth), STARTS, "relu", width, price, (first, share), steps, seed)
-    h = draw(np.random.default_rng([seed, 1]), TESTED, True)
-    often = _often(saes, h)
-    true = [(one.T @ truth).max(axis=1) >= ALIKE for one in often]
-    agreed = np.concatenate([(one.T @ other).max(axis=1) >= ALIKE for one, other in permutations(often, 2)])
-    right = np.concatenate([one for one, _ in permutations(true, 2)])
-    recovered = np.array([((truth.T @ one).max(axis=1) >= ALIKE).mean() for one in often])
-    return {
-        "l0": float(np.mean([(sae.encode(h) > 0).sum(axis=1).mean() for sae in saes])),
-        "recovered": float(recovered.mean()),
-        "recovered_se": _error(recovered),
-        **_agreement(often),
-        "right_agreed": float(right[agreed].sum() / max(1, agreed.sum())),
-        "right_alone": float(right[~agreed].sum() / max(1, (~agreed).sum())),
-        "activations_hash": named,
-        "device": "cpu",
-    }
-
-
-def _trained(draw, nd, count, kind, width, price, schedule, steps, seed):
+def trained_starts(draw, nd, count, kind, width, price, schedule, steps, seed):
     """Autoencoders of one kind from different starts."""
     from superposition import decoders
 
@@ -116,17 +83,17 @@ def _trained(draw, nd, count, kind, width, price, schedule, steps, seed):
     )  # fmt: skip
 
 
-def _error(values):
+def standard_error(values):
     """Standard error of a mean over starts."""
     return float(values.std(ddof=1) / len(values) ** 0.5)
 
 
-def _often(saes, h):
+def often_on(saes, h):
     """Directions of the latents that are on often enough."""
     return [sae.W_dec[:, (sae.encode(h) > 0).sum(axis=0) >= OFTEN] for sae in saes]
 
 
-def _agreement(often):
+def agreement(often):
     """Share of latents with one like them in another start, and its standard error, leaving out one at a time."""
     shares = np.full((len(often), len(often)), np.nan)
     for i, j in permutations(range(len(often)), 2):
@@ -187,7 +154,7 @@ def _stream(draw, nd):
 
 
 @cache
-def _source(data, layer, dimensions):
+def activations_of(data, layer, dimensions):
     """A function that draws activations (for a test or not), their dimension, and their digest."""
     if data == "drawn":
         rng = np.random.default_rng(0)
@@ -210,37 +177,11 @@ def _source(data, layer, dimensions):
     return draw, h.shape[1], named
 
 
-@cache
-def _truth(company, layer, dimensions, width):
-    """A function that draws sums of known directions, those directions (dimensions, features), and a digest."""
-    if company == "drawn":
-        rng = np.random.default_rng(0)
-        x = rng.random((4000, 60)) * (rng.random((4000, 60)) < 0.05)
-        D, b, named = rng.standard_normal((24, 60)), 0.0, digest(x)
-        D /= np.linalg.norm(D, axis=0)
-    else:
-        source, nd, named = _source("layer", layer, dimensions)
-        [sae] = _trained(source, nd, 1, "relu", width, TRUE_PRICE, (1.0, 1.0), TRUE_STEPS, TRUE_SEED)
-        h = source(np.random.default_rng(TRUE_SEED), TRUE_TOKENS, False)
-        x, b = sae.encode(h), sae.b_dec
-        ever = (x > 0).mean(axis=0) >= OFTEN / TESTED
-        x, D = x[:, ever], sae.W_dec[:, ever]
-    kept = len(x) * 7 // 8
-
-    def draw(rng, count, test):
-        low, high = (kept, len(x)) if test else (0, kept)
-        if company == "kept":
-            return x[rng.integers(low, high, count)] @ D.T + b
-        return np.take_along_axis(x, rng.integers(low, high, (count, x.shape[1])), 0) @ D.T + b
-
-    return draw, D, named
-
-
 PER_LATENT = "squared error, per latent"
 _LAYER = {"layer": (3,), "dimensions": (128,), "seed": (0,)}
-_NARROW, _WIDE = ({"width": (width,), **_LAYER} for width in (256, 512))
-_FIFTH = {**_NARROW, "layer": (5,)}
-_CONSTANT, _FALLING = ((1.0, 1.0),), ((3.0, 0.6),)
+NARROW, _WIDE = ({"width": (width,), **_LAYER} for width in (256, 512))
+_FIFTH = {**NARROW, "layer": (5,)}
+CONSTANT, FALLING = ((1.0, 1.0),), ((3.0, 0.6),)
 _OTHERS = ((10.0, 0.6), (3.0, 0.9), (10.0, 0.9), (1 / 3, 0.6))
 _DATA, _CONTROLS = ("layer", "gaussian", "shuffled"), ("gaussian", "shuffled")
 _RELU, _TOPK, _JUMPRELU = ({"kind": (kind,)} for kind in ("relu", "topk", "jumprelu"))
@@ -277,14 +218,14 @@ RUNS = (
         columns=COLUMNS,
         small=(_SMALL,),
         full=(
-            *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_NARROW),
-            *each(_CONSTANT, data=_DATA, price=(0.002,), steps=(1500,), **_JUMPRELU, **_NARROW),
-            *each(_CONSTANT, data=_DATA, price=(0.028,), steps=(1500,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_WIDE),
-            *each(_CONSTANT, data=_DATA, price=(0.00174,), steps=(1500,), **_JUMPRELU, **_WIDE),
-            *each(_CONSTANT, data=_DATA, price=(0.0355,), steps=(1500,), **_RELU, **_WIDE),
-            *each(_CONSTANT, data=("layer",), price=(16.0,), steps=(3000,), **_TOPK, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.002,), steps=(3000,), **_JUMPRELU, **_NARROW),
+            *each(CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **NARROW),
+            *each(CONSTANT, data=_DATA, price=(0.002,), steps=(1500,), **_JUMPRELU, **NARROW),
+            *each(CONSTANT, data=_DATA, price=(0.028,), steps=(1500,), **_RELU, **NARROW),
+            *each(CONSTANT, data=_DATA, price=(16.0,), steps=(1500,), **_TOPK, **_WIDE),
+            *each(CONSTANT, data=_DATA, price=(0.00174,), steps=(1500,), **_JUMPRELU, **_WIDE),
+            *each(CONSTANT, data=_DATA, price=(0.0355,), steps=(1500,), **_RELU, **_WIDE),
+            *each(CONSTANT, data=("layer",), price=(16.0,), steps=(3000,), **_TOPK, **NARROW),
+            *each(CONSTANT, data=("layer",), price=(0.002,), steps=(3000,), **_JUMPRELU, **NARROW),
         ),
         hours={"small": 0.001, "full": 0.4},
     ),
@@ -295,45 +236,20 @@ RUNS = (
         columns=COLUMNS,
         small=(_SMALL | {"kind": ("relu",), "price": (0.1,), "first": (3.0,), "share": (0.6,)},),
         full=(
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033), **_STEPS, **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033), steps=(12_000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.024, 0.04, 0.05, 0.065), steps=(3000,), **_RELU, **_NARROW),
-            *each(_FALLING, data=("layer",), price=(0.028,), steps=(3000, 6000, 12_000), **_RELU, **_NARROW),
-            *each(_OTHERS, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=_CONTROLS, price=(0.028, 0.033), steps=(3000,), **_RELU, **_NARROW),
-            *each(_FALLING, data=_CONTROLS, price=(0.028,), steps=(3000,), **_RELU, **_NARROW),
-            *each(_CONSTANT, data=("layer",), price=(0.028, 0.033, 0.04), steps=(3000,), **_RELU, **_FIFTH),
-            *each(_FALLING, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_FIFTH),
-            *each(_CONSTANT, data=("layer",), price=(0.0355, 0.043, 0.046), steps=(3000,), **_RELU, **_WIDE),
-            *each(_FALLING, data=("layer",), price=(0.0355,), steps=(3000,), **_RELU, **_WIDE),
-            *each(_CONSTANT, data=("layer",), price=(0.002, 0.0025, 0.003), steps=(3000,), **_JUMPRELU, **_NARROW),
-            *each(_FALLING, data=("layer",), price=(0.002,), steps=(3000,), **_JUMPRELU, **_NARROW),
+            *each(CONSTANT, data=("layer",), price=(0.028, 0.033), **_STEPS, **_RELU, **NARROW),
+            *each(CONSTANT, data=("layer",), price=(0.028, 0.033), steps=(12_000,), **_RELU, **NARROW),
+            *each(CONSTANT, data=("layer",), price=(0.024, 0.04, 0.05, 0.065), steps=(3000,), **_RELU, **NARROW),
+            *each(FALLING, data=("layer",), price=(0.028,), steps=(3000, 6000, 12_000), **_RELU, **NARROW),
+            *each(_OTHERS, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **NARROW),
+            *each(CONSTANT, data=_CONTROLS, price=(0.028, 0.033), steps=(3000,), **_RELU, **NARROW),
+            *each(FALLING, data=_CONTROLS, price=(0.028,), steps=(3000,), **_RELU, **NARROW),
+            *each(CONSTANT, data=("layer",), price=(0.028, 0.033, 0.04), steps=(3000,), **_RELU, **_FIFTH),
+            *each(FALLING, data=("layer",), price=(0.028,), steps=(3000,), **_RELU, **_FIFTH),
+            *each(CONSTANT, data=("layer",), price=(0.0355, 0.043, 0.046), steps=(3000,), **_RELU, **_WIDE),
+            *each(FALLING, data=("layer",), price=(0.0355,), steps=(3000,), **_RELU, **_WIDE),
+            *each(CONSTANT, data=("layer",), price=(0.002, 0.0025, 0.003), steps=(3000,), **_JUMPRELU, **NARROW),
+            *each(FALLING, data=("layer",), price=(0.002,), steps=(3000,), **_JUMPRELU, **NARROW),
         ),
         hours={"small": 0.001, "full": 0.7},
-    ),
-    Run(
-        name="real-truths",
-        feeds="chapter 12: what agreement of starts is worth where the true directions are known",
-        computes=truths_compared,
-        columns={
-            "l0": COLUMNS["l0"],
-            "recovered": Meaning("0 to 1", "share of true directions with a latent of cosine 0.9 or more"),
-            "recovered_se": Meaning("0 to 1", "standard error of recovered over the starts"),
-            **AGREEMENT,
-            "right_agreed": Meaning("0 to 1", "share of true directions among latents on which two starts agree"),
-            "right_alone": Meaning("0 to 1", "the same among the other latents"),
-            **HASH,
-        },
-        small=(
-            {
-                "company": ("drawn",), "layer": (3,), "dimensions": (24,), "width": (60,), "price": (0.1,),
-                "first": (1.0,), "share": (1.0,), "steps": (40,), "seed": (0,),
-            },
-        ),
-        full=(
-            *each(_CONSTANT + _FALLING, company=("kept", "taken"), price=(0.028,), steps=(3000,), **_NARROW),
-            *each(_CONSTANT, company=("kept",), price=(0.033,), steps=(3000,), **_NARROW),
-        ),
-        hours={"small": 0.001, "full": 0.1},
     ),
 )  # fmt: skip

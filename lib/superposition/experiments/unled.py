@@ -31,7 +31,7 @@ Method = Annotated[
 ]
 Until = Annotated[Real, Field(gt=0, le=1), Meaning("0 to 1", "share of the steps after which the data is the task's")]
 FIRST, POOL, DEAD = 0.4, 4, 0.1  # p at the start; vectors that one is chosen from; a diagonal entry of W that is small
-WARM, LARGEST, BATCH = 0.01, 10.0, 2048  # as in train_exclusive_first
+BATCH = 2048  # as in train_exclusive_first
 WOKEN, AGAIN = 0.01, 0.5  # share of the steps between two searches for dead features; length of their new weights
 
 
@@ -64,48 +64,41 @@ def trained_unled(
 
 def _on_other_vectors(ns, nd, p, waking, until, *, lr, steps, seed, device):
     """Plain Adam on vectors of a larger p, with dead features begun anew, or on those with few features on."""
-    from superposition.codes import Code
-    from superposition.devices import resolve_device, torch
+    from superposition import codes
 
-    on = resolve_device(device)
-    generator = torch.Generator(on).manual_seed(seed)
-    W_in = torch.randn(nd, ns, generator=generator, device=on) / nd**0.5
-    weights = [W_in, 2 * nd / ns * W_in.T, torch.zeros(ns, device=on)]
-    weights = [value.clone().requires_grad_() for value in weights]
-    optimiser = torch.optim.Adam(weights, lr=lr, fused=True)
-    for step in range(steps):
+    def vectors(step, weights, generator):
         left = max(0.0, 1 - step / steps / until)
-        optimiser.param_groups[0]["lr"] = (
-            lr * (1 + np.cos(np.pi * step / steps)) / 2 * min(1, (step + 1) / (WARM * steps))
-        )
-        q = p * (FIRST / p) ** left if waking and p < FIRST else p
-        x = _drawn(ns, q, BATCH, 1 if waking else 1 + (POOL - 1) * left, generator)
-        output = torch.relu(x @ weights[0].T @ weights[1].T + weights[2])
-        optimiser.zero_grad()
-        ((output - x).square().sum() / (BATCH * ns * q)).backward()
-        optimiser.step()
-        with torch.no_grad():
-            for value in weights[:2]:
-                value.clamp_(-LARGEST, LARGEST)
-            if waking and 0 < step < 2 * until * steps and step % max(1, int(WOKEN * steps)) == 0:
-                dead = ((weights[0] * weights[1].T).sum(dim=0) < DEAD).float()
-                new = AGAIN * torch.randn(nd, ns, generator=generator, device=on) / nd**0.5
-                for value, fresh in zip(weights, (new, new.T, torch.zeros_like(dead)), strict=True):
-                    value += (fresh - value) * (dead[:, None] if value is weights[1] else dead)
-    return Code(*(value.detach().double().cpu().numpy() for value in weights))
+        if not waking:
+            return _drawn(ns, p, 1 + (POOL - 1) * left, generator), p
+        if 1 < step <= 2 * until * steps and (step - 1) % max(1, int(WOKEN * steps)) == 0:
+            _begin_anew(weights, generator)
+        q = p * (FIRST / p) ** left if p < FIRST else p
+        return _drawn(ns, q, 1, generator), q
+
+    return codes.train_on_vectors(ns, nd, vectors, lr=lr, steps=steps, seed=seed, device=device)
 
 
-def _drawn(ns, p, batch, pool, generator):
-    """Feature vectors; those with fewest features on, of a pool that is so many times as large."""
+def _begin_anew(weights, generator):
+    """Give dead features new weights in place."""
     from superposition.devices import torch
 
-    size, on = int(batch * pool), generator.device
+    W_in, W_out, b = weights
+    dead = (W_in * W_out.T).sum(dim=0) < DEAD
+    new = AGAIN * torch.randn(W_in.shape, generator=generator, device=generator.device) / len(W_in) ** 0.5
+    W_in[:, dead], W_out[dead], b[dead] = new[:, dead], new.T[dead], 0.0
+
+
+def _drawn(ns, p, pool, generator):
+    """A batch of feature vectors; those with fewest features on, of a pool that is so many times as large."""
+    from superposition.devices import torch
+
+    size, on = int(BATCH * pool), generator.device
     x = torch.rand(size, ns, generator=generator, device=on)
     x = x * (torch.rand(size, ns, generator=generator, device=on) < p)
-    if size == batch:
+    if size == BATCH:
         return x
     number = (x > 0).sum(dim=1) + torch.rand(size, generator=generator, device=on)  # in any order where it is equal
-    return x[number.argsort()[:batch]]
+    return x[number.argsort()[:BATCH]]
 
 
 _FIVE = {"p": (0.05,), "until": (0.5,), "lr": (0.01,), "steps": (3000,), "samples": (50_000,), "seed": (2, 3, 4, 5, 6)}
