@@ -25,6 +25,7 @@ torch = pytest.importorskip("torch")
 from experiments import test_small_points as points  # noqa: E402
 from superposition.runs import moved  # noqa: E402
 from superposition.runs.agreement import BOUND  # noqa: E402
+from superposition.runs.point import point_of  # noqa: E402
 from test_call_values import CALLS, copied  # noqa: E402
 from test_settings import modules  # noqa: E402
 
@@ -156,11 +157,14 @@ def make(driver):
 
 
 def forget():
-    """Empty every cache, so that no function is left out because its results are known."""
+    """Empty every cache, so that no function is left out because its results are known.
+
+    Classes of points stay: other tests hold points, which are equal to those of the same class alone.
+    """
     for _, module in modules():
         for value in vars(module).values():
             while value is not None and callable(value) and not isinstance(value, type):
-                if isinstance(value, functools._lru_cache_wrapper):
+                if isinstance(value, functools._lru_cache_wrapper) and value is not point_of:
                     value.cache_clear()
                 value = getattr(value, "__wrapped__", None)
 
