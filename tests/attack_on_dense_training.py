@@ -25,6 +25,10 @@ class Way:
     fallen: float = 0.5  # the share of the steps after which it is p
     wake: int = 0  # steps between two searches for dead features (0: none)
     few_first: str = ""  # "most": at most a growing number on; "limit": and never none; "half": the emptier half
+    limit: float = 1.5  # how many may be on at step 0,
+    growth: float = 10.0  # how this number grows over all steps,
+    ends: float = 0.7  # and the share of the steps after which the vectors are the task's
+    pool: int = 4  # vectors of the task that are drawn for each that may be kept
     groups: int = 0  # how many groups of features join (0: all features from the start)
     joined: float = 0.5  # the share of the steps after which all have joined
     into: float = 1.0  # size of new weights into the hidden dimensions, and out of them
@@ -44,13 +48,13 @@ def batch(way: Way, done: float, ns: int, p: float, generator: torch.Generator, 
     """The vectors of one step."""
     if done < way.fallen and way.first_p:
         p *= (way.first_p / p) ** (1 - done / way.fallen)
-    if not way.few_first or done > 0.7:
+    if not way.few_first or done > way.ends:
         return drawn(size, ns, p, generator)
-    x = drawn(2 * size if way.few_first == "half" else 4 * size, ns, p, generator)
+    x = drawn(2 * size if way.few_first == "half" else way.pool * size, ns, p, generator)
     on = (x > 0).sum(1)
     if way.few_first == "half":
         return x[on.argsort()][:size]
-    return x[((on > 0) | (way.few_first == "most")) & (on <= 1.5 + 10 * done)][:size]
+    return x[((on > 0) | (way.few_first == "most")) & (on <= way.limit + way.growth * done)][:size]
 
 
 def begin_anew(
