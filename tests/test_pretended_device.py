@@ -65,6 +65,7 @@ def test_every_function_that_trains_on_a_device_is_tried():
     assert takes - pretended_runs.trained() == NO_TRAINING
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(pretended_runs.TRAININGS, kept=2))
 def test_the_host_asks_no_oftener_than_once_in_100_steps(name):
     found = counts(name)
@@ -73,6 +74,7 @@ def test_the_host_asks_no_oftener_than_once_in_100_steps(name):
     assert found["launches"] > 300  # it did compute there
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(pretended_runs.PLACED, kept=1))
 def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     found = counts(name)
@@ -81,15 +83,18 @@ def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     assert found.get("fetches", 0) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(VALUES))
 def test_what_is_moved_is_the_batch(name):
     assert counts(name)["bytes to the device"] / 100 == pytest.approx(BATCH * ON * PER_ENTRY, rel=0.05)
 
 
+@pytest.mark.thorough
 def test_nothing_is_moved_where_the_device_draws():
     assert counts("on the device")["bytes to the device"] <= 4 * 100  # the learning rates, once
 
 
+@pytest.mark.thorough
 def test_a_step_costs_what_paper_says():
     found = [counts(step) for step in STEPS]
     assert len({one["launches"] for one in found}) == 1  # at any size
@@ -101,6 +106,7 @@ def test_a_step_costs_what_paper_says():
         assert one.get("fetches", 0) == one.get("bytes to the device", 0) == 0
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(RUNS, kept=1))
 def test_a_run_has_the_numbers_of_the_cpu_and_uses_the_device_that_it_takes(name):
     found = counts(name)

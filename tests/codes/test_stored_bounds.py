@@ -153,6 +153,7 @@ def test_never_above_a_code(places):
     assert 0 < max(share) <= 1
 
 
+@pytest.mark.thorough
 def test_it_says_something_where_the_count_of_rivals_does_not():
     for p, r, least in ((0.05, 0.2, 0.4), (0.2, 0.2, 0.4), (0.05, 0.5, 0.7)):
         loss = codes.best_known(p, r).loss

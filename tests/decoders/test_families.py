@@ -139,6 +139,7 @@ def test_the_pair_s_loss_is_that_of_samples():
         assert slope == pytest.approx((ahead - behind) / 2e-6, abs=1e-5, rel=1e-3)
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("steps", "lr"), sampled([(800, 0.01), (4000, 0.003)]))
 def test_training_along_the_sphere_ends_where_the_pair_s_loss_is_least(steps, lr):
     pytest.importorskip("torch")

@@ -22,6 +22,7 @@ def rows(truth, **options):
     return {row.reader: row for row in decoders.ceilings(truth, **options)}
 
 
+@pytest.mark.thorough
 def test_the_ladder_of_a_large_rug_is_that_of_the_theory():
     truth = decoders.dictionary(1024, 384, p=0.05)
     found = rows(truth, looks=3, samples=200)

@@ -65,6 +65,7 @@ def off(value):
     return value if isinstance(value, str) else 1.2 * value + 0.1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*sampled(["rug-recipe", "polysemantic-descent", "noise-figures"]), *THOROUGH])
 def test_faults_in_a_third_of_the_points_are_refused(name, monkeypatch):
     monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
@@ -93,6 +94,7 @@ def pairs(name):
     return [(words, found[words]) for words in random.Random(2).sample(sorted(found), 3)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(PAIRED, kept=2))
 def test_faults_that_are_tied_to_a_pair_are_refused(name, monkeypatch):
     monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
