@@ -33,6 +33,19 @@ ODD = {
     "array of None": np.array([None] * 1000),
 }
 
+# A call that these accept takes a tenth of a second to ten, as they search, train or simulate: `make test-more`
+DEAR = {
+    "autoencoder.diagnose", "best_map.best_along", "best_map.best_known", "border.superposition_border",
+    "budgets.candidate_codes", "chains.chain_code", "collision_constant.isotropic_pairs", "coupled.coupled_evolution",
+    "crowds.best_crowd", "crowds.steepest_pair", "exact_losses.best_decoder", "families.best_pair",
+    "finite_rugs.rug_loss", "layered_tiles.layered_tile", "mixtures.dropping_ratio", "mixtures.hull", "mixtures.hulls",
+    "optima.best_scale", "optima.minimise", "priced_dictionaries.border_price",
+    "priced_dictionaries.least_priced_loss", "public_protocol.train_as_published",
+    "public_protocol.train_as_published_on_device", "record_verifier.check_record", "scaling.half_ratio",
+    "step_noise.descend_to_level", "survey.survey_files", "tempered.tuned_code", "tile_search.search_tile",
+    "training.train_grouped", "yardsticks.ceilings",
+}  # fmt: skip
+
 # What is no object of the library, where one is wanted
 STRANGERS = {"number": 3.0, "text": "a text", "list": [None]}
 

@@ -47,7 +47,7 @@ def test_one_dimension_is_enough(r):
         best.blocks(least - 1)
 
 
-@pytest.mark.parametrize("antipodal", [False, True])
+@pytest.mark.parametrize("antipodal", sampled([False, True]))
 def test_rugs_as_blocks(antipodal):
     p, r = 0.05, 0.3
     curve = codes.antipodal_optimum if antipodal else meanfield.optimum
@@ -62,7 +62,7 @@ def test_rugs_as_blocks(antipodal):
     assert rug.nd <= r * 512 and found.mean < 1.1 * share.loss
 
 
-@pytest.mark.parametrize("p", [0.3, 1e-4])
+@pytest.mark.parametrize("p", sampled([1e-4, 0.3]))
 def test_the_hull_is_below_every_code(p):
     r = np.array([0.005, 0.05, 0.3, 0.7])
     losses = np.array([codes.best_known(p, at).loss for at in r])

@@ -1,6 +1,7 @@
 """The search for tiles: weights of the strata, the measured loss against the exact one, and a search that finds."""
 
 import numpy as np
+import pytest
 import torch
 from superposition import codes
 from superposition.codes import tile_search

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
+from sampled import sampled
 from superposition import decoders, features, frequencies
 from superposition.decoders import dictionaries, yardsticks
 from superposition.features import Estimate
@@ -104,7 +105,7 @@ def test_unequal_features_are_sampled_with_an_error():
         assert part.se > 0 and abs(part.loss - whole.loss) < 4 * part.se < 0.5 * whole.loss
 
 
-@pytest.mark.parametrize("noise", [0.0, 0.1])
+@pytest.mark.parametrize("noise", sampled([0.1, 0.0]))
 @pytest.mark.parametrize(("kind", "exponent"), [("random", 0.5), ("cone", 0.0)])
 def test_the_linear_ceiling_is_what_least_squares_reaches(kind, exponent, noise):
     truth = decoders.dictionary(24, 12, kind, p=0.1, exponent=exponent, noise=noise)

@@ -11,6 +11,7 @@ import pytest
 from sampled import sampled
 from superposition import runs
 from superposition.runs import certify, cover, tables
+from together import together
 
 FIVE = ("rug-recipe", "polysemantic-descent", "gated-marginals", "rug-price", "noise-figures")
 FAULTS = 12
@@ -135,7 +136,7 @@ def test_without_a_fault_the_same_points_are_signed(name, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
+@together("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
 def test_needed_points_cover_all_pairs_of_cheap_points(name):
     run, stored = runs.find(name), table(name)
     on_cpu = stored.columns.get("device", np.full(len(stored.provenance["seconds"]), "cpu")) == "cpu"
