@@ -125,7 +125,6 @@ def test_dense_form_agrees_with_the_fast_one_and_takes_any_shape():
     assert decoders.decode((x @ vectors.T).reshape(2, 3, 26), vectors, 0.05).shape == (2, 3, 64)
 
 
-@pytest.mark.thorough
 def test_coherent_columns_stop_it_and_it_does_not_run_away():
     # each column twice: the errors of a pair are one, which the recursion does not know, and the first step was better
     W_in = np.repeat(np.random.default_rng(4).standard_normal((30, 60)), 2, axis=1)

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 from safetensors.numpy import load_file
-from sampled import sampled
 from superposition import decoders, features, frequencies
 from superposition.decoders import dictionaries, yardsticks
 from superposition.features import Estimate
@@ -23,7 +22,6 @@ def rows(truth, **options):
     return {row.reader: row for row in decoders.ceilings(truth, **options)}
 
 
-@pytest.mark.thorough
 def test_the_ladder_of_a_large_rug_is_that_of_the_theory():
     truth = decoders.dictionary(1024, 384, p=0.05)
     found = rows(truth, looks=3, samples=200)
@@ -105,7 +103,7 @@ def test_unequal_features_are_sampled_with_an_error():
         assert part.se > 0 and abs(part.loss - whole.loss) < 4 * part.se < 0.5 * whole.loss
 
 
-@pytest.mark.parametrize("noise", sampled([0.1, 0.0]))
+@pytest.mark.parametrize("noise", [0.0, 0.1])
 @pytest.mark.parametrize(("kind", "exponent"), [("random", 0.5), ("cone", 0.0)])
 def test_the_linear_ceiling_is_what_least_squares_reaches(kind, exponent, noise):
     truth = decoders.dictionary(24, 12, kind, p=0.1, exponent=exponent, noise=noise)

@@ -113,7 +113,6 @@ def test_a_crowd_of_many_is_gaussian_and_a_crowd_of_few_is_not():
     assert frequencies.few_active_losses(rare, share)[0] > 2 * float(meanfield.optimum(1e-3, 0.1).loss)
 
 
-@pytest.mark.thorough
 def test_few_active_against_simulation():
     p = frequencies.power_law(400, 1.0, total=2.0)
     share = frequencies.tied_shares(p, 60)
