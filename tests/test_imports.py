@@ -75,7 +75,7 @@ def found(name):
         return getattr(found(outer), last)
 
 
-@together("module", SOURCES)
+@pytest.mark.parametrize("module", SOURCES)
 def test_every_name_of_a_package_is_there(module):
     """Also on branches that no test takes: `make test-lowest` looks them up in the oldest versions."""
     for name in sorted(set(names_of_packages(parsed(module)))):
