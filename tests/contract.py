@@ -148,14 +148,15 @@ def is_drawn(title, name, what):
     return what in NO_NUMBER or zlib.crc32(f"{title} {name} {what}".encode()) % 3 == 0
 
 
-GIVEN = {}  # what a call gives, with the call, by its id: for the drawn odd values and for all others
+GIVEN = {}  # what functions give, with both, by their ids: for the drawn odd values and for all others
 
 
 def given(function, call):
     """The numbers that a call gives, computed once."""
-    if id(call) not in GIVEN:
-        GIVEN[id(call)] = call, numbers(function(**call))
-    return GIVEN[id(call)][1]
+    place = id(function), id(call)
+    if place not in GIVEN:
+        GIVEN[place] = function, call, numbers(function(**call))
+    return GIVEN[place][-1]
 
 
 def breaches(function, call, *, drawn, nan_at=()):
