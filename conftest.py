@@ -80,10 +80,11 @@ def pytest_configure(config):
         os.environ.pop(variable, None)
     # Threads that spin while they wait make training 50 times slower as soon as something else wants a core.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    if "PYTEST_XDIST_WORKER" in os.environ:  # files side by side: one thread each, the kernels they start included
+    if getattr(config.option, "tx", None) and "PYTEST_XDIST_WORKER" not in os.environ:
+        # Files side by side: one thread each, the kernels they start included. Said before there are workers, where a
+        # plugin loads numpy before this file is read, and numpy then starts as many threads as it may.
         os.environ.setdefault("OMP_NUM_THREADS", "1")
-    elif getattr(config.option, "tx", None) and config.getoption("nbval", False) and sys.platform == "linux":
-        if whole_suite(config):  # before there are workers, so that they find it
+        if config.getoption("nbval", False) and sys.platform == "linux" and whole_suite(config):
             os.environ["SUPERPOSITION_WARM_KERNELS"] = started_kernels(config)
 
 

@@ -14,9 +14,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import superposition
-from contract import numbers, title
+from contract import DEAR, numbers, title
 from contract_calls import CALLS as GROUND
 from superposition.runs.agreement import BOUND
+from together import together
 
 pytest.importorskip("torch")
 STORED = Path(__file__).with_name("call_values.json")
@@ -99,7 +100,8 @@ def look(array):
 
 
 def marks(name):
-    return pytest.mark.thorough if name.split()[-1] in SIDES else ()
+    function, _, *way = name.split()
+    return pytest.mark.thorough if way or function in DEAR else ()
 
 
 def other(found, stored):
@@ -112,7 +114,7 @@ def other(found, stored):
     )
 
 
-@pytest.mark.parametrize("name", [pytest.param(name, marks=marks(name)) for name in CALLS])
+@together("name", [pytest.param(name, marks=marks(name)) for name in CALLS])
 def test_values_are_those_that_are_stored(name):
     was, found = stored()[name], looks(name)
     assert not other(found, was), f"{found} was {was}; {MEND}"

@@ -8,7 +8,7 @@ from pathlib import Path
 import defprint
 import pytest
 import superposition
-from contract import ODD, breaches, title
+from contract import DEAR, ODD, breaches, title
 from contract_calls import CALLS as GROUND
 from sampled import sampled
 
@@ -16,12 +16,10 @@ WINGS = {wing: importlib.import_module(f"{wing}.contract_calls") for wing in sup
 CALLS = [*GROUND, *(call for wing in WINGS.values() for call in wing.CALLS)]
 # Where a docstring promises nan
 NAN = {name: odd for wing in WINGS.values() for name, odd in getattr(wing, "NAN", {}).items()}
-# Each takes ten seconds, because a call that they accept trains for the whole of an epoch or searches: `make test-more`
-DEAR = {"public_protocol.train_as_published", "public_protocol.train_as_published_on_device", "tempered.tuned_code"}
 
 
 def of_call(function, call):
-    """A case of a function, left to `make test-more` where it is dear."""
+    """A case of a function, left to `make test-more` where it is dear; `test_ranges` has what it says of no number."""
     marks = [pytest.mark.thorough] if title(function) in DEAR else []
     return pytest.param(function, call, id=title(function), marks=marks)
 

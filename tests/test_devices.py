@@ -118,6 +118,7 @@ print(subprocess.run([sys.executable, "-c", "import torch; torch.ones(9).sum()"]
 """
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("code", [CHAPTER, pytest.param(COMMAND, marks=pytest.mark.thorough)])
 @pytest.mark.parametrize(
     ("set_by_user", "policy"), sampled([({}, "PASSIVE"), ({"OMP_WAIT_POLICY": "ACTIVE"}, "ACTIVE")])

@@ -15,6 +15,7 @@ import jupytext
 import pytest
 import superposition
 from superposition.book import declarations
+from together import together
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARY = ROOT / "lib" / "superposition"
@@ -71,18 +72,16 @@ def wing_of(module):
     return parts[1] if len(parts) > 1 and parts[1] in WINGS else None
 
 
-@pytest.mark.parametrize("path", [*PAGES, ROOT / "book" / "recipes.md", *EXPERIMENTS], ids=lambda path: path.name)
+@together("path", [*PAGES, ROOT / "book" / "recipes.md", *EXPERIMENTS], ids=lambda path: path.name)
 def test_pages_recipes_and_experiments_use_public_names(path):
-    inner = {f"{module}.{name}" for module, name in used(code_of(path)) if wing_of(module) and module.count(".") > 1}
-    unknown = {
-        f"{module}.{name}"
-        for module, name in used(code_of(path))
-        if wing_of(module) and module.count(".") == 1 and name not in WINGS[wing_of(module)].__all__
-    }
+    names = [(module, name) for module, name in used(code_of(path)) if wing_of(module)]
+    inner = {f"{module}.{name}" for module, name in names if module.count(".") > 1}
+    public = ((module, name) for module, name in names if module.count(".") == 1)
+    unknown = {f"{module}.{name}" for module, name in public if name not in WINGS[wing_of(module)].__all__}
     assert (inner, unknown) == (set(), set())
 
 
-@pytest.mark.parametrize("path", OTHERS, ids=lambda path: "/".join(path.parts[-2:]))
+@together("path", OTHERS, ids=lambda path: "/".join(path.parts[-2:]))
 def test_a_wing_uses_of_another_what_is_public(path):
     own = path.parent.name
     names = {(wing_of(m), name) for m, name in used(code_of(path)) if wing_of(m) not in (None, own)}
@@ -110,7 +109,7 @@ def public():
                 yield pytest.param(getattr(module, name), id=f"{wing}.{name}")
 
 
-@pytest.mark.parametrize("function", list(public()))
+@together("function", list(public()))
 def test_a_public_function_checks_and_shows_how_it_is_called(function):
     takes = inspect.signature(function).parameters
     assert not takes or hasattr(function, "unchecked") or function in CHECKS_ITSELF, "no @checked"

@@ -14,6 +14,7 @@ import pytest
 from sampled import sampled
 from superposition import codes, correlated, decoders, frequencies, incidental, receptive, rug, toy
 from test_fifty_digits import EVERY, power, ramp
+from together import together
 
 TINY = 1e-30  # the least size that is drawn where a range begins at 0 or has both signs
 P, RATIO, POSITIVE, SIZE = (1e-30, 1.0), (TINY, 1.0), (1e-30, 1e30), (0.0, 1e30)
@@ -722,7 +723,7 @@ def test_forms_agree_with_fifty_digits_or_refuse_in_a_sentence(name, count):
     assert tried > count / 4
 
 
-@pytest.mark.parametrize("name", [name for name in FORMS if FORMS[name][0].__name__ != "<lambda>"])
+@together("name", [name for name in FORMS if FORMS[name][0].__name__ != "<lambda>"])
 def test_draws_reach_the_upper_end_of_each_range(name):
     function, ranges, *_ = FORMS[name]
     inner = {key: low + 1 if isinstance(high, int) else min(high, 1) / 4 for key, (low, high) in ranges.items()}

@@ -80,7 +80,7 @@ def test_moments_of_a_rectified_gaussian(k, third):
     agree(moments.moment(k, m, s), exact, 1e-12, least=EVERY * np.maximum(1, np.array(s) ** k))
 
 
-@pytest.mark.parametrize(("j", "k"), [(0, 0), (1, 0), (2, 0), (0, 1), (1, 1), (0, 2)])
+@pytest.mark.parametrize(("j", "k"), sampled([(0, 0), (1, 1), (0, 2), (1, 0), (2, 0), (0, 1)], kept=3))
 def test_moments_of_a_ramp(j, k):
     m, slope, s = drawn(1e-20, 1e20, 4, signed=True), drawn(1e-20, 1e20, 5, signed=True), drawn(1e-20, 1e20, 6)
     rng = np.random.default_rng(7)

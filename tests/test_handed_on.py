@@ -100,6 +100,7 @@ def calls(name, module):
                         yield f"{where} without {one}", one in given
 
 
+@pytest.mark.thorough
 def test_arguments_are_handed_on_under_their_names():
     found = [one for name, module in list(modules()) if name.startswith(NAME) for one in calls(name, module)]
     assert len(found) > 3000

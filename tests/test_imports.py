@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import superposition
+from together import together
 
 PACKAGE = Path(__file__).resolve().parents[1] / "lib" / "superposition"
 WINGS = superposition.WINGS
@@ -94,7 +95,7 @@ def test_contracts_are_kept():
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-@pytest.mark.parametrize("module", SOURCES)
+@together("module", SOURCES)
 def test_no_private_name_crosses_a_wall(module):
     assert list(private_names(parsed(module))) == []
 

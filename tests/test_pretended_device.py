@@ -16,10 +16,10 @@ from pathlib import Path
 import pretended_runs
 import pytest
 import superposition
-from sampled import sampled
 from superposition import rug, runs
 
 pytest.importorskip("torch")
+pytestmark = pytest.mark.thorough  # half a minute to import torch with the device, and to train
 HERE = Path(__file__).parent
 PATHS = os.pathsep.join([str(HERE), *filter(None, [os.environ.get("PYTHONPATH")])])
 VALUES = ("drawn by the host", "automatic gradients", "text")  # of these a step moves what is on, places and values
@@ -37,13 +37,11 @@ def asked(*names):
 
 SIZES = [(64, 16, 32), (96, 21, 8), (160, 80, 128)]  # features, dimensions, vectors
 STEPS = [f"step {ns} {nd} {batch}" for ns, nd, batch in SIZES]
-RUNS = ["rug-device", *sorted(runs.RUNS.keys() - {"rug-device"})]
-FIRST = [*[*pretended_runs.TRAININGS][:2], *[*pretended_runs.PLACED][:1], *STEPS, *RUNS[:1]]  # what `make test` tries
+RUNS = sorted(runs.RUNS)
 # What shares a process, as the import of torch takes longer than most points
 TOGETHER = [
-    FIRST,
-    [name for name in pretended_runs.TRAININGS if name not in FIRST],
-    *(RUNS[start : start + 25] for start in range(1, len(RUNS), 25)),
+    list(dict.fromkeys([*pretended_runs.TRAININGS, *STEPS])),
+    *(RUNS[start : start + 50] for start in range(0, len(RUNS), 50)),
 ]
 
 
@@ -65,7 +63,7 @@ def test_every_function_that_trains_on_a_device_is_tried():
     assert takes - pretended_runs.trained() == NO_TRAINING
 
 
-@pytest.mark.parametrize("name", sampled(pretended_runs.TRAININGS, kept=2))
+@pytest.mark.parametrize("name", pretended_runs.TRAININGS)
 def test_the_host_asks_no_oftener_than_once_in_100_steps(name):
     found = counts(name)
     assert "error" not in found, found
@@ -73,7 +71,7 @@ def test_the_host_asks_no_oftener_than_once_in_100_steps(name):
     assert found["launches"] > 300  # it did compute there
 
 
-@pytest.mark.parametrize("name", sampled(pretended_runs.PLACED, kept=1))
+@pytest.mark.parametrize("name", pretended_runs.PLACED)
 def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     found = counts(name)
     # Each operation is that of the CPU here, and what is moved too early or too late is refused or drawn differently.
@@ -81,7 +79,7 @@ def test_what_the_host_draws_for_a_training_gives_the_numbers_of_the_cpu(name):
     assert found.get("fetches", 0) == 0
 
 
-@pytest.mark.parametrize("name", sampled(VALUES))
+@pytest.mark.parametrize("name", VALUES)
 def test_what_is_moved_is_the_batch(name):
     assert counts(name)["bytes to the device"] / 100 == pytest.approx(BATCH * ON * PER_ENTRY, rel=0.05)
 
@@ -101,7 +99,7 @@ def test_a_step_costs_what_paper_says():
         assert one.get("fetches", 0) == one.get("bytes to the device", 0) == 0
 
 
-@pytest.mark.parametrize("name", sampled(RUNS, kept=1))
+@pytest.mark.parametrize("name", RUNS)
 def test_a_run_has_the_numbers_of_the_cpu_and_uses_the_device_that_it_takes(name):
     found = counts(name)
     assert "error" not in found, found

@@ -12,6 +12,7 @@ import pytest
 import superposition
 import yaml
 from superposition.book import reference
+from together import together
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = runpy.run_path(str(ROOT / "scripts" / "reference.py"))["pages"]()
@@ -58,7 +59,7 @@ def test_every_page_is_in_the_table_of_contents():
     assert {f"reference/{path.name}" for path in PAGES} <= listed
 
 
-@pytest.mark.parametrize(("wing", "name"), NAMES)
+@together(("wing", "name"), NAMES)
 def test_every_public_function_has_an_example(wing, name):
     assert doctest.DocTestFinder().find(getattr(FACES[wing], name), name)[0].examples, (
         f"superposition.{wing}.{name} has no doctest"

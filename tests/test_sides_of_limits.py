@@ -11,6 +11,7 @@ import pytest
 import superposition
 from superposition import ranges
 from superposition.decoders import dictionary
+from together import together
 
 TESTS, LIBRARY = Path(__file__).parent, Path(superposition.__file__).parent
 RANGES = {wing: importlib.import_module(f"superposition.{wing}.ranges") for wing in superposition.WINGS
@@ -155,7 +156,7 @@ CASES = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(
+@together(
     ("check", "taken", "refused", "words"),
     CASES,
     ids=[f"{check.__module__.split('.')[-2]} {words[:30]}" for check, *_, words in CASES],

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from superposition.book import claims, declarations, rows
+from together import together
 
 
 def test_declarations_are_complete():
@@ -211,7 +212,7 @@ def test_bad_input_is_named(call, message):
 NOT_FINITE = (float("inf"), -float("inf"), float("nan"), 1 + 1j, None, "1", [1.0, float("inf")])
 
 
-@pytest.mark.parametrize("value", NOT_FINITE, ids=str)
+@together("value", NOT_FINITE, ids=str)
 @pytest.mark.parametrize("name", ["predicted", "measured", "se", "rtol", "atol", "z", "printed", "rival", "scale"])
 @pytest.mark.parametrize("relation", ["equals", "below", "above"])
 def test_nothing_infinite_complex_or_missing_is_confirmed(name, value, relation):

@@ -164,6 +164,7 @@ def test_a_chapter_has_one_title_everywhere():
         assert linked == titles, place.name
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("draw", CARDS["DRAWN"], ids=lambda draw: draw.__name__)
 def test_pictures_of_the_front_page_are_as_the_library_draws_them(draw):
     stored = (CARDS["CARDS"] / f"{draw.__name__}.svg").read_text(encoding="utf-8")

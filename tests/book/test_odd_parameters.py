@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from superposition import inputs
 from superposition.book import parameters
+from together import together
 
 MODELS = parameters.Chapter.__subclasses__()
 FIELDS = [
@@ -25,7 +26,7 @@ def check(model, **values):
     return parameters.check(model().model_dump() | values, model)
 
 
-@pytest.mark.parametrize(("model", "name"), FIELDS)
+@together(("model", "name"), FIELDS)
 def test_what_no_chapter_can_mean_is_refused_by_name_value_and_what_is_allowed(model, name):
     for odd in ODD:
         with pytest.raises(parameters.ParameterError) as refusal:
@@ -44,7 +45,7 @@ def ends(field):
         yield 1, float(high[2]), high[1] == "to"
 
 
-@pytest.mark.parametrize(("model", "name"), [case for case in FIELDS if case.values[1] != "device"])
+@together(("model", "name"), [case for case in FIELDS if case.values[1] != "device"])
 def test_the_ends_that_a_refusal_names_are_the_ends(model, name):
     field = model.model_fields[name]
     whole = "whole" in inputs.allowed(field) or "even" in inputs.allowed(field)

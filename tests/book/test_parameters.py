@@ -71,6 +71,7 @@ def test_what_is_accepted():
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults
 
 
+@pytest.mark.thorough
 def test_torch_keeps_its_threads_for_large_networks():
     script = """
 import torch

@@ -12,6 +12,7 @@ import yaml
 from defprint import fingerprint
 from superposition import runs
 from superposition.book import declarations
+from together import together
 
 CELL = r"^```{code-cell}[^\n]*\n(?:---\n.*?^---\n|(?::[^\n]*\n)*)(.*?)^```$"
 BOOK = Path(__file__).resolve().parent.parent.parent / "book"
@@ -35,7 +36,7 @@ def theorems():
     return found
 
 
-@pytest.mark.parametrize("claim", PROVED, ids=lambda claim: claim.id)
+@together("claim", PROVED, ids=lambda claim: claim.id)
 def test_what_is_proved_has_a_theorem_and_a_proof_on_its_page(claim):
     page, statement, section = theorems()[claim.proof]
     assert page == claim.chapter
@@ -97,7 +98,7 @@ def imported(node):
 CHECKED = [c for c in declarations.declared().values() if c.code and c.kind not in declarations.NO_CHECK_NEEDED]
 
 
-@pytest.mark.parametrize("claim", CHECKED, ids=lambda claim: claim.id)
+@together("claim", CHECKED, ids=lambda claim: claim.id)
 def test_the_code_of_a_claim_is_reached_by_its_page(claim):
     assert fingerprint._start(claim.code) in reached(claim.chapter), f"{claim.chapter} does not lead to {claim.code}"
 

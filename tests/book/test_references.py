@@ -3,7 +3,7 @@
 import re
 from pathlib import Path
 
-import pytest
+from together import together
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 ENTRY = re.compile(r"^@\w+\{([\w-]+),\n(.*?)^\}$", re.MULTILINE | re.DOTALL)
@@ -48,7 +48,7 @@ def test_every_entry_is_read():
     assert len(ENTRIES) == text.count("\n@") + text.startswith("@") > 30
 
 
-@pytest.mark.parametrize("key", ENTRIES)
+@together("key", ENTRIES)
 def test_every_work_can_be_found(key):
     if key in WITHOUT:
         assert not IDENTIFIED.search(ENTRIES[key]), "it has a number now: strike it from the list"

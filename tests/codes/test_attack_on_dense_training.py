@@ -17,6 +17,7 @@ WAYS = {
 }
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("settings", WAYS.values(), ids=WAYS)
 def test_every_way_ends_below_the_rug_with_six_features_in_three_dimensions(settings):
     way = Way(steps=300, **settings)

@@ -21,6 +21,7 @@ def test_weights_have_the_loss_at_random_places(seed):
     assert best.loss * (1 - 1e-9) <= best.loss_of(ns)
 
 
+@pytest.mark.thorough
 def test_the_loss_of_many_features_tends_to_the_hull():
     for p, r in ((0.05, 0.37), (0.01, 0.08), (0.1, 0.7), (0.002, 0.995)):
         best = codes.best_known(p, r)
@@ -46,7 +47,7 @@ def test_one_dimension_is_enough(r):
         best.blocks(least - 1)
 
 
-@pytest.mark.parametrize("antipodal", [False, True])
+@pytest.mark.parametrize("antipodal", sampled([False, True]))
 def test_rugs_as_blocks(antipodal):
     p, r = 0.05, 0.3
     curve = codes.antipodal_optimum if antipodal else meanfield.optimum
@@ -61,7 +62,7 @@ def test_rugs_as_blocks(antipodal):
     assert rug.nd <= r * 512 and found.mean < 1.1 * share.loss
 
 
-@pytest.mark.parametrize("p", [0.3, 1e-4])
+@pytest.mark.parametrize("p", sampled([1e-4, 0.3]))
 def test_the_hull_is_below_every_code(p):
     r = np.array([0.005, 0.05, 0.3, 0.7])
     losses = np.array([codes.best_known(p, at).loss for at in r])
@@ -114,6 +115,7 @@ def test_refusals():
         codes.best_known(0.05, 0.2, also=3)
 
 
+@pytest.mark.thorough
 def test_descent_on_all_weights_from_the_maps_own_code_passes_less_than_a_third_of_a_per_cent_below_it():
     """The smallest case of the attack on the map, six features in a plane at p = 1/4, in exact integrals."""
     rng, drawn, known = np.random.default_rng(0), attack_on_map.vectors(6, 0.25, 4800, 1), codes.best_known(0.25, 1 / 3)

@@ -39,6 +39,7 @@ def test_decay_and_bounds_move_the_ratio():
     assert silence.loss == pytest.approx(P / 3 - P * P / 4)
 
 
+@pytest.mark.thorough
 def test_noise_turns_the_order_round():
     def loss(kind, noise, samples):  # as many vectors as the run on the price: loud fans err on few of them
         return codes.under_budget("noise", noise, codes.candidate_codes(kind, P), P, samples=samples, seed=0).loss

@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from sampled import sampled
 from superposition import codes
 
 
-@pytest.mark.parametrize("p", [1e-3, 0.05, 0.4])
+@pytest.mark.parametrize("p", sampled([0.05, 1e-3, 0.4]))
 def test_the_weights_have_the_loss(p):
     code = codes.chain_code(p, 1e6)
     assert codes.code_loss(code.W, code.b, p, rtol=0) == pytest.approx(codes.chain_loss(p), rel=1e-5)

@@ -8,6 +8,7 @@ torch = pytest.importorskip("torch")
 second_attack_on_map = pytest.importorskip("second_attack_on_map")
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("m", "B", "p", "steps"), sampled([(2, 3, 0.25, 400), (2, 5, 0.1, 600)]))
 def test_descent_from_random_starts_reaches_the_map_and_passes_less_than_a_third_of_a_per_cent_below_it(m, B, p, steps):
     known = codes.best_known(p, m / B).loss * B

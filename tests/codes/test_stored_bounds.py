@@ -153,6 +153,7 @@ def test_never_above_a_code(places):
     assert 0 < max(share) <= 1
 
 
+@pytest.mark.thorough
 def test_it_says_something_where_the_count_of_rivals_does_not():
     for p, r, least in ((0.05, 0.2, 0.4), (0.2, 0.2, 0.4), (0.05, 0.5, 0.7)):
         loss = codes.best_known(p, r).loss
@@ -161,7 +162,7 @@ def test_it_says_something_where_the_count_of_rivals_does_not():
 
 def test_a_bound_is_carried_to_other_probabilities():
     for p in (0.045, 0.055, 0.15):
-        found = codes.certified_bound(p, 0.2) / codes.best_known(p, 0.2).loss
+        found = codes.certified_bound(p, 0.2) / codes.swept_loss(p, 10)  # within a thousandth of the best known
         assert 0.3 < found < 1
     assert codes.certified_bound(0.05, 1) == 0 == codes.best_bound(0.05, 1)
     assert codes.certified_bound(1e-12, 0.5) == 0 < codes.rivals_bound(1e-12, 0.5)

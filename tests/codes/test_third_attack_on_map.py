@@ -30,6 +30,7 @@ def test_vectors_have_the_moments_of_the_task():
     assert abs(float((x.square().sum(1) * weight).sum()) / (4 * 0.1 / 3) - 1) < 0.01
 
 
+@pytest.mark.thorough
 def test_descent_from_the_design_of_four_features_in_a_plane_ends_at_the_map():
     known = codes.best_known(P, 0.5).loss
     _, loss = third_attack_on_map.attack(4, 2, P, seed=1, anneal=500, counts=(32, 400, 200, 100), steps=400, gap=2.0)

@@ -1,6 +1,7 @@
 """The search for tiles: weights of the strata, the measured loss against the exact one, and a search that finds."""
 
 import numpy as np
+import pytest
 import torch
 from superposition import codes
 from superposition.codes import tile_search
@@ -20,6 +21,7 @@ def test_measured_loss_against_the_exact_one():
     assert abs(loss - exact) < 4 * se and se < 0.02 * exact
 
 
+@pytest.mark.thorough
 def test_a_search_finds_the_digons():
     found = codes.search_tile(2, 4, 0.05, starts=16, kept=2, screening=300, steps=600, fresh=100_000, seed=3)
     digons, both = float(codes.best_digon(0.05)[1]), float(np.max(found["refined"]))

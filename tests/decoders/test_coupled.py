@@ -56,6 +56,7 @@ def test_a_chain_decodes_where_one_rug_cannot_and_an_endless_one_neither():
     assert low[:, -1].max() == pytest.approx(decoders.final_loss(p, 0.06), rel=0.1)
 
 
+@pytest.mark.thorough
 def test_a_simulated_chain_follows_its_evolution_and_ends_decoded():
     p = 0.05
     code = decoders.CoupledRug(2048, 205, blocks=8, width=4, seed=5)

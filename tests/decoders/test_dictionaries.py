@@ -187,6 +187,7 @@ def test_training_finds_directions_and_the_price_decides():
     assert uneven[:2] == [(2, 205), (4, 205)] and uneven[-2:] == [(204, 205), (205, 205)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(("kind", "price"), sampled([("topk", 2), ("jumprelu", 0.03)]))
 def test_other_kinds_find_directions_too_with_the_codes_of_sae_lens(kind, price):
     pytest.importorskip("torch")
@@ -220,6 +221,7 @@ def test_topk_has_one_whole_price():
             decoders.train_saes(decoders.dictionary(16, 8), prices, kind="topk")
 
 
+@pytest.mark.thorough
 def test_the_largest_latents_of_a_batch_pass_and_their_threshold_is_kept():
     pytest.importorskip("torch")
     truth = decoders.dictionary(32, 16, p=0.06, seed=0)

@@ -41,6 +41,7 @@ def test_without_training_every_depth_is_one_relu_on_the_readout():
         assert abs(found.mean - by_hand.mean) < 4 * np.hypot(found.se, by_hand.se)
 
 
+@pytest.mark.thorough
 def test_a_kept_code_is_kept_and_the_second_layer_reads_more_of_it():
     W_in = decoders.first_code("rug", 32, 16, 0)
     one, two = (

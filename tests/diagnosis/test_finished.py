@@ -63,6 +63,7 @@ def trained(steps, seed=0, ns=160, nd=40, p=0.06):
     return {"W_in": W_in.detach().numpy(), "W_out": W_out.detach().numpy(), "b": b.detach().numpy()}
 
 
+@pytest.mark.thorough
 def test_a_training_that_was_stopped_is_told_from_a_finished_one():
     early, whole = (superposition.diagnose(trained(steps), p=0.06, samples=20_000) for steps in (100, 2000))
     assert gains.unfinished(early) and not gains.unfinished(whole)

@@ -10,6 +10,7 @@ from superposition.experiments import best_codes, compared_codes, led_training, 
 from superposition.rug import meanfield
 
 
+@pytest.mark.thorough
 def test_searched_tile_comes_with_the_weights_of_its_loss():
     point = {"m": 2, "B": 4, "p": 0.05, "starts": 8, "kept": 2, "steps": 300, "seed": 1}
     found = as_read("rug-tiles", point, best_codes.searched_tile(**point))
@@ -20,6 +21,7 @@ def test_searched_tile_comes_with_the_weights_of_its_loss():
     assert min(found[f"{kind}_screened"] for kind in ("fan", "unequal", "random")) > 0.1
 
 
+@pytest.mark.thorough
 def test_ablated_autoencoder_is_of_one_piece():
     point = {"ns": 32, "p": 0.1, "r": 0.25, "steps": 600, "samples": 20_000, "seed": 0}
     found = as_read("rug-ablations", point, led_training.ablated_autoencoder(**point))

@@ -49,6 +49,7 @@ def test_a_time_within_the_settling_is_refused():
         noise_descent.descended_and_trained(**{**POINT, "until": 49.0})
 
 
+@pytest.mark.thorough
 def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks():
     point = dict(law_name="bipolar", sigma=0.25, n=4, m=8, eta=0.1, level=0.32, draws=50, instances=3, seed=1)
     found = noise_descent.step_border(**point)
@@ -61,6 +62,7 @@ def test_a_border_is_the_slope_over_the_drift_and_has_the_error_of_its_networks(
     assert found["border_se"] == pytest.approx(np.sqrt(2 * np.var(without)))
 
 
+@pytest.mark.thorough
 def test_half_is_lost_between_the_rates_on_both_sides_of_it():
     point = dict(law_name="bipolar", sigma=0.35, n=5, m=6, eta=0.1, draws=30, instances=4, seed=3, least=600)
     found, ratios = noise_descent.half_lost(**point), np.array(noise_descent.RATIOS)
@@ -77,6 +79,7 @@ def test_half_is_lost_between_the_rates_on_both_sides_of_it():
     assert lost[0] == pytest.approx((simplex - alone.mean()) / (simplex - random), abs=0.2)  # other draws of the noise
 
 
+@pytest.mark.thorough
 def test_networks_that_diverge_are_left_out_of_the_share_that_is_lost():
     point = dict(law_name="bipolar", sigma=0.35, n=5, m=6, eta=0.1, draws=30, instances=4, seed=2, least=1500)
     found = noise_descent.half_lost(**point)

@@ -22,6 +22,7 @@ def test_topk_has_as_many_latents_on_as_it_was_given():
     assert found["l0"] == 3 and found["l0_se"] == 0
 
 
+@pytest.mark.thorough
 def test_of_latents_on_which_starts_agree_more_are_true():
     found = real_truths.truths_compared(company="drawn", price=0.2, steps=1000, **DRAWN)
     assert found["right_agreed"] > 2 * found["right_alone"]

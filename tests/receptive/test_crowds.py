@@ -69,6 +69,7 @@ def test_without_biases_it_is_the_loss_of_the_tiling():
     )  # no control variate
 
 
+@pytest.mark.thorough
 def test_a_pair_that_joins_lowers_the_loss_until_none_does():
     one, more = (receptive.best_crowd(DATA, biased=True, most=most, seed=0) for most in (1, 3))
     assert one.slope < 0

@@ -74,6 +74,7 @@ def follows(found, published):
         assert size < 0.01 * theirs[-1]  # their batches hold each label about, ours exactly, 500 times
 
 
+@pytest.mark.thorough
 def test_training_at_their_settings_gives_their_network():
     found = trained(40, 1000, scale=1)
     follows(found, NO_BIAS)

@@ -38,6 +38,7 @@ def test_the_size_of_the_erratum():
     assert public(p, ns, nd) / rug.linear_loss(p=p, r=nd / ns) == pytest.approx(1 / (1 - 3 * p / 4), rel=2 / (ns - nd))
 
 
+@pytest.mark.thorough
 def test_the_rule_of_the_code_is_asked_before_each_epoch_and_ends_after_the_next(monkeypatch):
     """From the losses alone: windows of 40 batches here, so that a small training falls and stops."""
     torch = pytest.importorskip("torch")

@@ -21,6 +21,7 @@ def test_training_goes_below_the_linear_model_at_every_seed():
         assert len(model.loss_history) == 600 and not model.stopped
 
 
+@pytest.mark.thorough
 def test_a_seed_is_a_run(trained):
     again = training.train_autoencoder(64, 16, 0.05, steps=600, seed=3)
     np.testing.assert_array_equal(again.W_in, trained.W_in)
@@ -87,6 +88,7 @@ def test_a_collapse_is_an_error_that_says_what_to_try():
         training.train_autoencoder(32, 4, 0.05, steps=300, lr=1e30, schedule="constant", seed=0)
 
 
+@pytest.mark.thorough
 def test_the_texts_stopping_rule():
     model = training.train_autoencoder(32, 8, 0.05, protocol="text", seed=0, eval_samples=1000)
     assert model.stopped and len(model.loss_history) % 100 == 0

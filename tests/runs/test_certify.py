@@ -90,6 +90,7 @@ def test_valid_table_is_confirmed(repository):
     assert said(repository)["certified"][-1]["rows"] == list(range(15))
 
 
+@pytest.mark.thorough
 def test_rearranged_computation_is_signed_again(repository):
     before = said(repository)
     edit(repository, "assert r == r")

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from superposition import runs
 from superposition.runs import columns, tables
+from together import together
 
 STORED = sorted(path.stem for path in tables.folder().glob("*.csv"))
 SAID = {name: columns.of(run) for name, run in runs.RUNS.items()}
@@ -60,19 +61,19 @@ def test_no_prediction_is_stored(table):
         np.testing.assert_array_equal(values, found[column])
 
 
-@pytest.mark.parametrize("name", SAID)
+@together("name", SAID)
 def test_every_field_has_a_meaning(name):
     assert set(runs.find(name).point.model_fields) <= set(SAID[name])
 
 
-@pytest.mark.parametrize("name", SAID)
+@together("name", SAID)
 def test_meanings_are_short_and_say_something(name):
     for column, (unit, meaning) in SAID[name].items():
         assert unit.strip() == unit != "", column
         assert 8 <= len(meaning) < 180 and not meaning.endswith("."), column
 
 
-@pytest.mark.parametrize("name", SAID)
+@together("name", SAID)
 def test_errors_have_the_unit_of_what_they_are_errors_of(name):
     for column, (unit, meaning) in SAID[name].items():
         if column.endswith("_se") and " / " in meaning:  # of a quotient of two columns

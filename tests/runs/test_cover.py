@@ -11,6 +11,7 @@ import pytest
 from sampled import sampled
 from superposition import runs
 from superposition.runs import certify, cover, tables
+from together import together
 
 FIVE = ("rug-recipe", "polysemantic-descent", "gated-marginals", "rug-price", "noise-figures")
 FAULTS = 12
@@ -65,6 +66,7 @@ def off(value):
     return value if isinstance(value, str) else 1.2 * value + 0.1
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", [*sampled(["rug-recipe", "polysemantic-descent", "noise-figures"]), *THOROUGH])
 def test_faults_in_a_third_of_the_points_are_refused(name, monkeypatch):
     monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
@@ -93,6 +95,7 @@ def pairs(name):
     return [(words, found[words]) for words in random.Random(2).sample(sorted(found), 3)]
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("name", sampled(PAIRED, kept=2))
 def test_faults_that_are_tied_to_a_pair_are_refused(name, monkeypatch):
     monkeypatch.setattr(tables, "sign", lambda *_: pytest.fail("a fault was signed"))
@@ -133,7 +136,7 @@ def test_without_a_fault_the_same_points_are_signed(name, monkeypatch):
     )
 
 
-@pytest.mark.parametrize("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
+@together("name", sorted(name for name in runs.RUNS if tables.is_stored(name)))
 def test_needed_points_cover_all_pairs_of_cheap_points(name):
     run, stored = runs.find(name), table(name)
     on_cpu = stored.columns.get("device", np.full(len(stored.provenance["seconds"]), "cpu")) == "cpu"

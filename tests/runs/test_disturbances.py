@@ -40,6 +40,7 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
     process.communicate(timeout=5)  # until the last worker has closed its end of the pipe
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize(
     ("stop", "number"),
     [

@@ -46,6 +46,7 @@ def cluster(scheduler, tmp_path):
     return address, parts
 
 
+@pytest.mark.thorough
 def test_sweep_survives_the_death_of_a_worker(cluster, tmp_path):
     address, (_, *workers) = cluster
     folder = tmp_path / "results" / "fast"
@@ -103,6 +104,7 @@ def test_scheduler_or_workers_that_die_end_the_sweep_in_a_sentence(cluster, tmp_
     assert swept(FAST, folder).computed + int(re.findall(r"(\d+)/100", done.stderr)[-1]) == 100
 
 
+@pytest.mark.thorough
 def test_scheduler_without_workers_is_told(scheduler, monkeypatch, tmp_path):
     monkeypatch.setattr(executors, "GRACE", 1.0)
     with executors.dask_pool(scheduler[0]) as (executor, in_flight, works):
@@ -163,6 +165,7 @@ def test_both_workers_compute(cluster):
             seen |= set(executor.map(process_number, range(20)))
 
 
+@pytest.mark.thorough
 @pytest.mark.parametrize("listens", [False, True])
 def test_address_that_does_not_answer_is_told_within_ten_seconds(tmp_path, listens):
     with socket.socket() as mute:

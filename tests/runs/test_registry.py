@@ -9,9 +9,10 @@ from fast_runs import BROKEN, FAST, make, swept
 from pydantic import ValidationError
 from superposition import runs
 from superposition.runs import registry, store, tables
+from together import together
 
 
-@pytest.mark.parametrize("run", runs.RUNS.values(), ids=lambda run: run.name)
+@together("run", runs.RUNS.values(), ids=lambda run: run.name)
 @pytest.mark.parametrize("grid", runs.GRIDS)
 def test_registered_run_is_whole(run, grid):
     assert runs.RUNS[run.name] is run

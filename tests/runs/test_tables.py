@@ -17,6 +17,7 @@ from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
 from superposition.runs import tables
+from together import together
 
 
 def test_table_comes_back_and_knows_where_it_is_from(tmp_path):
@@ -122,11 +123,20 @@ PAGES = "".join(path.read_text() for path in (ROOT / "book").glob("*.md"))
 LOADED = set(re.findall(r'tables\.load\("([\w-]+)"\)', PAGES))
 
 
-@pytest.mark.parametrize("name", STORED)
+SIGN = "run `superposition runs certify {}` if its values should be the same, else start it"
+
+
+@together("name", STORED)
 def test_stored_table_is_what_its_run_would_give_now(name):
-    table = tables.load(name, replay=name not in LOADED)
-    assert table.note == "", f"run `superposition runs certify {name}` if its values should be the same, else start it"
+    table = tables.load(name, replay=False)
+    assert table.note == "", SIGN.format(name)
     assert len(table.provenance["seconds"]) == len(runs.points(runs.find(name), "full"))
+
+
+@pytest.mark.thorough
+@together("name", sorted(set(STORED) - LOADED))
+def test_the_cheapest_point_of_a_table_that_no_page_loads_is_computed_again(name):
+    assert tables.load(name, replay=True).note == "", SIGN.format(name)
 
 
 def test_first_table_is_there():
@@ -136,7 +146,7 @@ def test_first_table_is_there():
 FILES = sorted(filter(Path.is_file, (ROOT / "book" / "data").rglob("*")))
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: path.name)
+@together("path", FILES, ids=lambda path: path.name)
 def test_stored_files_name_no_machine(path):
     assert re.findall(r"/(?:home|root|tmp|work|usr|opt)/", path.read_bytes().decode("latin-1")) == []
     most = 1_000_000 if path.name == "bounds.safetensors" else 200_000  # proofs: a coefficient cannot be left out

@@ -1,9 +1,9 @@
 """Theory is joined when a table is read: sharper theory makes few tables stale, and those for a reason."""
 
-import pytest
 from defprint import fingerprint
 from superposition import runs
 from superposition.runs import tables
+from together import together
 
 STORED = sorted(path.stem for path in tables.folder().glob("*.csv"))
 PART_OF_THE_MEASUREMENT = {
@@ -25,7 +25,7 @@ def test_a_tolerance_in_the_search_for_minima_makes_few_tables_stale():
     assert reached == set(PART_OF_THE_MEASUREMENT)
 
 
-@pytest.mark.parametrize("name", [name for name in STORED if runs.find(name).predicted])
+@together("name", [name for name in STORED if runs.find(name).predicted])
 def test_what_a_run_predicts_is_no_part_of_its_fingerprint(name):
     """A prediction is a function of the same module: no name must lead to it from what computes a point."""
     run = runs.find(name)

@@ -152,12 +152,11 @@ def _ratios(values):
 
 def _moments(rows, shift, p):
     """E[x f] and E[f^2] of outputs of weight 1 on which two others act, rows (n, 2), over all sets of active ones."""
-    q, zero = 1 - p, np.zeros_like(rows[:, :1])
-    overlap, power = np.zeros((2, len(rows)))
-    for on in (rows[:, :0], rows[:, :1], rows[:, 1:], rows):
-        chance = p ** on.shape[1] * q ** (2 - on.shape[1])
-        with_own = np.concatenate([zero + 1, on], axis=1)
-        overlap += p * chance * relu_integrals.relu_moment(shift, with_own, 0)
-        power += p * chance * relu_integrals.relu_power(shift, with_own, 2)
-        power += q * chance * relu_integrals.relu_power(shift, on, 2)
-    return overlap, power
+    active = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
+    chance = p ** active.sum(axis=1) * (1 - p) ** (2 - active.sum(axis=1))
+    others = active[:, None] * rows  # what is off has the weight 0, which changes no integral
+    own = np.broadcast_to(np.array([1.0, 0.0])[:, None, None, None], (2, *others.shape[:2], 1))
+    weights = np.concatenate([own, np.broadcast_to(others, (2, *others.shape))], axis=-1)
+    overlap = p * chance @ relu_integrals.relu_moment(shift, weights[0], 0)
+    with_own, without = relu_integrals.relu_power(shift, weights, 2)
+    return overlap, chance @ (p * with_own + (1 - p) * without)

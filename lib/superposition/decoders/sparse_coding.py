@@ -9,6 +9,8 @@ from superposition import ranges
 from superposition.checked import checked
 from superposition.decoders.ranges import finite, shaped
 
+ROWS = 250  # activations at once: few enough to stay in the processor's cache
+
 
 def _activations(hidden, directions):
     """Refuse activations with a different number of dimensions."""
@@ -44,6 +46,12 @@ def nonnegative_lasso(
     D, h = np.asarray(directions, float), np.asarray(hidden, float)
     step = 1 / max(float(np.linalg.norm(D, 2) ** 2), 1e-300)
     rest, drive = np.eye(D.shape[1]) - step * (D.T @ D), step * (h @ D - lambda_)
+    blocks = np.array_split(drive, 1 + len(drive) // ROWS)
+    return np.concatenate([_descended(block, rest, iterations) for block in blocks])
+
+
+def _descended(drive, rest, iterations):
+    """The codes of some activations."""
     c = ahead = np.zeros_like(drive)
     t = 1.0
     for _ in range(iterations):

@@ -67,11 +67,11 @@ def _grid() -> tuple[tuple[NDArray, ...], NDArray, float] | None:
     path = resources.files("superposition") / "data" / TABLE
     if not path.is_file():
         return None
+    rows = list(csv.DictReader(path.read_text(encoding="utf-8").splitlines()))
+    ns, p, nd, r, loss = (np.array([float(row[name]) for row in rows]) for name in ("ns", "p", "nd", "r", "loss"))
     found: dict[tuple[float, ...], list[float]] = {}
-    for row in csv.DictReader(path.read_text(encoding="utf-8").splitlines()):
-        ns, p, nd = int(row["ns"]), float(row["p"]), int(row["nd"])
-        over = np.log(float(row["loss"]) / float(meanfield.optimum(p, nd / ns).loss))
-        found.setdefault((ns, p, float(row["r"])), []).append(over)
+    for place, over in zip(zip(ns, p, r, strict=True), np.log(loss / meanfield.optimum(p, nd / ns).loss), strict=True):
+        found.setdefault(place, []).append(over)
     ns, p, r = (np.array(sorted({place[k] for place in found})) for k in range(3))
     places = [[[(n, one, ratio) for ratio in r] for one in p] for n in ns]
     values = np.array([[[np.mean(found.get(place, np.nan)) for place in row] for row in plane] for plane in places])
