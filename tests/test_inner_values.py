@@ -13,6 +13,7 @@ import functools
 import inspect
 import itertools
 import json
+import re
 import sys
 import time
 import warnings
@@ -161,7 +162,8 @@ def wanted(names):
     """Which calls of each function are asked for."""
     found = {}
     for title, count, way in map(split, names):
-        found.setdefault(title, set()).update({count, *([int(way.split()[2])] if " of " in way else [])})
+        other_one = re.fullmatch(r"\d+ of (\d+)", way)
+        found.setdefault(title, set()).update({count, *([int(other_one[1])] if other_one else [])})
     return found
 
 
