@@ -15,6 +15,7 @@ import random
 import resource
 import signal
 import sys
+import tempfile
 import time
 import types
 from pathlib import Path
@@ -196,6 +197,7 @@ def main():
     parser.add_argument("--write", action="store_true", help="add the calls to tests/inner_values.json")
     asked = parser.parse_args()
     before = json.loads(stored_calls.STORED.read_text())
+    os.chdir(tempfile.mkdtemp())  # changed calls may write what they are told to write
     calls, _ = stored_calls.arguments(before["drivers"])
     trees = {name: ast.parse(Path(module.__file__).read_text()) for name, module in modules()}
     names, parts = list(before["values"]), tuple(asked.parts) or ("superposition",)

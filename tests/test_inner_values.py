@@ -13,8 +13,10 @@ import functools
 import inspect
 import itertools
 import json
+import os
 import re
 import sys
+import tempfile
 import time
 import warnings
 from contextlib import nullcontext
@@ -188,7 +190,8 @@ def other(found, stored):
     )
 
 
-def test_inner_values_are_those_that_are_stored():
+def test_inner_values_are_those_that_are_stored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a changed call writes what it was told to write
     stored = json.loads(STORED.read_text())
     calls, _ = arguments(stored["drivers"], wanted=wanted(stored["values"]))
     found = {name: given(*call) for name, *call in ways(calls)}
@@ -229,6 +232,7 @@ def drivers_of(before):
 def main():
     """Store what is given today, and name what is other; of functions that are new, a few calls."""
     before = json.loads(STORED.read_text())
+    os.chdir(tempfile.mkdtemp())
     drivers = drivers_of(before["drivers"])
     calls, _ = arguments(drivers)
     known = {split(name)[0] for name in before["values"]}
