@@ -1,20 +1,25 @@
-"""Values of the functions that no face shows, at arguments near those that the library gives them.
+"""Values of functions and methods of the wings, most of which no face shows, at calls near those that they get.
 
-Calls of the contract and small points of the named runs are made, and the first arguments that each inner function gets
-are kept. Then the function is called with these, and with the same after each number has a factor of its own: what all
-calls share, or what a sum, a comparison or a later step hides, is seen so. Nothing here says that a value is right.
-What another rounding would move is not stored, nor what depends on a clock or takes long.
+Calls of the contract and small points of the named runs are made, and examples are run; arguments that each function
+gets there are kept, and changed (`changed_calls`). Which calls are stored, `scripts/sieve.py` has found: those that see
+a fault which no other stored call of the function sees. Nothing here says that a value is right. What another rounding
+would move is not stored, nor what depends on a clock or takes long.
 After a change that was meant, ``python tests/test_inner_values.py`` stores anew, and names what is other.
 """
 
-import copy
 import dataclasses
+import doctest
 import functools
+import inspect
+import itertools
 import json
+import os
+import re
+import sys
+import tempfile
 import time
-import types
 import warnings
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +27,9 @@ import pytest
 from scipy import sparse
 
 torch = pytest.importorskip("torch")
+from changed_calls import changed  # noqa: E402
 from experiments import test_small_points as points  # noqa: E402
+from recorded_calls import APART, NESTED, as_it_is, kept, like, own_functions, place, tilted  # noqa: E402
 from superposition.runs import moved  # noqa: E402
 from superposition.runs.agreement import BOUND  # noqa: E402
 from superposition.runs.point import point_of  # noqa: E402
@@ -32,60 +39,28 @@ from test_settings import modules  # noqa: E402
 pytestmark = pytest.mark.thorough
 STORED = Path(__file__).with_name("inner_values.json")
 MEND = "run `python tests/test_inner_values.py` if that was meant"
-APART = ("superposition.book", "superposition.runs", "superposition.cli", "superposition.devices", "defprint")
-KEPT, LOOKS = 2, 2  # calls of each function, and numbers by which a result is known beside its length
+LOOKS, APIECE, BATCHES = 2, 4, 2  # numbers of a part beside its length; parts that are looked at alone; of a generator
 LONG, LONGEST = 0.03, 0.4  # seconds of a call that is not stored, and of one that is not made to find others
-
-
-def inner():
-    """Every function that has no range, with the module that calls it by its name."""
-    for name, module in modules():
-        for key, value in list(vars(module).items()):
-            own = isinstance(value, types.FunctionType) and value.__module__ == name and key != "__getattr__"
-            if own and not hasattr(value, "unchecked") and not name.startswith(APART):
-                yield module, key, value
-
-
-def like(value, change):
-    """A copy, in which arrays and numbers that are no whole ones are changed."""
-    if isinstance(value, torch.Tensor):
-        changed = change(value.detach().numpy()) if value.is_floating_point() else value.detach().numpy().copy()
-        return torch.from_numpy(np.asarray(changed)).to(value.dtype).requires_grad_(value.requires_grad)
-    if isinstance(value, np.ndarray):
-        return change(value) if value.dtype.kind in "fc" else value.copy()
-    if isinstance(value, float):
-        return type(value)(change(value))
-    if isinstance(value, tuple) and hasattr(value, "_fields"):
-        return type(value)(*(like(one, change) for one in value))
-    if isinstance(value, (list, tuple)):
-        return type(value)(like(one, change) for one in value)
-    if isinstance(value, dict):
-        return {key: like(one, change) for key, one in value.items()}
-    return value if callable(value) else copy.deepcopy(value)
-
-
-def as_it_is(value):
-    return value.copy() if isinstance(value, np.ndarray) else value
-
-
-def tilted(seed, by):
-    """A change of each number by a factor of its own; what is a share stays one."""
-
-    def change(value):
-        factors = np.random.default_rng(seed).uniform(1 - by, 1, np.shape(value))
-        return (value * factors).astype(value.dtype) if isinstance(value, np.ndarray) else float(value * factors)
-
-    return change
+FIRST_WAYS = ("given", "near", "mixed 0", "mixed 1")  # of a function that is new
+EXAMPLES = "examples of "
 
 
 def parts(value):
     """All numbers of a result, as flat arrays; letters count as numbers, and what has none by its type."""
     if isinstance(value, torch.Tensor):
-        return [value.detach().numpy().astype(float).ravel()]
+        own = value.detach().numpy().astype(float).ravel()
+        return [own] if not value.is_leaf or value.grad is None else [own, *parts(value.grad)]
     if sparse.issparse(value):
         return parts(value.toarray())
+    if inspect.isgenerator(value):
+        value = list(itertools.islice(value, BATCHES))
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         value = [getattr(value, field.name) for field in dataclasses.fields(value)]
+    elif type(value).__module__.startswith("superposition.") and hasattr(value, "__dict__") and not callable(value):
+        value = vars(value)
+    if inspect.isfunction(value) and (call := NESTED.get(place(inspect.unwrap(value).__code__))):
+        places, names, _ = like(call, as_it_is)
+        return parts([value(*places, **names), places, list(names.values())])
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, (list, tuple)):
@@ -99,58 +74,59 @@ def parts(value):
 
 
 def look(value):
-    """What is stored of a result: how many numbers, their length, and their shadows on drawn directions."""
-    flat = np.nan_to_num(np.concatenate([np.zeros(0), *parts(value)]), nan=-7e7, posinf=8e7, neginf=-9e7)
-    shadows = np.random.default_rng(flat.size).standard_normal((LOOKS, flat.size)) @ flat
-    return [flat.size, *(float(f"{number:.9g}") for number in (np.linalg.norm(flat), *shadows))]
+    """What is stored of a result: of each part, or of all where they are many, how many numbers, and their shadows."""
+    found = parts(value)
+    return [shadows(part) for part in (found if len(found) <= APIECE else [np.concatenate(found)])]
+
+
+@functools.cache
+def directions(size):
+    return np.random.default_rng(size).standard_normal((LOOKS, size))
+
+
+def shadows(flat):
+    """How many numbers there are, their length, and their shadows on drawn directions."""
+    flat = np.nan_to_num(flat, nan=-7e7, posinf=8e7, neginf=-9e7)
+    return [flat.size, *(float(f"{number:.9g}") for number in (np.linalg.norm(flat), *directions(flat.size) @ flat))]
 
 
 def given(function, arguments, change):
     """What a call gives, and what it makes of its arguments; or the type of its error."""
-    places, names = like(arguments, change)
     torch.manual_seed(0)
+    uncached(function)
     try:
         with warnings.catch_warnings(action="ignore"), np.errstate(all="ignore"):
-            return look([function(*places, **names), places, list(names.values())])
+            places, names, graded = change(arguments)
+            before = parts([places, names])
+            with torch.set_grad_enabled(graded):
+                found = look(function(*places, **names))
+            after = parts([places, names])
+            moved_ones = [one for one, was in zip(after, before, strict=False) if not np.array_equal(one, was, True)]
+            return found + look(moved_ones) if moved_ones else found
     except Exception as error:
         return type(error).__name__
 
 
-@contextmanager
-def kept(calls):
-    """Keep the first arguments of every inner function that is called within."""
-
-    def keeping(title, function):
-        @functools.wraps(function)
-        def call(*places, **names):
-            got = calls.setdefault(title, [])
-            if len(got) < KEPT:
-                try:
-                    got.append(like((places, names), as_it_is))
-                except Exception:  # an argument of which there is no copy
-                    got.append(None)
-            return function(*places, **names)
-
-        return call
-
-    found = list(inner())
-    for module, key, value in found:
-        setattr(module, key, keeping(f"{module.__name__}.{key}", value))
-    try:
-        yield
-    finally:
-        for module, key, value in found:
-            setattr(module, key, value)
+def uncached(value):
+    """Empty the caches around a function."""
+    while value is not None and callable(value) and not isinstance(value, type):
+        if isinstance(value, functools._lru_cache_wrapper) and value is not point_of:
+            value.cache_clear()
+        value = getattr(value, "__wrapped__", None)
 
 
 def make(driver):
-    """Make a call of the contract, or compute a small point."""
+    """Make a call of the contract, compute a small point, or run the examples of a module."""
     if driver in CALLS:
         function, call = CALLS[driver]
         try:
             function(**copied(call))
         except ValueError:
             pass
+    elif driver.startswith(EXAMPLES):
+        runner = doctest.DocTestRunner(verbose=False)
+        for test in doctest.DocTestFinder(exclude_empty=True).find(sys.modules[driver.removeprefix(EXAMPLES)]):
+            runner.run(test, out=len)
     else:
         name, change = next(case for case in points.CASES if points.title(case) == driver)
         points.values(name, points.point(name, change))
@@ -163,17 +139,14 @@ def forget():
     """
     for _, module in modules():
         for value in vars(module).values():
-            while value is not None and callable(value) and not isinstance(value, type):
-                if isinstance(value, functools._lru_cache_wrapper) and value is not point_of:
-                    value.cache_clear()
-                value = getattr(value, "__wrapped__", None)
+            uncached(value)
 
 
-def arguments(drivers, side=0):
-    """The first arguments of every inner function; and the seconds of each driver, and how many it gave."""
+def arguments(drivers, side=0, wanted=None):
+    """Arguments of every function that the drivers reach; and the seconds of each driver, and how many it gave."""
     forget()
     calls, costs = {}, {}
-    with kept(calls), warnings.catch_warnings(action="ignore"), moved.draws(side) if side else nullcontext():
+    with kept(calls, wanted), warnings.catch_warnings(action="ignore"), moved.draws(side) if side else nullcontext():
         for driver in drivers:
             begun, before = time.process_time(), sum(map(len, calls.values()))
             make(driver)
@@ -181,64 +154,110 @@ def arguments(drivers, side=0):
     return calls, costs
 
 
-def ways(calls, by=0.3):
-    """Every call with its name, its function and how its arguments are changed."""
-    functions = {f"{module.__name__}.{key}": value for module, key, value in inner()}
-    for title, got in calls.items():
-        for count, one in enumerate(got):
-            for way, change in (("given", as_it_is), ("near", tilted(count + 1, by))):
-                if one is not None:
-                    yield f"{title} {count} {way}", functions[title], one, change
+def split(name):
+    """The title of a function, which of its calls it is, and how that is changed."""
+    title, count, way = name.split(maxsplit=2)
+    return title, int(count), way
+
+
+def wanted(names):
+    """Which calls of each function are asked for."""
+    found = {}
+    for title, count, way in map(split, names):
+        other_one = re.fullmatch(r"\d+ of (\d+)", way)
+        found.setdefault(title, set()).update({count, *([int(other_one[1])] if other_one else [])})
+    return found
+
+
+def ways(calls, names=None):
+    """Every stored call with its name, its function and how its arguments are changed."""
+    functions = {title: value for title, value, _ in own_functions()}
+    for name in names or json.loads(STORED.read_text())["values"]:
+        title, count, way = split(name)
+        got = calls.get(title, [])
+        if title in functions and count < len(got) and got[count] is not None:
+            yield name, functions[title], got[count], functools.partial(changed, way=way, got=got)
 
 
 def other(found, stored):
     """Whether a call gives something else than it gave: beyond what the processor's rounding does."""
-    if isinstance(found, str) or isinstance(stored, str) or found[0] != stored[0]:
+    if isinstance(found, str) or isinstance(stored, str) or [one[0] for one in found] != [one[0] for one in stored]:
         return found != stored
-    return not np.allclose(found[1:], stored[1:], rtol=0, atol=BOUND * stored[1])
+    return any(
+        abs(now - was) > BOUND * before[1]
+        for after, before in zip(found, stored, strict=True)
+        for now, was in zip(after[1:], before[1:], strict=True)
+    )
 
 
-def test_inner_values_are_those_that_are_stored():
+def test_inner_values_are_those_that_are_stored(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)  # where a changed call writes what it was told to write
     stored = json.loads(STORED.read_text())
-    calls, _ = arguments(stored["drivers"])
-    found = {
-        name: given(function, one, change) for name, function, one, change in ways(calls) if name in stored["values"]
-    }
+    calls, _ = arguments(stored["drivers"], wanted=wanted(stored["values"]))
+    found = {name: given(*call) for name, *call in ways(calls)}
     missing = stored["values"].keys() - found.keys()
     assert not missing, f"{sorted(missing)} are not called any more; {MEND}"
     odd = {name: (found[name], was) for name, was in stored["values"].items() if other(found[name], was)}
     assert not odd, f"{odd}; {MEND}"
 
 
-def steady(name, function, one, change, aside):
-    """What a call gives, if it is quick and the same from arguments that rounding moved; else nothing."""
-    begun = time.process_time()
+def steady(function, one, change):
+    """What a call gives, if it is the same again, and from arguments that rounding moved; else nothing."""
     found = given(function, one, change)
-    if time.process_time() - begun > LONG or name not in aside:
-        return None
-    near = tilted(7, 1e-9)
-    sides = [given(function, one, lambda value: near(change(value))), *aside[name]]
-    return None if any(other(side, found) for side in sides) else found
+    near = [tilted(seed, 1e-9) for seed in (7, 8)]
+    sides = [given(function, one, lambda call, by=by: change(like(call, by))) for by in near]
+    sides = [side for side in sides if side != "ValueError"]  # of what has to be symmetric, or to add up to 1
+    return None if any(other(side, found) for side in [given(function, one, change), *sides]) else found
+
+
+def possible_drivers():
+    """Calls of the contract, small points, and the modules whose examples are run."""
+    yield from (name for name in CALLS if len(name.split()) == 2)
+    yield from (points.title(case) for case in points.CASES)
+    yield from (EXAMPLES + name for name, _ in modules() if not name.startswith(APART))
+
+
+def drivers_of(before):
+    """The drivers of today: those there were, and calls, points and examples that reach what none of these reach."""
+    reached, new = set(arguments(before)[0]), []
+    for driver in possible_drivers():
+        if driver not in before:
+            calls, costs = arguments([driver])
+            if costs[driver][0] < LONGEST and calls.keys() - reached:
+                new.append(driver)
+                reached |= calls.keys()
+    return [*before, *new]
 
 
 def main():
-    """Store what is given today, and name what is other."""
-    before = json.loads(STORED.read_text()) if STORED.exists() else {"drivers": [], "values": {}}
-    drivers = [name for name in CALLS if len(name.split()) == 2] + [points.title(case) for case in points.CASES]
-    _, costs = arguments(drivers)
-    drivers = [name for name, (seconds, gave) in costs.items() if seconds < LONGEST]
-    _, costs = arguments(drivers)
-    drivers = [name for name in drivers if costs[name][1]]
-    again, *sides = [
-        {name: given(function, one, change) for name, function, one, change in ways(arguments(drivers, side)[0])}
-        for side in (0, -1, 1)
+    """Store what is given today, and name what is other; of functions that are new, a few calls."""
+    before = json.loads(STORED.read_text())
+    os.chdir(tempfile.mkdtemp())
+    drivers = drivers_of(before["drivers"])
+    calls, _ = arguments(drivers)
+    known = {split(name)[0] for name in before["values"]}
+    new = [
+        f"{title} {count} {way}"
+        for title, got in calls.items()
+        if title not in known
+        for count in range(min(2, len(got)))
+        for way in FIRST_WAYS
     ]
-    aside = {name: [side[name] for side in sides] for name in sides[0].keys() & sides[1].keys()}
-    found = {call[0]: steady(*call, aside) for call in ways(arguments(drivers)[0])}
-    values = {name: value for name, value in found.items() if value is not None and value == again.get(name)}
+    values = {}
+    for name, *call in ways(calls, [*before["values"], *new]):
+        begun = time.process_time()
+        found = given(*call) if name in before["values"] else steady(*call)
+        if name in before["values"] or (found is not None and time.process_time() - begun < 4 * LONG):
+            was = before["values"].get(name)
+            values[name] = found if was is None or other(found, was) else was
+    store(drivers, values)
+    print("\n".join(name for name in values if values[name] != before["values"].get(name)))
+    print("not called any more:", *sorted(before["values"].keys() - values.keys()), sep="\n")
+
+
+def store(drivers, values):
     lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in values.items())
     STORED.write_text(f'{{"drivers": {json.dumps(drivers)}, "values": {{\n{lines}\n}}}}\n')
-    print("\n".join(name for name in values if values[name] != before["values"].get(name)))
 
 
 if __name__ == "__main__":

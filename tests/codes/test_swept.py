@@ -72,3 +72,10 @@ def test_refusals():
         codes.swept_loss(0.1, 3)
     with pytest.raises(ValueError, match="ratio = 1e\\+60"):
         codes.swept_fan(12, 1e60)
+
+
+def test_the_largest_ratio_covers_the_whole_reach():
+    for B in (6, 9):
+        pairs, steps = (B - 2) // 2, B - 1 - (B - 2) // 2
+        covered = swept.largest_ratio(B, inner=5.0, growth=2.0, reach=1e9) ** steps * (5.0 * 2.0) ** pairs
+        assert covered == pytest.approx(1e9, rel=1e-12)

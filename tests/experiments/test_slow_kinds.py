@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from superposition import codes, diagnosis, weights
+from superposition import codes, diagnosis, receptive, weights
 from superposition.codes import fans
 from superposition.experiments import best_codes, compared_codes, crowds, tuned_codes
 
@@ -83,3 +83,18 @@ def test_many_random_fields_are_one_crowd(short):
     assert found["trained_loss"] == pytest.approx(found["loss"], abs=0.3) and found["above_se"] > 0
     assert found["size"] == pytest.approx(crowds.TOTAL, rel=0.5)
     assert crowds.spread(**RING, biased=False, most=3, seed=0, device="cpu")["size"] < found["size"]
+
+
+@pytest.mark.parametrize("function", [crowds.ended, crowds.spread])
+def test_crowds_are_compared_on_vectors_that_none_of_them_saw(monkeypatch, function):
+    drawn = []
+
+    def sampled(*task, seed):
+        drawn.append((*task, seed))
+        if len(drawn) == 2:
+            raise InterruptedError
+
+    monkeypatch.setattr(receptive, "sample_waves", sampled)
+    with pytest.raises(InterruptedError):
+        function(**RING, biased=1.0, most=4, seed=7)
+    assert drawn == [(10, 2.0, 1.0, 2.0, 100, 7), (10, 2.0, 1.0, 2.0, crowds.FRESH, 7 + crowds.APART)]

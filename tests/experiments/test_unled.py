@@ -2,6 +2,7 @@
 
 import numpy as np
 import torch
+from superposition import codes
 from superposition.experiments import unled
 
 
@@ -25,3 +26,18 @@ def test_training_stays_within_the_largest_weight():
     form = {"lr": 100.0, "steps": 3, "seed": 0, "device": "cpu"}
     code = unled._on_other_vectors(30, 3, 0.05, False, 0.5, **form)
     assert 9 < max(np.abs(code.W_in).max(), np.abs(code.W_out).max()) <= 10
+
+
+def test_features_are_woken_from_the_sixth_step_on_and_up_to_twice_the_lesson(monkeypatch):
+    made, woken = {}, []
+    monkeypatch.setattr(codes, "train_on_vectors", lambda ns, nd, vectors, **form: made.setdefault("vectors", vectors))
+    monkeypatch.setattr(unled, "_drawn", lambda ns, p, pool, generator: p)
+    monkeypatch.setattr(unled, "_begin_anew", lambda weights, generator: woken.append(True))
+    steps, until = 500, 0.411  # five steps apart, and the last one at the limit
+    unled._on_other_vectors(30, 3, 0.05, True, until, lr=0.1, steps=steps, seed=0, device="cpu")
+    at = []
+    for step in range(1, steps + 1):
+        woken.clear()
+        made["vectors"](step, None, None)
+        at += [step] * len(woken)
+    assert at == list(range(6, 412, 5)) and 2 * until * steps == 411

@@ -77,6 +77,13 @@ def test_free_start_is_gram_and_schmidt_by_importance():
     np.testing.assert_allclose(start, [1, 9, 0], atol=1e-14)
 
 
+def test_of_equal_features_the_first_ones_start():
+    W = np.random.default_rng(0).standard_normal((3, 40))
+    start = toy.free_start(W, np.tile([1.0, 2.0], 20))  # so many that only a stable sort keeps their order
+    np.testing.assert_allclose(start[[1, 3, 5]], np.diag(np.linalg.qr(W[:, [1, 3, 5]])[1]) ** 2)
+    assert np.count_nonzero(start) == 3
+
+
 def test_stochastic_descent_follows_the_flow():
     start, importance = np.diag([0.2, 0.3]), np.array([1.0, 0.5])
     strengths = toy.descend_linear(start, importance, 0.3, rate=0.05, steps=100, batch=4000, seed=0)
