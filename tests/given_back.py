@@ -34,7 +34,7 @@ def given_back(make, folder):
         make()
     finally:
         sys.setprofile(before)
-    return {name: [int(sums[0]), *(float(f"{one:.10g}") for one in sums[1:])] for name, sums in sorted(found.items())}
+    return {name: [int(sums[0]), *(float(f"{one:.8g}") for one in sums[1:])] for name, sums in sorted(found.items())}
 
 
 def look(value):

@@ -38,7 +38,7 @@ def animated(ax):
 
 
 def with_colours(ax):
-    """What a dark page has to tell apart: a picture with a colour bar, marks on it and beside it, greys, dark colours."""
+    """What a dark page has to tell apart: a picture with a colour bar, marks on it and beside it, dark colours."""
     maps.values(ax, [0, 1, 2], [[0, 1, 2], [2, 1, 0]], "size", cmap="viridis")
     ax.plot([0.5, 1], [0, 1], color="#440154")
     ax.text(1, 0.5, "on it", color="0.2")

@@ -5,6 +5,7 @@ After a change that was meant: ``python tests/diagnosis/test_given_back.py`` sto
 """
 
 import json
+import re
 import warnings
 from pathlib import Path
 
@@ -22,8 +23,8 @@ from diagnosis.test_behaviour import Sparse, Sparsify, Toy  # noqa: E402
 FILES, STORED = Path(__file__).with_name("files"), Path(__file__).with_name("given_back.json")
 WING = Path(diagnosis.__file__).parent
 MEND = "run `python tests/diagnosis/test_given_back.py` if that was meant"
-P, CLOSE = 0.05, 1e-6
-CACHED = ("superposition.diagnosis.yardsticks._step", "superposition.diagnosis.finished._grid")
+P, CLOSE, SHORT = 0.05, 1e-6, (",", ":")
+CACHED = re.compile(r"yardsticks\._step|finished\._grid")
 RNG = np.random.default_rng(7)
 QUARTERS = np.eye(6) + 0.25 * RNG.integers(-2, 2, (6, 6)) * (1 - np.eye(6))
 TENTHS = np.diag([1, 1, 0.1, 0.5, 0, -0.2]) - 0.1 * (np.arange(36).reshape(6, 6) % 5 == 2)
@@ -123,7 +124,7 @@ def found(name):
     finished.finished(P, 32, 128)
     with warnings.catch_warnings(action="ignore"):
         ends = given_back(DRIVERS[name], WING)
-    return {one: sums for one, sums in ends.items() if not one.startswith(CACHED)}
+    return {one.removeprefix(f"{diagnosis.__name__}."): sums for one, sums in ends.items() if not CACHED.search(one)}
 
 
 def other(found, stored):
@@ -153,7 +154,7 @@ def main():
                 rounded.update(other(found(name), seen))
         print(name, other(seen, before.get(name, {})), "by rounding:", sorted(rounded))
         stored[name] = seen | dict.fromkeys(rounded)
-    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(ones)}" for name, ones in stored.items())
+    lines = ",\n".join(f"{json.dumps(name)}: {json.dumps(ones, separators=SHORT)}" for name, ones in stored.items())
     STORED.write_text(f"{{\n{lines}\n}}\n")
 
 

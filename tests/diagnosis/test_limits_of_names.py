@@ -37,7 +37,8 @@ def skewed(*by):
         ({"company": Found(apart=Found(mean=1.0)), "loss": 5}, DIRECTIONS), ({"stands": False, "loss": 5}, DIRECTIONS),
         ({"weights": Found(k=3, threshold=None), "loss": 5}, DIRECTIONS),
         ({"weights": Found(k=None, threshold=np.ones(4)), "loss": 5}, DIRECTIONS),
-        ({"sigma": 1.05}, NEAR), ({"sigma": 2.08, "sigma_bound": 2}, RUG), ({"sigma": 1.3}, NONE), ({"sigma": 1.29}, NEAR),
+        ({"sigma": 1.05}, NEAR), ({"sigma": 2.08, "sigma_bound": 2}, RUG), ({"sigma": 1.3}, NONE),
+        ({"sigma": 1.29}, NEAR),
         ({"sigma": 1.1, "loss": 0.8}, NONE), ({"sigma": 1.1, "loss": 0.81}, NEAR), ({"sigma_bound": 0.0}, NONE),
         ({"sigma": 1.1, "loss": 1.3}, NONE), ({"sigma": 1.1, "loss": 1.29}, NEAR), ({"sigma_bound": -1.0}, NONE),
         (skewed(-0.5, -0.5, -0.5, -0.5), NEAR), (skewed(0.2, 0.2, 0.2, 1.36), RUG), (skewed(-1, -1, -1, -1), NO_RUG),
@@ -65,7 +66,8 @@ def test_other_names_stay(name, change):
 @pytest.mark.parametrize(
     ("spread", "r", "name"),
     [
-        (np.nan, 0.5, "a code too large to be named from its product"), (0.049, 0.5, "a tight frame"), (0.05, 0.5, NEAR),
+        (np.nan, 0.5, "a code too large to be named from its product"), (0.049, 0.5, "a tight frame"),
+        (0.05, 0.5, NEAR),
         (0.25, 0.9, NONE), (0.249, 0.9, NEAR), (0.25, 0.0625, "a random frame"), (0.299, 0.0625, "a random frame"),
         (0.201, 0.0625, "a random frame"), (0.199, 0.0625, NEAR), (0.301, 0.0625, NONE), (1.0, 1.0, NONE),
         (0.99, 0.99, "a random frame"),
