@@ -268,3 +268,15 @@ def test_twins_have_a_cosine_above_nine_tenths():
     D = np.array([np.cos(angle), np.sin(angle)])
     assert survey.twins(D[:, :2]) == 2 and survey.twins(D[:, 1:]) == 0
     assert survey.twins(np.array([[1.0, 0.9], [0.0, 0.19**0.5]])) == 0
+
+
+def test_an_output_exactly_at_its_bar_does_not_pass():
+    eye = {"W": np.eye(3), "b": np.zeros(3)}
+    drive = np.array([[0.5, 0.6, -1.0]])
+    assert Weights(**eye, threshold=np.full(3, 0.5)).outputs(drive).tolist() == [[0, 0.6, 0]]
+    assert Weights(**eye, threshold=np.full(3, -0.5)).outputs(drive - 0.6).tolist() == [[0, 0, 0]]
+    assert Weights(**eye, k=1).outputs(np.array([[1.0, 1.0, 0.5]])).tolist() == [[0, 0, 0]]
+    assert Weights(**eye, k=1).outputs(drive).tolist() == [[0, 0.6, 0]]
+    assert Weights(**eye, k=3).outputs(drive).tolist() == [[0.5, 0.6, 0]]
+    assert Weights(**eye, k=2).bars(drive, middle=True).tolist() == [[0]]
+    assert Weights(**eye, k=1).bars(drive, middle=True).tolist() == [[0.55]]
