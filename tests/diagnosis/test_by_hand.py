@@ -215,3 +215,30 @@ def test_loudness_of_a_code_has_a_step_for_each_feature_of_a_fan_and_each_pair_o
     sizes = [yardsticks._loudness(Found(p=0.1, parts=[parts[name] for name in some])) for some in
              (["fan"], ["swept"], ["swept", "fan", "rug"], ["rug"])]  # fmt: skip
     assert sizes == [1e3, 1e2, 1e3, 1.0]
+
+
+def test_samples_are_as_many_as_four_billion_products():
+    def samples(ns, **more):
+        weights = Found(ns=ns, W_in=None, **more) if "W_in" not in more else Found(ns=ns, **more)
+        return autoencoder._samples(weights, Found(vectors=None))
+
+    assert (samples(10), samples(1000), samples(10**5)) == (400_000, 3333, 2000)
+    assert samples(1000, W_in=np.zeros((200, 1))) == 6666
+    assert autoencoder._samples(Found(ns=3, W_in=None), Found(vectors=np.zeros((7, 3)))) == 7
+
+
+def test_a_product_is_cut_to_what_its_precision_resolves():
+    W = np.diag([0.2, 1.0, 0.1, 0.3])
+    np.testing.assert_allclose(behaviour._of_its_rank(W, 1e-3), np.diag([0, 1, 0, 0.3]), atol=1e-12)
+    np.testing.assert_allclose(behaviour._of_its_rank(W, 1e-9), W, atol=1e-12)
+
+
+def test_scale_and_shift_follow_from_two_strengths_or_from_vectors_that_put_an_output_on():
+    A, F = np.array([[1.0, 0], [0, 1], [1, 0], [-1, 0]]), np.array([[1.0, 0, 0, 0], [0, 1, 1, 1]])
+    scale, shift = np.array([2.0, 3.0, 0.5, 2.5]), np.array([-5.0, 0.2, -0.05, -0.5])
+    h = np.random.default_rng(0).random((20, 2))
+    found = behaviour._scaled_and_shifted(A, F, np.zeros(2), 1.0, lambda h: np.maximum(scale * (h @ A.T) + shift, 0), h)
+    np.testing.assert_allclose(found[0], [2, 3, 0.5, 2.5])  # the last is never on: the median of the first two
+    np.testing.assert_allclose(found[1], [-5, 0.2, -0.05, -1], atol=1e-12)
+    far = behaviour._scaled_and_shifted(A[:2], F[:, :2], np.zeros(2), 1.0, lambda h: 0 * h, h)
+    assert far[0].tolist() == [1, 1] and far[1].tolist() == [-33, -33]
