@@ -1,0 +1,101 @@
+"""Parts of reading a stranger's file, and of the table of finished trainings, at their limits."""
+
+from types import SimpleNamespace as Found
+
+import numpy as np
+import pytest
+from superposition.diagnosis import checkpoints, files, finished, forward_passes, objects, reading, strangers
+from superposition.rug import meanfield
+
+TENSOR = checkpoints._Tensor(("key", "FloatStorage", 4), 0, (2, 2), (2, 1))
+
+
+def test_names_of_a_checkpoint_as_many_as_allowed(monkeypatch):
+    monkeypatch.setattr(checkpoints, "MOST_NAMES", 2)
+    assert checkpoints._weights({"w": TENSOR, "n": 3}) == ({"w": TENSOR}, {"n": 3}, None, "")
+    with pytest.raises(ValueError, match="3 names; allowed: 2"):
+        checkpoints._weights({"w": TENSOR, "n": 3, "m": 4})
+    monkeypatch.setattr(files, "MOST_NAMES", 2)
+    assert files._counted([1, 2]) == [1, 2]
+    with pytest.raises(ValueError, match="3 arrays; allowed: 2"):
+        files._counted([1, 2, 3])
+
+
+def test_what_lies_beside_the_weights_of_a_checkpoint_is_a_setting():
+    inner = checkpoints.INNER[0]
+    tensors, settings, module, way = checkpoints._weights({inner: {"w": TENSOR}, "epoch": 3, "other": TENSOR})
+    assert (tensors, module, way) == ({"w": TENSOR}, None, f"['{inner}']")
+    assert settings == {"epoch": 3, "other": "a tensor (2, 2)"}
+
+
+@pytest.mark.parametrize(
+    ("size", "packed", "refused"),
+    [(2**24, 1, False), (2**24 + 50, (2**24 + 50) // 50 + 1, False), (2**24 + 34, (2**24 + 34) / 50, False),
+     (2**24 + 1, 2**24 // 50, True), (2**30, 2**20, True), (2**30, 2**29, False)],
+)  # fmt: skip
+def test_a_part_is_packed_fifty_times_at_most(size, packed, refused):
+    part = Found(file_size=size, compress_size=packed, filename="W.npy")
+    if refused:
+        with pytest.raises(ValueError, match=f"W.npy is packed {size // packed} times"):
+            files._bounded(part)
+    else:
+        files._bounded(part)
+
+
+def test_a_finished_training_has_the_error_of_its_seeds_and_of_each_axis(monkeypatch):
+    axes = np.log([32.0, 64, 128]), np.log([0.01, 0.02, 0.04]), np.array([0.1, 0.2, 0.3])
+    a, b, c = np.array([0.0, 1, 1.5]), np.array([0.0, -1, -3]), np.array([0.3, 0.2, 0.5])
+    values = a[:, None, None] + b[:, None] + c
+    monkeypatch.setattr(finished, "_grid", lambda: (axes, values, 0.05))
+    p, ns, nd = 0.01 * 2**0.5, 40, 7  # r = .175; half of the first step of p
+    w = np.log(40 / 32) / np.log(2)
+    value = w * 1 - 0.5 + 0.3 - 0.1 * 0.75
+    bends = 0.25 * w * (1 - w), 0.5 * 0.25, 0.2 * 0.75 * 0.25
+    found = finished.finished(p, nd, ns)
+    assert found.loss == pytest.approx(np.exp(value) * float(meanfield.optimum(p, 0.175).loss))
+    assert found.error == pytest.approx(np.sqrt(0.05**2 + np.sum(np.square(bends))))
+    known = [(0.01, 8, 80), (0.04, 8, 40), (0.02, 19.8, 64), (0.02, 5.8, 64)]
+    assert all(finished.finished(*at) is not None for at in known)
+    assert all(
+        finished.finished(*at) is None for at in [(0.0099, 8, 40), (0.0401, 8, 40), (0.02, 21, 64), (0.02, 5, 64)]
+    )
+    beyond = finished.BEYOND
+    assert finished.finished(0.02, 0.2 * 128 * beyond, 128 * beyond) and finished.finished(
+        0.02, 6.4 / beyond, 32 / beyond
+    )
+    assert finished.finished(0.02, 0.2 * 129 * beyond, 129 * beyond) is None
+    assert finished.finished(0.02, 0.2 * 31 / beyond, 31 / beyond) is None
+
+
+def scope(length=1.0, **settings):
+    parts = {"decoder.weight": np.full((4, 3), length / 2)}
+    return forward_passes.llama_scope({"jump_relu_threshold": 0.5, **settings}, parts)
+
+
+def test_lengths_of_directions_matter_to_gates_alone():
+    assert scope(2.0, act_fn="relu").threshold is None and scope(1.0005).threshold == 0.5
+    with pytest.raises(ValueError, match="true or false in hyperparams.json"):
+        scope(1.01)
+    np.testing.assert_allclose(scope(2.0, sparsity_include_decoder_norm=True).threshold, 0.25)
+    np.testing.assert_allclose(scope(2.0, sparsity_include_decoder_norm=False).threshold, 0.5)
+    with pytest.raises(ValueError, match="false, as it selects by another number"):
+        scope(2.0, act_fn="topk", sparsity_include_decoder_norm=True, top_k=2)
+    assert scope(1.0, act_fn="topk", sparsity_include_decoder_norm=True, top_k=2).k == 2
+
+
+def test_a_decoder_without_a_signature_takes_no_places():
+    assert objects._takes_places(object()) is False
+    assert objects._takes_places(lambda top_acts, top_indices: 0) and not objects._takes_places(lambda z: 0)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_lists_of_numbers_are_finite(value):
+    assert reading._shape("W", [[1.0, 2.0]]) == (1, 2)
+    with pytest.raises(ValueError, match="W = .* allowed: "):
+        reading._shape("W", [[1.0, value]])
+
+
+def test_a_text_is_cut_where_it_is_longer_than_allowed():
+    assert strangers.cut("a" * 200) == "a" * 200 and strangers.cut("a" * 201) == "a" * 200 + "…"
+    assert strangers.cut("a  b\n c", 5) == "a b c" and strangers.cut("abcdef", 5) == "abcde…"
+    assert strangers.cut(" " * 3 + "ab" + " " * 900 + "c") == "ab"
