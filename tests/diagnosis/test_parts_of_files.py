@@ -4,7 +4,7 @@ from types import SimpleNamespace as Found
 
 import numpy as np
 import pytest
-from superposition.diagnosis import checkpoints, files, finished, forward_passes, objects, reading, strangers
+from superposition.diagnosis import checkpoints, files, finished, forward_passes, layouts, objects, reading, strangers
 from superposition.rug import meanfield
 
 TENSOR = checkpoints._Tensor(("key", "FloatStorage", 4), 0, (2, 2), (2, 1))
@@ -99,3 +99,46 @@ def test_a_text_is_cut_where_it_is_longer_than_allowed():
     assert strangers.cut("a" * 200) == "a" * 200 and strangers.cut("a" * 201) == "a" * 200 + "…"
     assert strangers.cut("a  b\n c", 5) == "a b c" and strangers.cut("abcdef", 5) == "abcde…"
     assert strangers.cut(" " * 3 + "ab" + " " * 900 + "c") == "ab"
+
+
+def test_a_header_ends_within_its_file(tmp_path):
+    path = tmp_path / "W.safetensors"
+    for length, said in ((3, "is no safetensors file"), (2, "cannot be read")):  # two bytes, which are no JSON
+        path.write_bytes(length.to_bytes(8, "little") + b"{ ")
+        with pytest.raises(ValueError, match=said):
+            files.opened(path)
+
+
+@pytest.mark.parametrize(
+    ("shape", "stride", "said"), [([2], [0], "overlap"), ([2, 2], [1, 1], "overlap"), ([2], [1], "")]
+)
+def test_numbers_of_a_tensor_do_not_overlap(shape, stride, said, tmp_path):
+    (tmp_path / "file").write_bytes(np.arange(3, dtype="<f4").tobytes())
+    one = {"shape": shape, "stride": stride, "kind": "F32", "offset": 1, "at": 0}
+    found = files._stored(tmp_path / "file", one, {}, None)
+    if said:
+        with pytest.raises(ValueError, match=said):
+            found.numbers()
+    else:
+        assert found.numbers().tolist() == [1, 2]
+
+
+def test_toy_models_have_the_settings_of_toy_models_and_others_have_not():
+    for row in layouts.LAYOUTS:
+        toy = bool({"W", "W_in", "W_in'"} & {role.rstrip("?") for role in row.roles.values()})
+        assert (row.settings == layouts.TOY) is toy, row
+
+
+def test_an_object_that_only_encodes_is_refused():
+    class Half:
+        def encode(self, x):
+            return x
+
+    with pytest.raises(ValueError, match="encode = .*, decode = None; allowed: a module or object"):
+        objects.of(Half(), None, None, 3, None)
+
+
+@pytest.mark.parametrize("value", [np.inf, -np.inf, np.nan])
+def test_arrays_are_finite(value):
+    with pytest.raises(ValueError, match="allowed: "):
+        reading.read({"W": np.array([[1.0, value], [0, 1]]), "b": np.zeros(2)})

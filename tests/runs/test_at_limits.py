@@ -4,8 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from superposition import runs
-from superposition.runs import agreement, certify, columns, cover, tables
+from click.testing import CliRunner
+from superposition import cli, runs
+from superposition.cli import terminal
+from superposition.runs import agreement, certify, columns, cover, registry, store, tables
 from superposition.runs.agreement import Agreement
 from superposition.runs.certify import Report
 
@@ -135,3 +137,63 @@ def test_old_code_is_compared_by_bits_and_predictions_by_their_rounding():
 def test_columns_are_listed_by_runs_that_say_the_same(monkeypatch):
     text = columns._section(["a", "b"], [("p", runs.find("rug-recipe").columns["loss"])])
     assert text.startswith('\n["a b"]\np = ["') and text.endswith('"]\n')
+
+
+def signed(*entries):
+    """A table that was signed so, with what it says of its replays."""
+    _, table = costing()
+    code = table.provenance["library_digest"]
+    made = [{"rule": rule, "rows": rows, "to": {"library_digest": code}} for rule, rows in entries]
+    older = {"rule": "whole", "rows": [7], "to": {"library_digest": "older"}}
+    return replace(table, provenance={**table.provenance, "certified": [older, *made]})
+
+
+@pytest.mark.parametrize(
+    ("entries", "begun", "said"),
+    [
+        ([], set(), ""), ([("part", [0]), ("part", [1])], {0, 1}, ", not all that it needs"),
+        ([("pairs", [0, 1]), ("part", [2])], {2}, ""), ([("part", [2]), ("whole", [0])], set(), ""),
+        ([("cheapest", [0])], set(), ", once a release, as each costs more than a minute"),
+        ([("blocks", [0, 1]), ("part", [3])], {3}, ", one a block"),
+    ],
+)  # fmt: skip
+def test_replays_that_ran_out_of_time_go_on(entries, begun, said):
+    table = signed(*entries)
+    rows = {row for _, some in entries for row in some}
+    assert table.begun == begun and table.replayed == len(rows)
+    assert table._coverage == f"replayed {len(rows)} of {len(table.provenance['seconds'])}{said}"
+
+
+def test_pairs_may_cost_exactly_an_hour(monkeypatch):
+    run, table = costing()
+    present, cheap = cover.points(run, table), [0, 1, 2]
+    monkeypatch.setattr(cover, "_greedy", lambda rows, shown, seconds, room=np.inf: [0, 1] if room == np.inf else [2])
+    assert cover._covering(run, present, cheap, [1800.0, 1800.0, 0.0]) == [0, 1]
+    assert cover._covering(run, present, cheap, [1800.0, 1800.1, 0.0]) == [2]
+
+
+@pytest.mark.parametrize("change", [{"seconds": "1.5"}, {"threads": 1.0}, {"commit": 3}, {"cpu": None}])
+def test_a_result_holds_numbers_and_not_their_texts(change, tmp_path):
+    run = runs.find("rug-recipe")
+    point = runs.points(run, "small")[0]
+    record = {"point": point.model_dump(mode="json"), "values": {"loss": 1.0}, "seconds": 1.5, "commit": None,
+              "versions": {"numpy": "2"}, "cpu": "c", "threads": 1}  # fmt: skip
+    store.write(tmp_path, registry.key(run, point), record)
+    assert registry.read(run, point, tmp_path)["seconds"] == 1.5
+    store.write(tmp_path, registry.key(run, point), record | change)
+    with pytest.raises(store.ResultError, match=f"is damaged: {next(iter(change))}: "):
+        registry.read(run, point, tmp_path)
+
+
+def test_where_no_table_is_stored_all_are_confirmed(monkeypatch):
+    monkeypatch.setattr(tables, "is_stored", lambda name: False)
+    done = CliRunner().invoke(cli.main, ["runs", "certify", "--all"])
+    assert (done.exit_code, done.output) == (0, "")
+
+
+@pytest.mark.parametrize(("stop", "code"), [(KeyboardInterrupt(15), 143), (KeyboardInterrupt(), 130)])
+def test_an_interrupted_command_ends_with_the_number_of_its_signal(stop, code, capsys):
+    with pytest.raises(SystemExit) as ended, terminal.refusals():
+        raise stop
+    assert ended.value.code == code
+    assert capsys.readouterr().err == "\nStopped. What was finished is kept; the same command goes on from there.\n"
