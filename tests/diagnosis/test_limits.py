@@ -92,7 +92,8 @@ def test_as_many_features_as_all_pairs_are_tried_of(monkeypatch, pairs, known):
     monkeypatch.setattr(behaviour, "PAIRS", pairs)
     options = {"encode": lambda x: x @ SMALL.T, "decode": lambda h: np.tanh(np.maximum(h @ SMALL, 0)), "ns": 6}
     if known:
-        assert not diagnosis.diagnose(law=LAW, samples=100, **options).stands
+        found = diagnosis.diagnose(law=LAW, samples=100, **options)
+        assert not found.stands and found.nd == 3
     else:
         with pytest.raises(ValueError, match="ns = 6 of a forward pass that no .* allowed: up to 5 features"):
             diagnosis.diagnose(law=LAW, samples=100, **options)
