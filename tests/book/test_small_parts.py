@@ -1,13 +1,17 @@
 """Small parts of the book's machinery that whole pages do not show."""
 
+import base64
+import io
 from types import SimpleNamespace as Some
+from xml.etree.ElementTree import Element
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from docutils.core import publish_doctree
-from superposition.book import frame, look_up, printed_forms, progress, style
+from PIL import Image
+from superposition.book import dark, frame, look_up, parameters, printed_forms, progress, running, style
 
 ORIGIN = "Table `noise-rate`: 7 points, 0.1 hours of work, on cpu. It matches the current configuration of its run."
 
@@ -121,3 +125,19 @@ def test_the_resolution_of_pictures_is_twenty_or_more():
         style.use_style(20)
         with pytest.raises(ValueError, match="dpi = 19"):
             style.use_style(19)
+
+
+@pytest.mark.parametrize(("holes", "is_picture"), [(0, True), (4, True), (5, False), (10, False)])
+def test_an_image_is_a_picture_where_less_than_half_shows_the_page(holes, is_picture):
+    pixels = np.full((1, 10, 4), 255, dtype=np.uint8)
+    pixels[0, :holes, 3] = 0
+    sink = io.BytesIO()
+    Image.fromarray(pixels).save(sink, "PNG")
+    image = Element(f"{{{dark.SVG}}}image")
+    image.set(f"{{{dark.LINK}}}href", f"data:image/png;base64,{base64.b64encode(sink.getvalue()).decode()}")
+    assert dark._is_picture(image) is is_picture
+
+
+def test_what_is_no_code_follows_no_parameter():
+    marks = running.Marks(parameters.BestCodes(p=0.02))
+    assert marks.follow("par.p") is True and marks.follow("par.p is no code") is False
