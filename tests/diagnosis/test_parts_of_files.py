@@ -4,7 +4,20 @@ from types import SimpleNamespace as Found
 
 import numpy as np
 import pytest
-from superposition.diagnosis import checkpoints, files, finished, forward_passes, layouts, objects, reading, strangers
+from superposition import features
+from superposition.diagnosis import (
+    checkpoints,
+    files,
+    finished,
+    forward_passes,
+    layouts,
+    objects,
+    reading,
+    record_verifier,
+    strangers,
+    survey,
+)
+from superposition.diagnosis.feature_laws import Population
 from superposition.rug import meanfield
 
 TENSOR = checkpoints._Tensor(("key", "FloatStorage", 4), 0, (2, 2), (2, 1))
@@ -54,6 +67,10 @@ def test_a_finished_training_has_the_error_of_its_seeds_and_of_each_axis(monkeyp
     found = finished.finished(p, nd, ns)
     assert found.loss == pytest.approx(np.exp(value) * float(meanfield.optimum(p, 0.175).loss))
     assert found.error == pytest.approx(np.sqrt(0.05**2 + np.sum(np.square(bends))))
+    later = finished.finished(0.02 * 2**0.5, 20, 80)  # in the second step of each axis
+    w = np.log(80 / 64) / np.log(2)
+    expected = np.exp(1 + 0.5 * w - 2 + 0.35) * float(meanfield.optimum(0.02 * 2**0.5, 0.25).loss)
+    assert later.loss == pytest.approx(expected)
     known = [(0.01, 8, 80), (0.04, 8, 40), (0.02, 19.8, 64), (0.02, 5.8, 64)]
     assert all(finished.finished(*at) is not None for at in known)
     assert all(
@@ -142,3 +159,47 @@ def test_an_object_that_only_encodes_is_refused():
 def test_arrays_are_finite(value):
     with pytest.raises(ValueError, match="allowed: "):
         reading.read({"W": np.array([[1.0, value], [0, 1]]), "b": np.zeros(2)})
+
+
+def test_tensors_lie_in_so_many_dictionaries_at_most():
+    deep = TENSOR
+    for _ in range(checkpoints.DEEPEST):
+        deep = {"a": deep}
+    assert list(checkpoints._tensors(deep)) == [TENSOR] and not list(checkpoints._tensors({"a": {"a": deep}}))
+
+
+def test_an_instance_of_a_file_is_asked_for(monkeypatch):
+    asked = []
+    monkeypatch.setattr(record_verifier.reading, "read", lambda path, **how: asked.append(how))
+    with pytest.raises(AttributeError):
+        record_verifier.of_file("file", 0.1, 2)
+    assert asked == [{"instance": 2, "reading": "toy"}]
+
+
+def test_arrays_of_an_instance_have_its_axis():
+    arrays = [np.ones((2, 3)), np.ones(2), np.ones((3, 2))]
+    mine, _ = objects._one_instance(arrays, 2, 1, None)
+    assert [one.shape for one in mine] == [(3,), (2,), (3, 2)]
+
+
+def test_twins_in_different_blocks(monkeypatch):
+    monkeypatch.setattr(survey, "BLOCK", 2)
+    assert survey.twins(np.hstack([np.eye(5), 3 * np.eye(5)[:, :2]])) == 4 and survey.twins(np.eye(5)) == 0
+
+
+def test_what_a_pass_assumes_is_told():
+    assert scope(norm_activation="dataset-wise").told == ("inputs are in the units to which it normalises them",)
+    assert scope().told == scope(norm_activation="none").told == ()
+
+
+def test_tensors_of_half_precision_become_single_and_others_stay():
+    torch = pytest.importorskip("torch")
+    kinds = {"bfloat16": "float32", "float16": "float32", "float64": "float64", "int8": "int8", "int64": "int64"}
+    assert {name: str(files.plain(torch.ones(2, dtype=getattr(torch, name))).dtype) for name in kinds} == kinds
+
+
+def test_unequal_features_are_drawn_from_the_generator():
+    population = Population.of([0.1, 0.5, 0.9], None, None, 3)
+    one, two = (population.draw(5, np.random.default_rng(seed)) for seed in (3, 4))
+    assert np.array_equal(one, features.sample_each(population.each, 5, seed=np.random.default_rng(3)))
+    assert not np.array_equal(one, two)
