@@ -242,3 +242,48 @@ def test_scale_and_shift_follow_from_two_strengths_or_from_vectors_that_put_an_o
     np.testing.assert_allclose(found[1], [-5, 0.2, -0.05, -1], atol=1e-12)
     far = behaviour._scaled_and_shifted(A[:2], F[:, :2], np.zeros(2), 1.0, lambda h: 0 * h, h)
     assert far[0].tolist() == [1, 1] and far[1].tolist() == [-33, -33]
+
+
+@pytest.mark.parametrize(("by", "refused"), [(0.03, True), (0.005, False)])
+def test_outputs_may_depend_on_their_batch_by_a_hundredth(by, refused):
+    x = np.random.default_rng(0).random((8, 3))
+    one = Found(forward=lambda x: np.ones(x.shape) * (1 + by * (len(x) > 4)), eps=1e-15)
+    if refused:
+        with pytest.raises(ValueError, match="depend on the other vectors of their batch"):
+            behaviour._refuse_batches(one, x)
+    else:
+        behaviour._refuse_batches(one, x)
+
+
+def test_responses_are_asked_for_in_blocks(monkeypatch):
+    monkeypatch.setattr(behaviour, "BLOCK", 10)
+    F, sizes = np.random.default_rng(0).standard_normal((2, 5)), []
+    found = behaviour._columns(lambda x: sizes.append(len(x)) or x @ F.T + 1, 5, 2.0, np.ones(2))
+    np.testing.assert_allclose(found, F)
+    assert sizes == [2, 2, 1]
+    h = np.random.default_rng(1).standard_normal((5, 2))
+    np.testing.assert_allclose(behaviour._diagonal(lambda h: h @ F, h), np.diag(h @ F))
+
+
+def test_rank_is_that_of_rows_of_equal_length():
+    assert dimensions._rank(np.diag([1e8, 1.0])) == 2 and dimensions._rank(np.array([[1e8, 1e8], [1, 1]])) == 1
+
+
+def test_sixteen_features_are_a_tile():
+    W = np.eye(17) + 0.05 * np.roll(np.eye(17), 1, axis=1)
+    assert names._whole(W, np.ones(17), 0.0, 0.5) == "a Persian rug"
+    W[0, 15] = 0.05
+    assert names._whole(W[:16, :16], np.ones(16), 0.0, 0.5) == "a tile of 16 features in 16 dimensions"
+
+
+def test_sizes_in_settings_are_those_of_the_arrays_or_left_open():
+    weights = Found(ns=3, nd=2)
+    for settings in ({}, {"d_sae": 0}, {"d_sae": 3, "d_in": 2}, {"trainer": {"dict_size": 3}}, {"d_sae": "3"}):
+        toy_or_sae._same_sizes(weights, settings)
+    for settings in ({"d_sae": 1}, {"d_in": 3}, {"trainer": {"dict_size": 4}}):
+        with pytest.raises(ValueError, match="as the arrays have it"):
+            toy_or_sae._same_sizes(weights, settings)
+
+
+def test_factors_without_a_bias_have_none():
+    assert toy_or_sae._pair({"W_in": E, "W_out": D}, "arrays", []).b.tolist() == [0, 0, 0]
