@@ -17,7 +17,7 @@ from superposition.diagnosis import (
     strangers,
     survey,
 )
-from superposition.diagnosis.feature_laws import Population
+from superposition.diagnosis.feature_laws import FeatureLaw, Population
 from superposition.rug import meanfield
 
 TENSOR = checkpoints._Tensor(("key", "FloatStorage", 4), 0, (2, 2), (2, 1))
@@ -203,3 +203,9 @@ def test_unequal_features_are_drawn_from_the_generator():
     one, two = (population.draw(5, np.random.default_rng(seed)) for seed in (3, 4))
     assert np.array_equal(one, features.sample_each(population.each, 5, seed=np.random.default_rng(3)))
     assert not np.array_equal(one, two)
+
+
+@pytest.mark.parametrize("mean", [np.inf, -np.inf])
+def test_a_law_has_a_finite_mean(mean):
+    with pytest.raises(ValueError, match="mean = -?inf is (out of range|not finite)"):
+        FeatureLaw(mean, 1.0, lambda rng, shape: rng.standard_normal(shape))
