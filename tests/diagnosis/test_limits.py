@@ -281,3 +281,10 @@ def test_an_output_exactly_at_its_bar_does_not_pass():
     assert Weights(**eye, k=3).outputs(drive).tolist() == [[0.5, 0.6, 0]]
     assert Weights(**eye, k=2).bars(drive, middle=True).tolist() == [[0]]
     assert Weights(**eye, k=1).bars(drive, middle=True).tolist() == [[0.55]]
+
+
+def test_a_model_as_wide_inside_as_outside_has_so_many_dimensions():
+    M = SMALL.T @ SMALL  # of rank three
+    options = {"encode": lambda x: x @ M, "decode": lambda h: np.tanh(np.maximum(h, 0)), "ns": 6, "reading": "toy"}
+    found = diagnosis.diagnose(law=LAW, samples=100, **options)
+    assert found.nd == 6 and not found.stands

@@ -209,3 +209,22 @@ def test_unequal_features_are_drawn_from_the_generator():
 def test_a_law_has_a_finite_mean(mean):
     with pytest.raises(ValueError, match="mean = -?inf is (out of range|not finite)"):
         FeatureLaw(mean, 1.0, lambda rng, shape: rng.standard_normal(shape))
+
+
+NORMALISES = "inputs are in the units to which it normalises them"
+INSTEAD = "its threshold takes the place of the batch, as SAELens saves it for inference"
+
+
+@pytest.mark.parametrize(
+    ("settings", "told", "gate"),
+    [
+        ({"architecture": "batchtopk"}, (INSTEAD,), "jumprelu"), ({"architecture": "jumprelu"}, (), "jumprelu"),
+        ({"architecture": "matryoshka_batchtopk", "normalize_activations": True}, (NORMALISES, INSTEAD), "jumprelu"),
+        ({}, (), "relu"), ({"normalize_activations": "expected_average_only_in"}, (NORMALISES,), "relu"),
+        ({"normalize_activations": "none"}, (), "relu"), ({"activation_fn": "topk", "k": 3}, (), "topk"),
+    ],
+)  # fmt: skip
+def test_what_a_pass_of_saelens_assumes_is_told(settings, told, gate):
+    parts = {"threshold": np.full(3, 0.2)} if gate == "jumprelu" else {}
+    found = forward_passes.saelens(settings, parts)
+    assert (found.told, found.gate, found.taken, found.rescaled) == (told, gate, True, False)
