@@ -31,7 +31,8 @@ def drawn(n, *, scale=1.0):
 
 def test_the_device_is_the_last_keyword_with_the_cpu_as_its_default():
     *_, last = inspect.signature(drawn).parameters.values()
-    assert (last.name, last.default, last.kind) == ("device", "cpu", inspect.Parameter.KEYWORD_ONLY)
+    told = (last.name, last.default, last.kind, last.annotation)
+    assert told == ("device", "cpu", inspect.Parameter.KEYWORD_ONLY, "str")
     assert "How many.\ndevice : str\n" in inspect.getdoc(drawn)
     assert "device : str" in inspect.getdoc(codes.search_tile)
     assert decoders.train_saes.unchecked.__name__ == "train_saes"

@@ -1,9 +1,12 @@
 """The picture of a diagnosis: the star is where the model is, on the phase that is best there."""
 
+import io
+
 import numpy as np
 import pytest
 from superposition import codes
-from superposition.diagnosis import autoencoder, picture
+from superposition.book import running
+from superposition.diagnosis import autoencoder, picture, survey
 
 
 def test_the_star_is_at_the_model(monkeypatch):
@@ -32,3 +35,41 @@ def test_the_map_names_the_phase_of_most_features():
 def test_what_has_no_place(found):
     with pytest.raises(ValueError, match="has no place on the map; allowed: a diagnosis"):
         picture.draw(found)
+
+
+def digest(draw):
+    """A figure by the words and the rounded numbers of its SVG."""
+    mpl = pytest.importorskip("matplotlib")
+    with mpl.rc_context({"svg.hashsalt": "superposition", "svg.fonttype": "none"}):
+        figure, sink = draw(), io.StringIO()
+        figure.savefig(sink, format="svg", metadata={"Date": None})
+        mpl.pyplot.close(figure)
+    return running.digest([{"data": {"image/svg+xml": sink.getvalue()}}])
+
+
+@pytest.mark.thorough
+def test_a_picture_is_the_one_that_is_stored(monkeypatch):
+    monkeypatch.setattr(picture, "ROWS", 1)
+    monkeypatch.setattr(codes, "LARGEST_FAN", 6)
+    W = np.diag([1, 1, 0.05, 0.9, 1, 0.5]) - 0.1 * (np.arange(36).reshape(6, 6) % 5 == 2)
+    found = autoencoder.diagnose(W, [0, 0, 0, -0.1, -3, 0.1], 0.05, samples=100, nd=3)
+    assert digest(lambda: picture.draw(found, title="a $b$")) == "5c98c43cdc12862f"
+    from matplotlib.figure import Figure
+
+    found.rows.b_eff[0] = -20
+    axes = Figure().add_subplot()
+    picture._features(axes, found)
+    assert axes.get_yscale() == "symlog" and axes.yaxis.get_transform().linthresh == 1
+    found.rows.b_eff[:] = [-10, 0, 0, 0, 0, 0]
+    axes = Figure().add_subplot()
+    picture._features(axes, found)
+    assert axes.get_yscale() == "linear"
+
+
+def test_a_picture_of_a_survey_is_the_one_that_is_stored():
+    def row(release, L0, noise, capacity):
+        known = {"release": release, "L0": L0, "noise over least": noise, "capacity": capacity, "width": 64}
+        return dict.fromkeys(survey.COLUMNS, "") | known | {"effective dimensions": 3.5}
+
+    rows = [row(f"r{i}", 2.0 + i, 1.1 + i / 10, 9.0 * i + 1) for i in range(12)] + [row("a$b", "", 2.0, "")]
+    assert digest(lambda: survey.draw(rows)) == "57e32094b3154e8a"

@@ -98,6 +98,10 @@ def test_the_dictionary_beside_the_tables_is_what_the_runs_say():
     assert (tables.folder() / "columns.toml").read_text() == columns.dictionary(), "run `make reference`"
 
 
+def test_a_name_of_letters_is_a_bare_key_and_others_are_quoted():
+    assert [columns._key(name) for name in ("ns_2", "n IPR", "p%")] == ["ns_2", '"n IPR"', '"p%"']
+
+
 def test_the_dictionary_lies_beside_the_tables_and_is_packed():
     root = Path(__file__).resolve().parents[2]
     assert (root / "book" / "data").samefile(root / "lib" / "superposition" / "data")

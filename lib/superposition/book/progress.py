@@ -51,7 +51,7 @@ def _terminal():
     try:
         return os.fdopen(os.dup(sys.stderr.fileno()), "w")
     except (OSError, ValueError):  # no such stream
-        return open(os.devnull, "w")
+        return open(os.devnull, "w", encoding="utf-8")
 
 
 class _cell_output:  # noqa: N801 - a file in all but name
