@@ -36,7 +36,8 @@ def own_functions():
             elif isinstance(value, type) and value.__module__ == name:
                 for of, member in list(vars(value).items()):
                     method = plain(member)
-                    if isinstance(method, types.FunctionType) and method.__module__ == name and of != "__hash__":
+                    written = isinstance(method, types.FunctionType) and method.__code__.co_filename == module.__file__
+                    if written and of != "__hash__":
                         yield f"{name}.{key}.{of}", method, method
 
 
