@@ -1,12 +1,14 @@
 """What every function of the wing gives back while some models are diagnosed: a snapshot, by `given_back`.
 
 Numbers of these models are often those at which a limit lies (a quarter of the gain, a tenth of the largest gain).
-After a change that was meant: ``python tests/diagnosis/test_given_back.py`` stores anew, and names what is other.
+After a change that was meant, ``PYTHONPATH=tests python tests/diagnosis/test_given_back.py`` stores anew, and names what
+is other.
 """
 
 import json
 import re
 import warnings
+from contextlib import chdir
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +24,7 @@ from diagnosis.test_behaviour import Sparse, Sparsify, Toy  # noqa: E402
 
 FILES, STORED = Path(__file__).with_name("files"), Path(__file__).with_name("given_back.json")
 WING = Path(diagnosis.__file__).parent
-MEND = "run `python tests/diagnosis/test_given_back.py` if that was meant"
+MEND = "run `PYTHONPATH=tests python tests/diagnosis/test_given_back.py` if that was meant"
 P, CLOSE, SHORT = 0.05, 1e-6, (",", ":")
 CACHED = re.compile(r"yardsticks\._step|finished\._grid")
 RNG = np.random.default_rng(7)
@@ -97,12 +99,12 @@ def drawn():
 
 
 def surveyed():
-    rows = survey.survey_files([FILES / "sae_lens-topk", FILES / "sae_lens-gated", FILES / "tied-wide.npz"], l0=2.0)
+    rows = survey.survey_files(["sae_lens-topk", "sae_lens-gated", "tied-wide.npz"], l0=2.0)
     survey.draw(rows)
 
 
 def of_package(path):
-    return lambda: diagnosed({"W": path, "p": 0.06, **FORMS.get(path.name, {})})
+    return lambda: diagnosed({"W": path.name, "p": 0.06, **FORMS.get(path.name, {})})
 
 
 DRIVERS = {
@@ -111,7 +113,7 @@ DRIVERS = {
     "drawn": drawn,
     "surveyed": surveyed,
     "record": lambda: str(record_verifier.check_record(QUARTERS, np.zeros(6), P, samples=100)),
-    "record of a file": lambda: str(record_verifier.of_file(FILES / "tied-wide.npz", P)),
+    "record of a file": lambda: str(record_verifier.of_file("tied-wide.npz", P)),
     "structure": lambda: diagnosis.code_structure(QUARTERS),
     "ablated": lambda: diagnosis.ablated_losses(QUARTERS, 0.5, samples=50, seed=0),
 }
@@ -119,11 +121,11 @@ QUICK = ("vectors", "together", "batches", "law", "activations")  # the best kno
 
 
 def found(name):
-    """What is given back; what a cache keeps is there before, whichever drivers ran."""
+    """What is given back; what a cache keeps is there before, whichever drivers ran, and files have no folder."""
     if name not in QUICK:
         yardsticks._step(P)
         finished.finished(P, 32, 128)
-    with warnings.catch_warnings(action="ignore"):
+    with chdir(FILES), warnings.catch_warnings(action="ignore"):
         ends = given_back(DRIVERS[name], WING)
     return {one.removeprefix(f"{diagnosis.__name__}."): sums for one, sums in ends.items() if not CACHED.search(one)}
 
