@@ -1,8 +1,8 @@
 """What every function of the wing gives back while some models are diagnosed: a snapshot, by `given_back`.
 
 Numbers of these models are often those at which a limit lies (a quarter of the gain, a tenth of the largest gain).
-After a change that was meant, ``PYTHONPATH=tests python tests/diagnosis/test_given_back.py`` stores anew, and names what
-is other.
+After a change that was meant, ``PYTHONPATH=tests python tests/diagnosis/test_given_back.py`` stores anew, and names
+what is other.
 """
 
 import json
