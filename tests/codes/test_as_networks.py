@@ -16,6 +16,8 @@ RECIPES = Path(__file__).resolve().parents[2] / "book" / "recipes.md"
 def test_numbers_are_rounded_as_torch_rounds_them(dtype, like):
     rng = np.random.default_rng(0)
     value = (rng.standard_normal(4000) * np.exp(2 * rng.standard_normal(4000))).astype(np.float32)
+    halves = 1 + (2 * np.arange(16) + 1) * 2.0**-8  # in the middle of two numbers of bfloat16; every eighth of float16
+    value = np.r_[value, halves, -halves, 1 + (halves - 1) / 8].astype(np.float32)
     np.testing.assert_array_equal(as_networks._rounded(value, dtype), torch.tensor(value).to(like).float().numpy())
 
 

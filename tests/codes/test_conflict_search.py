@@ -81,6 +81,18 @@ def test_walks_find_swept_fans_and_digons_again_and_nothing_below(m, n):
     assert codes.annealed_levels(m, n, "mixture", steps=50, seed=7)[1] == pytest.approx(known)
 
 
+@pytest.mark.parametrize(("m", "n"), [(2, 5), (3, 7), (3, 8), (4, 8), (4, 11), (5, 13), (5, 14)])
+def test_fans_and_digons_side_by_side_cost_what_they_cost_alone(m, n):
+    levels, (small, large) = conflict_search._mixture(m, n), divmod(n - 2 * (m % 2), m // 2)
+    vectors = np.array([w for level in levels for w in level])
+    assert vectors.shape == (n, m) and len(np.unique(vectors, axis=0)) == n
+    places = np.split(np.arange(n), np.cumsum([len(level) for level in levels])[:-1])
+    found = conflict_search._level_cost(np.array(conflict_search._whole(m)) @ vectors.T, [list(one) for one in places])
+    planes = {4: 4 * codes.DIGON_CONSTANT, 5: 5 / 3 - (1 / 3 - 25 / 81), 6: 9 / 3 - 2 * (1 / 3 - 25 / 81)}
+    alone = (m // 2 - large) * planes[small] + large * planes.get(small + 1, 0) + 2 * codes.DIGON_CONSTANT * (m % 2)
+    assert found == pytest.approx(alone)
+
+
 def test_a_walk_has_its_sizes():
     with pytest.raises(ValueError, match="n = 9 features fill no swept fans in 3 dimensions; allowed: 2 m to 3 m"):
         codes.annealed_levels(3, 9, "mixture")

@@ -57,3 +57,15 @@ def test_nothing_is_pruned_at_first():
 def test_batches_have_256_vectors_unless_told_otherwise():
     few = {"steps": 3, "fresh": 500}
     assert codes.train_dense(8, 2, 0.1, "plain", **few) == codes.train_dense(8, 2, 0.1, "plain", batch=256, **few)
+
+
+@pytest.mark.parametrize(("method", "steps", "turn"), [("plain", 30, 30), ("growing", 30, 6), ("growing", 3, 1)])
+def test_the_rate_falls_along_a_cosine_that_starts_again_with_each_group(method, steps, turn):
+    assert dense_training.GROUPS == 5
+    optimiser, rates = torch.optim.Adam([torch.zeros(1, requires_grad=True)], lr=0.1), []
+    schedule = dense_training._schedule(optimiser, method, steps)
+    for _ in range(steps):
+        rates.append(optimiser.param_groups[0]["lr"])
+        optimiser.step()
+        schedule.step()
+    np.testing.assert_allclose(rates, 0.05 * (1 + np.cos(np.pi * (np.arange(steps) % turn) / turn)))

@@ -5,6 +5,7 @@ import itertools
 import numpy as np
 import pytest
 from superposition import codes
+from superposition.codes import exact_losses
 
 
 def hiders(B):
@@ -140,6 +141,16 @@ def test_code_loss_against_a_grid():
         error = np.mean((x - np.maximum(x @ W.T + b, 0)) ** 2)
         total += error * np.prod([0.2 if active else 0.8 for active in on])
     assert codes.code_loss(W, b, 0.2, rtol=0) == pytest.approx(total, rel=1e-6)  # midpoint rule, h^2
+
+
+@pytest.mark.parametrize("p", [0.05, 0.4])
+def test_the_best_shift_by_the_law_of_the_interference_is_that_of_the_sets(p):
+    best = codes.best_decoder([[1, -0.8, 0.3], [-0.8, 1, 0.3], [0.3, -0.8, 1]], p, rtol=0)
+    gain, shift, loss = exact_losses.best_shift_by_law(np.array([-0.8, 0.3]), p)
+    mean = (-0.8 + 0.3) * p / 2  # of the interference, which belongs to an effective bias
+    assert gain == pytest.approx(best.gain[0], rel=1e-3)
+    assert gain * (shift - mean) == pytest.approx(best.b[0], abs=1e-3)
+    assert loss == pytest.approx(best.loss, rel=1e-3)
 
 
 def test_best_decoder_cannot_be_improved():

@@ -43,6 +43,15 @@ def test_a_learning_rate_that_warms_up_and_falls_and_weights_that_are_cut():
     assert max(np.abs(cut.W_in).max(), np.abs(cut.W_out).max()) <= 0.2 + 1e-7
 
 
+def test_a_hundredth_of_the_steps_is_the_warmth_of_the_rate(monkeypatch):
+    rates = []
+    monkeypatch.setattr(torch.optim.Adam, "step", lambda self: rates.append(self.param_groups[0]["lr"]))
+    codes.train_on_vectors(4, 2, lambda *_: (torch.zeros(3, 4), 0.5), steps=400, lr=0.1)
+    step = np.arange(400)
+    cosine = 0.1 * (1 + np.cos(np.pi * step / 400)) / 2
+    np.testing.assert_allclose(rates, cosine * np.minimum((step + 1) / 4, 1))
+
+
 def test_refuses_vectors_of_another_shape_and_what_is_no_function():
     with pytest.raises(ValueError, match=r"vectors have shape \(64, 20\) at step 0; allowed: \(batch, 21\)"):
         codes.train_on_vectors(21, 8, alone)

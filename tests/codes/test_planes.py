@@ -5,6 +5,14 @@ from superposition import codes
 from superposition.codes import planes
 
 
+@pytest.mark.parametrize("p", [0.02, 0.2])
+def test_a_digon_as_a_network_has_the_loss_of_the_best_digon(p):
+    """Two features on a line, in units of which neither output can do without its own gain."""
+    block = planes._digon_block(p)
+    W = block.W_out @ block.W_in
+    assert codes.code_loss(W, block.b, p) == pytest.approx(planes.cached_digon(p)[1], rel=1e-6)
+
+
 @pytest.mark.parametrize("size", [8, 15, 16, 24, 33, planes.LARGEST["float32"]])
 def test_a_plane_for_float32_loses_nothing_to_its_digits(size):
     block = planes._fan_block(size, 0.02, "float32")

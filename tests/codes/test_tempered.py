@@ -38,6 +38,16 @@ def test_even_starts_in_four_dimensions_are_below_equal_codes(monkeypatch):
     assert found.mean + 4 * found.se < 0.85 * codes.antipodal_optimum(0.05, 0.4).loss
 
 
+@pytest.mark.parametrize("start", ["even", 1, 3])
+def test_random_starts_are_read_along_themselves_and_of_the_loudness_that_is_asked_for(start):
+    rng, span = np.random.default_rng(4), tempered.EVEN if start == "even" else 30.0
+    code = tempered._even(4, 200, rng) if start == "even" else tempered._first(4, 200, span, start, rng)
+    np.testing.assert_allclose(np.sum(code.W_in * code.W_out.T, axis=0), 1)
+    loud = np.linalg.norm(code.W_in, axis=0)
+    assert loud.max() / loud.min() <= span * (1 + 1e-9)
+    assert np.unique(loud.round(9)).size == 200 and not code.b.any()
+
+
 def test_integrated_noise_is_the_mean_of_drawn_noise():
     code, rng, noise = codes.swept_fan(5, 4.0), np.random.default_rng(0), 0.05
     found = codes.noisy_code_loss(code, 0.1, noise, samples=100_000, seed=1)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import torch
 from sampled import sampled
-from superposition import decoders
+from superposition import decoders, features
 from superposition.decoders import dictionaries
 from superposition.rug import meanfield, rugs
 
@@ -73,6 +73,14 @@ def test_noise_of_batches_has_its_size():
     loud, quiet = (decoders.dictionary(40, 20, p=0.05, noise=noise) for noise in (0.3, 0.0))
     added = next(loud.batches(500, seed=2)) - next(quiet.batches(500, seed=2))
     assert added.std() == pytest.approx(0.3, rel=0.05) and abs(added.mean()) < 0.02
+
+
+def test_batches_are_the_activations_of_their_features():
+    truth = decoders.dictionary(12, 5, p=0.3, seed=1)
+    flat, values = features.nonzeros_each(truth.p, 20, seed=np.random.default_rng(4))
+    x = np.zeros((20, 12))
+    x.flat[flat] = values
+    np.testing.assert_allclose(next(truth.batches(20, seed=4)), x @ truth.directions.T, atol=1e-6)
 
 
 def test_scores_of_codes_with_known_scores():

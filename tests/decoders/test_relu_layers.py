@@ -38,6 +38,12 @@ def test_more_layers_lose_less_and_never_less_than_the_best_step():
     assert np.all(np.diff(layers.loss) < 0) and np.all(layers.loss > best.loss)
 
 
+@pytest.mark.parametrize("evolution", [decoders.relu_evolution, decoders.pair_evolution])
+def test_shapes_that_do_not_fit_are_named(evolution):
+    with pytest.raises(ValueError, match=r"^p, r have shapes \(2,\), \(3,\); allowed: shapes that can be broadcast"):
+        evolution([0.1, 0.2], [0.1, 0.2, 0.3], 1)
+
+
 def test_losses_in_units_of_one_relu():
     found = decoders.relu_evolution(0.05, 0.2, 4).loss
     assert np.allclose(found / found[0], [1, 0.546, 0.296, 0.154], atol=1e-3)

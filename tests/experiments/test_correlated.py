@@ -23,6 +23,8 @@ def test_a_law_that_does_not_exist_is_refused():
     point = correlated.RUNS[0].point
     with pytest.raises(ValueError, match="G = 4 is too many features that exclude each other; allowed: G p up to 1"):
         point(groups=2, G=4, nd=2, p=0.5, s=0.1, steps=1, batch=1, lr=0.1, seed=0)
+    for p, s in ((0.25, 0.1), (0.5, 0.5)):  # one of four is always on; no feature excludes another
+        point(groups=2, G=4, nd=2, p=p, s=s, steps=1, batch=1, lr=0.1, seed=0)
 
 
 @pytest.mark.thorough

@@ -25,6 +25,9 @@ def test_crossing_interpolates_and_says_never():
     assert noise_description.crossing(steps, [0.1, 0.2, 0.4, 0.3], 0.3) == pytest.approx(15)
     assert noise_description.crossing(steps, [0.1, 0.2, 0.3, 0.3], 0.5) == 0
     assert noise_description.crossing(steps, [0.6, 0.2, 0.4, 0.7], 0.5) == 0  # starts above
+    for level in (np.inf, -np.inf, np.nan):
+        with pytest.raises(ValueError, match=rf"level = {level} is out of range; allowed: \(-inf, inf\)"):
+            noise_description.crossing(steps, [0.1, 0.2, 0.4, 0.3], level)
 
 
 def test_description_of_known_weights():

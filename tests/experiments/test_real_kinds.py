@@ -22,6 +22,19 @@ def test_topk_has_as_many_latents_on_as_it_was_given():
     assert found["l0"] == 3 and found["l0_se"] == 0
 
 
+def test_errors_are_those_over_the_starts(monkeypatch):
+    on, measured = np.array([1.0, 2.0, 4.0, 8.0, 9.0]), np.array([2.0, 3.0, 1.0, 5.0, 4.0])
+    rows = iter([{"explained": a, "l0": b, "on": a, "measured": b} for a, b in zip(on, measured, strict=True)])
+    monkeypatch.setattr(real_kinds, "activations_of", lambda *_: (lambda *_: np.zeros((1, 2)), 2, "drawn"))
+    monkeypatch.setattr(real_kinds, "trained_starts", lambda *_: range(5))
+    monkeypatch.setattr(real_kinds, "often_on", lambda *_: [np.eye(2)] * 5)
+    monkeypatch.setattr(real_kinds, "_described", lambda *_: next(rows))
+    found = real_kinds.autoencoders_compared(data="drawn", kind="relu", price=0.1, steps=1, **DRAWN)
+    for name, values in {"explained_se": on, "l0_se": measured, "field_se": on / measured}.items():
+        assert found[name] == pytest.approx(np.std(values, ddof=1) / 5**0.5)
+    assert found["on"] == on.mean() and (found["agree"], found["agree_se"]) == (1, 0)
+
+
 @pytest.mark.thorough
 def test_of_latents_on_which_starts_agree_more_are_true():
     found = real_truths.truths_compared(company="drawn", price=0.2, steps=1000, **DRAWN)

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import multivariate_normal, norm
 from superposition import decoders
-from superposition.experiments import schedules
+from superposition.experiments import dictionaries, schedules
 
 
 def together(ingredient, degree):
@@ -44,3 +44,23 @@ def test_the_recipe_takes_the_lowest_price_that_looks_right():
     prices, agree, opposite = (0.1, 0.07, 0.05, 0.03), (0.95, 0.97, 0.99, 0.0), (0.0, 0.0, 0.2, 0.9)
     assert schedules.chosen_price(prices, agree, opposite) == 0.07
     assert np.isnan(schedules.chosen_price(prices, np.full(4, 0.8), np.zeros(4)))
+
+
+class Asked(Exception):
+    """A training would begin."""
+
+
+@pytest.mark.parametrize(
+    ("function", "more"),
+    [(dictionaries.baseline, {}), (schedules.scheduled, {"first": 2.0, "share": 0.5, "lr": 0.01})],
+)
+@pytest.mark.parametrize(("price", "kept"), [(1.5, 6), (0.1, 1)])
+def test_the_price_of_topk_is_in_units_of_the_features_that_are_on(function, more, price, kept, monkeypatch):
+    def train(truth, prices, **_):
+        raise Asked(set(prices))
+
+    monkeypatch.setattr(decoders, "train_saes", train)
+    for kind, expected in (("topk", kept), ("relu", price)):
+        with pytest.raises(Asked) as found:
+            function(ns=40, nd=20, p=0.1, kind=kind, price=price, steps=1, seed=0, **more)
+        assert found.value.args == ({expected},)

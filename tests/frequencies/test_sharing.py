@@ -159,6 +159,14 @@ def test_digons_between_the_knots():
         assert set(pair.phase) == {"digon"} and pair.losses == pytest.approx(partners.best_digon(q)[1], rel=1e-3)
 
 
+@pytest.mark.parametrize("one", ["fan", ["fan"], {"fan"}, np.array(["fan"])])
+def test_phases_are_one_word_or_many(one):
+    [found] = frequencies.allocate([0.1, 0.1], [1], phases=one)
+    np.testing.assert_array_equal(found.losses, frequencies.allocate([0.1, 0.1], [1], phases=("fan",))[0].losses)
+    with pytest.raises(ValueError, match=r"phases = array\(.fan.* is unknown; allowed: rug, fan, digon"):
+        frequencies.allocate([0.1, 0.1], [1], phases=np.array("fan"))
+
+
 def test_allocations_of_equal_features_are_the_known_mixtures():
     [rugs] = frequencies.allocate(np.full(1000, 0.05), [60], phases=("rug",))
     hull = mixtures.hull(0.05, without=("antipodal", "digon"))

@@ -81,3 +81,11 @@ def test_pairs_of_directions_that_are_hardly_used_do_not_turn():
     both = turned - turned.T
     expected = np.array([[0, both[0, 1] / 5, both[0, 2] / 4.25], [0, 0, 0], [0, 0, 0]])  # 1 + 1/4 is below 4 / 2
     np.testing.assert_allclose(basis @ step_noise._rotations(W, moves) @ basis.T, expected - expected.T, atol=1e-12)
+
+
+@pytest.mark.parametrize("shape", [(4, 10), (10, 4)])
+def test_gradients_of_all_draws_fit_into_memory(shape):
+    most = step_noise.own.MOST // (shape[1] * 10)
+    step_noise.scatter_fits(np.zeros(shape), most)
+    with pytest.raises(ValueError, match=f"draws = {most + 1} of W of shape"):
+        step_noise.scatter_fits(np.zeros(shape), most + 1)
