@@ -184,6 +184,10 @@ CALLS = [
     ),
     (lambda _: reading.read(E), "b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name"),
     (
+        lambda _: reading.read(E, np.ones((2, 3))),
+        "b has shape (2, 3) beside W (3, 2), as a decoder would have; allowed: a bias (ns,), and a decoder by its name",
+    ),
+    (
         lambda _: reading.read({"fc_mu.weight": E}),
         "is of a variational autoencoder; allowed: a latent that is a ReLU, TopK or JumpReLU of one affine function of "
         "the inputs, and toy models",
