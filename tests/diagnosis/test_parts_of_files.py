@@ -118,6 +118,27 @@ def test_a_text_is_cut_where_it_is_longer_than_allowed():
     assert strangers.cut(" " * 3 + "ab" + " " * 900 + "c") == "ab"
 
 
+def test_six_lines_of_an_error_are_kept():
+    lines = ["allowed: " + "a" * 1191, *"bcdefgh"]
+    for first in (lines[0], lines[0] + "a"):
+        with pytest.raises(ValueError) as refusal, strangers.untrusted("path = it"):
+            raise ValueError("\n".join([first, *lines[1:]]))
+        assert str(refusal.value) == "path = it: " + "\n".join(lines[:6])
+
+
+def test_thresholds_are_in_units_of_the_lengths_of_directions():
+    parts = {"decoder.weight": np.array([[0.5, 0, 4.0]]), "log_jumprelu_threshold": np.zeros(3)}
+    for scaled, bars in ((True, [2, 1, 0.25]), (False, [1, 1, 1])):
+        found = forward_passes.llama_scope({"sparsity_include_decoder_norm": scaled}, parts)
+        assert found.threshold.tolist() == bars and found.gate == "jumprelu"
+
+
+@pytest.mark.parametrize(("activation", "gate", "k"), [(None, None, None), ("ReLU", "relu", None), ("TopK", "topk", 3)])
+def test_openai_s_inputs_are_without_the_bias(activation, gate, k):
+    found = forward_passes.openai({"activation": activation, "activation_state_dict": {"k": 3}}, {})
+    assert (found.taken, found.gate, found.k, found.rescaled) == (True, gate, k, False)
+
+
 def test_a_header_ends_within_its_file(tmp_path):
     path = tmp_path / "W.safetensors"
     for length, said in ((3, "is no safetensors file"), (2, "cannot be read")):  # two bytes, which are no JSON
@@ -130,14 +151,16 @@ def test_a_header_ends_within_its_file(tmp_path):
     ("shape", "stride", "said"), [([2], [0], "overlap"), ([2, 2], [1, 1], "overlap"), ([2], [1], "")]
 )
 def test_numbers_of_a_tensor_do_not_overlap(shape, stride, said, tmp_path):
-    (tmp_path / "file").write_bytes(np.arange(3, dtype="<f4").tobytes())
-    one = {"shape": shape, "stride": stride, "kind": "F32", "offset": 1, "at": 0}
+    (tmp_path / "file").write_bytes(np.arange(-1, 3, dtype="<f4").tobytes())
+    one = {"shape": shape, "stride": stride, "kind": "F32", "offset": 1, "at": 4}
     found = files._stored(tmp_path / "file", one, {}, None)
     if said:
         with pytest.raises(ValueError, match=said):
             found.numbers()
     else:
         assert found.numbers().tolist() == [1, 2]
+        with pytest.raises(ValueError, match="a tensor outside of the file"):
+            files._stored(tmp_path / "file", one | {"at": 5}, {}, None).numbers()
 
 
 def test_toy_models_have_the_settings_of_toy_models_and_others_have_not():

@@ -122,6 +122,10 @@ CALLS = [
         "--p, --l0, --firing, --features, --x)",
     ),
     (
+        lambda _: feature_laws.FeatureLaw(0.0, 1.0, lambda generator, shape: np.zeros(shape)),
+        "variance = 1 is not that of the sampler, 0 in ",
+    ),
+    (
         saved(files.firing, np.ones(3), np.ones(4)),
         "it.npz holds 2 vectors; allowed: one, how often each latent fires",
     ),
