@@ -16,6 +16,7 @@ from superposition.diagnosis import (
     record_verifier,
     strangers,
     survey,
+    toy_or_sae,
 )
 from superposition.diagnosis.feature_laws import FeatureLaw, Population
 from superposition.rug import meanfield
@@ -251,3 +252,31 @@ def test_what_a_pass_of_saelens_assumes_is_told(settings, told, gate):
     parts = {"threshold": np.full(3, 0.2)} if gate == "jumprelu" else {}
     found = forward_passes.saelens(settings, parts)
     assert (found.told, found.gate, found.taken, found.rescaled) == (told, gate, True, False)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "precision"),
+    [
+        ((), 2**-23), (("float64",), 2**-52), (("float32", "float64"), 2**-23), (("torch.float16", "float32"), 2**-10),
+        (("torch.bfloat16", "torch.float16"), 2**-7), (("int64",), 2**-52),
+    ],
+)  # fmt: skip
+def test_a_model_is_as_precise_as_its_coarsest_array(kinds, precision):
+    assert objects._precision([Found(dtype=kind) for kind in kinds] + [Found()]) == precision
+
+
+def test_a_prefix_of_names_ends_at_a_dot():
+    row = Found(needed=("w_enc", "b_enc"))
+    names = dict.fromkeys(["w_enc", "b_enc", "a.w_enc", "a.b_enc", "xw_enc", "xb_enc", "c.b_enc"])
+    assert set(reading._prefixes(names, row)) == {"", "a."}
+
+
+@pytest.mark.parametrize(("b_dec", "taken"), [("taken", True), ("kept", False)])
+def test_answers_of_a_reader_stand_in_where_the_file_has_none(b_dec, taken):
+    said = toy_or_sae.Answers(None, None, b_dec, "topk", 3, (), False)
+    found = toy_or_sae._answered(forward_passes.Pass(None, None), said, True, "it")
+    assert (found.taken, found.gate, found.k) == (taken, "topk", 3)
+    own = toy_or_sae._answered(
+        forward_passes.Pass(True, "topk", 4), said._replace(b_dec=None, activation=None, k=None), True, "it"
+    )
+    assert (own.taken, own.gate, own.k) == (True, "topk", 4)
