@@ -280,3 +280,15 @@ def test_answers_of_a_reader_stand_in_where_the_file_has_none(b_dec, taken):
         forward_passes.Pass(True, "topk", 4), said._replace(b_dec=None, activation=None, k=None), True, "it"
     )
     assert (own.taken, own.gate, own.k) == (True, "topk", 4)
+
+
+E = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+@pytest.mark.parametrize(("given", "turned"), [(E, False), (E.T, True), (E[:2], False)])
+def test_matrices_are_turned_where_the_biases_fit_only_so(given, turned):
+    told, said = [], toy_or_sae.Answers(None, None, None, None, None, (), False)
+    roles = {"E": given, "D": given.T, "c": np.arange(len(given.T if turned else given)) + 1.0}
+    found = toy_or_sae._sae(layouts.LAYOUTS[0], roles, forward_passes.Pass(True, "relu"), said, "it", told)
+    assert told.count("matrices are turned to fit the biases") == turned
+    assert found.ns == len(roles["c"]) and np.array_equal(found.W_out, given.T if turned else given)

@@ -22,6 +22,7 @@ from superposition.diagnosis import (  # noqa: E402
     strangers,
     survey,
     toy_or_sae,
+    yardsticks,
 )
 
 E, D = np.ones((3, 2)), np.ones((2, 3))
@@ -231,6 +232,8 @@ CALLS = [
         lambda _: toy_or_sae._pair(TOY | {"hidden": np.zeros(5)}, "it", []),
         "it, a hidden bias which does not fit; allowed: (2,)",
     ),
+    (lambda _: yardsticks.importance(np.zeros(3), 3), "importance has shape (3,); allowed: (3,), not all 0, or "),
+    (lambda _: yardsticks.importance(np.ones(2), 3), "importance has shape (2,); allowed: (3,), not all 0, or "),
     (lambda _: raised(KeyError("a")), "path = it cannot be read (KeyError: 'a'); allowed: whole files of weights"),
     (lambda _: raised(ValueError("b; allowed: c")), "path = it: b; allowed: c"),
     (lambda _: raised(ValueError("is odd; allowed: even")), "path = it is odd; allowed: even"),
