@@ -24,9 +24,9 @@ def test_toy_shortcut_at_full_strength():
 
 
 def test_xor_matrix():
-    # parities of 0..3 XOR 0..3: 0 1 1 0 / 1 0 0 1 / 1 0 0 1 / 0 1 1 0
-    row = np.array([1, -1, -1, 1])
-    assert np.array_equal(printed_forms.xor_matrix(4), np.outer(row, row))
+    # parities of 0..7 XOR 0..7: 0 1 1 0 1 0 0 1 / 1 0 0 1 0 1 1 0 / ...
+    row = np.array([1, -1, -1, 1, -1, 1, 1, -1])
+    assert np.array_equal(printed_forms.xor_matrix(8), np.outer(row, row))
 
 
 def test_fourth_moment_term_of_appendix_c():

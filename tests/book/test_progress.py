@@ -18,6 +18,7 @@ def test_a_bar_that_is_done_is_gone(monkeypatch):
     monkeypatch.setattr(progress, "tqdm", lambda **how: asked.update(how) or made(**how))
     assert list(progress.each([1], "one")) == [1]
     assert asked["leave"] is False and asked["desc"] == "one"
+    assert asked["mininterval"] == 0.5 and asked["dynamic_ncols"] is True
 
 
 def test_a_loop_may_stop_early_or_fail():

@@ -47,6 +47,12 @@ def test_a_sentence_without_a_row_is_counted_and_named(monkeypatch):
     assert sentences.naming("rug.eq5") == (1, 3)
 
 
+def test_tables_of_sentences_are_compared_cell_by_cell():
+    second = sentences.read_twice(sentences.reading("second"))
+    shown = [sentences.defined(), sentences.decided(), sentences.counted(), second, sentences.changed()]
+    assert [one.exact for one in shown] == [True] * 5
+
+
 @pytest.mark.parametrize(("text", "length"), [("toy", 27), ("rug", 296), ("incidental", 225), ("gdln", 260)])
 def test_the_second_reader_read_the_numbers_that_the_seed_draws(text, length):
     drawn = random.Random(f"2611 {text}").sample(range(1, length + 1), min(length, 60))

@@ -141,3 +141,13 @@ def test_an_image_is_a_picture_where_less_than_half_shows_the_page(holes, is_pic
 def test_what_is_no_code_follows_no_parameter():
     marks = running.Marks(parameters.BestCodes(p=0.02))
     assert marks.follow("par.p") is True and marks.follow("par.p is no code") is False
+
+
+def test_cells_are_those_of_the_shell_that_runs_the_page(monkeypatch):
+    page = {"In": ["of the page"]}
+    shell = Some(user_ns=page, history_manager=Some(input_hist_parsed=["of the shell"]))
+    for runs, namespace, cells in (
+        (shell, page, "shell"), (shell, dict(page), "page"), (None, page, "page"), (shell, {}, None)
+    ):  # fmt: skip
+        monkeypatch.setattr(running, "_shell", lambda runs=runs: runs)
+        assert running.cells(namespace) == ([f"of the {cells}"] if cells else [])

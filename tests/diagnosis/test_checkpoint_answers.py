@@ -42,6 +42,15 @@ def test_a_checkpoint_of_the_old_format_has_the_places_of_its_numbers(tmp_path):
     assert opened["W"].numbers().tolist() == W.tolist() and opened["b"].numbers().tolist() == [1, 2, 3]
 
 
+def test_numbers_of_every_width_have_their_places_in_the_old_format(tmp_path):
+    torch = pytest.importorskip("torch")
+    kinds = (torch.float16, torch.float64, torch.bfloat16, torch.int16, torch.float32, torch.int64, torch.uint8)
+    saved = {str(kind): torch.arange(1, 6).to(kind) for kind in (*kinds, torch.float32)}
+    torch.save(saved, tmp_path / "old.pt", _use_new_zipfile_serialization=False)
+    opened = files.opened(tmp_path / "old.pt").arrays
+    assert {name: opened[name].numbers().tolist() for name in opened} == dict.fromkeys(saved, [1, 2, 3, 4, 5])
+
+
 def test_settings_are_cut_where_they_are_deep_or_long():
     deep = [7]
     for _ in range(checkpoints.DEEPEST - 1):

@@ -137,6 +137,22 @@ def test_a_feature_that_is_on_in_few_vectors_answers_by_its_gain(on, asked):
     assert seen.answers.tolist() == [1.0, asked]
 
 
+def test_shares_are_of_the_vectors_in_which_a_feature_is_off_or_on_even_if_that_is_one():
+    x = np.zeros((100, 3))
+    x[1:, 0], x[5, 1], x[:, 2] = 1, 1, 1
+    weights = Weights(np.array([1.0, 0, 0]), W=np.array([[1, 0, 0], [0.5, 1, 0], [0, 0, 1]]))
+    rows = measures.measured(weights, x.mean(axis=0), x.var(axis=0), lambda more: None)
+    seen = measures.simulated(weights, Population.of_vectors(x), rows, 100, 0, lambda more: None)
+    assert seen.restless.tolist() == [1, 98 / 99, 0] and seen.pushed.tolist() == [0, 0.5, 0]
+
+
+@pytest.mark.parametrize(("k", "ways"), [(None, 1), (5, 2), (6, 1)])
+def test_a_gate_that_lets_everything_pass_is_none(k, ways):
+    steps = (lambda x: x @ SMALL.T, lambda h: np.maximum(h @ SMALL, 0))
+    model = objects.Model(lambda x: steps[1](steps[0](x)), 6, 3, steps, (), k, None, False, 1e-16, ())
+    assert len(next(behaviour._of_steps(model, np.ones((4, 6)), 1.0))) == ways
+
+
 def test_partners_are_below_a_quarter_of_the_gain():
     W = np.array([[1, -0.25, -0.26], [0, 1, 0], [-9.0, 0, -1]])
     found = measures.measured(Weights(np.zeros(3), W=W), np.zeros(3), np.ones(3), lambda more: None)
@@ -284,7 +300,7 @@ def test_an_output_exactly_at_its_bar_does_not_pass():
 
 
 def test_a_model_as_wide_inside_as_outside_has_so_many_dimensions():
-    M = SMALL.T @ SMALL  # of rank three
-    options = {"encode": lambda x: x @ M, "decode": lambda h: np.tanh(np.maximum(h, 0)), "ns": 6, "reading": "toy"}
+    on = np.arange(6) > 0  # the first feature never reaches an output, so that the product is of rank five
+    options = {"encode": lambda x: x * on, "decode": lambda h: np.tanh(np.maximum(h, 0)), "ns": 6, "reading": "toy"}
     found = diagnosis.diagnose(law=LAW, samples=100, **options)
-    assert found.nd == 6 and not found.stands
+    assert (found.nd, found.rank) == (6, 5) and not found.stands

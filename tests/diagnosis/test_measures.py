@@ -28,3 +28,7 @@ def test_what_is_too_large_for_a_product_is_left_to_the_refusal_in_words():
     huge = weights.Weights(np.zeros(2), W_in=large, W_out=np.array([[1e200, -1e200], [1.0, 2.0]]))
     assert not np.isfinite(huge.gains()[0]) and huge.gains()[1] == 3  # and no warning, which would be an error here
     assert not np.isfinite(huge.rows(0, 2)[0, 0])
+
+
+def test_where_nothing_is_lost_no_factor_is_better():
+    assert measures._least_share(np.ones((len(measures.STEPS), 3))) == 1

@@ -16,6 +16,7 @@ from superposition.diagnosis import (
     record_verifier,
     strangers,
     survey,
+    toy_or_sae,
 )
 from superposition.diagnosis.feature_laws import FeatureLaw, Population
 from superposition.rug import meanfield
@@ -118,6 +119,27 @@ def test_a_text_is_cut_where_it_is_longer_than_allowed():
     assert strangers.cut(" " * 3 + "ab" + " " * 900 + "c") == "ab"
 
 
+def test_six_lines_of_an_error_are_kept():
+    lines = ["allowed: " + "a" * 1191, *"bcdefgh"]
+    for first in (lines[0], lines[0] + "a"):
+        with pytest.raises(ValueError) as refusal, strangers.untrusted("path = it"):
+            raise ValueError("\n".join([first, *lines[1:]]))
+        assert str(refusal.value) == "path = it: " + "\n".join(lines[:6])
+
+
+def test_thresholds_are_in_units_of_the_lengths_of_directions():
+    parts = {"decoder.weight": np.array([[0.5, 0, 4.0]]), "log_jumprelu_threshold": np.zeros(3)}
+    for scaled, bars in ((True, [2, 1, 0.25]), (False, [1, 1, 1])):
+        found = forward_passes.llama_scope({"sparsity_include_decoder_norm": scaled}, parts)
+        assert found.threshold.tolist() == bars and found.gate == "jumprelu"
+
+
+@pytest.mark.parametrize(("activation", "gate", "k"), [(None, None, None), ("ReLU", "relu", None), ("TopK", "topk", 3)])
+def test_openai_s_inputs_are_without_the_bias(activation, gate, k):
+    found = forward_passes.openai({"activation": activation, "activation_state_dict": {"k": 3}}, {})
+    assert (found.taken, found.gate, found.k, found.rescaled) == (True, gate, k, False)
+
+
 def test_a_header_ends_within_its_file(tmp_path):
     path = tmp_path / "W.safetensors"
     for length, said in ((3, "is no safetensors file"), (2, "cannot be read")):  # two bytes, which are no JSON
@@ -130,14 +152,16 @@ def test_a_header_ends_within_its_file(tmp_path):
     ("shape", "stride", "said"), [([2], [0], "overlap"), ([2, 2], [1, 1], "overlap"), ([2], [1], "")]
 )
 def test_numbers_of_a_tensor_do_not_overlap(shape, stride, said, tmp_path):
-    (tmp_path / "file").write_bytes(np.arange(3, dtype="<f4").tobytes())
-    one = {"shape": shape, "stride": stride, "kind": "F32", "offset": 1, "at": 0}
+    (tmp_path / "file").write_bytes(np.arange(-1, 3, dtype="<f4").tobytes())
+    one = {"shape": shape, "stride": stride, "kind": "F32", "offset": 1, "at": 4}
     found = files._stored(tmp_path / "file", one, {}, None)
     if said:
         with pytest.raises(ValueError, match=said):
             found.numbers()
     else:
         assert found.numbers().tolist() == [1, 2]
+        with pytest.raises(ValueError, match="a tensor outside of the file"):
+            files._stored(tmp_path / "file", one | {"at": 5}, {}, None).numbers()
 
 
 def test_toy_models_have_the_settings_of_toy_models_and_others_have_not():
@@ -228,3 +252,43 @@ def test_what_a_pass_of_saelens_assumes_is_told(settings, told, gate):
     parts = {"threshold": np.full(3, 0.2)} if gate == "jumprelu" else {}
     found = forward_passes.saelens(settings, parts)
     assert (found.told, found.gate, found.taken, found.rescaled) == (told, gate, True, False)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "precision"),
+    [
+        ((), 2**-23), (("float64",), 2**-52), (("float32", "float64"), 2**-23), (("torch.float16", "float32"), 2**-10),
+        (("torch.bfloat16", "torch.float16"), 2**-7), (("int64",), 2**-52),
+    ],
+)  # fmt: skip
+def test_a_model_is_as_precise_as_its_coarsest_array(kinds, precision):
+    assert objects._precision([Found(dtype=kind) for kind in kinds] + [Found()]) == precision
+
+
+def test_a_prefix_of_names_ends_at_a_dot():
+    row = Found(needed=("w_enc", "b_enc"))
+    names = dict.fromkeys(["w_enc", "b_enc", "a.w_enc", "a.b_enc", "xw_enc", "xb_enc", "c.b_enc"])
+    assert set(reading._prefixes(names, row)) == {"", "a."}
+
+
+@pytest.mark.parametrize(("b_dec", "taken"), [("taken", True), ("kept", False)])
+def test_answers_of_a_reader_stand_in_where_the_file_has_none(b_dec, taken):
+    said = toy_or_sae.Answers(None, None, b_dec, "topk", 3, (), False)
+    found = toy_or_sae._answered(forward_passes.Pass(None, None), said, True, "it")
+    assert (found.taken, found.gate, found.k) == (taken, "topk", 3)
+    own = toy_or_sae._answered(
+        forward_passes.Pass(True, "topk", 4), said._replace(b_dec=None, activation=None, k=None), True, "it"
+    )
+    assert (own.taken, own.gate, own.k) == (True, "topk", 4)
+
+
+E = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+
+
+@pytest.mark.parametrize(("given", "turned"), [(E, False), (E.T, True), (E[:2], False)])
+def test_matrices_are_turned_where_the_biases_fit_only_so(given, turned):
+    told, said = [], toy_or_sae.Answers(None, None, None, None, None, (), False)
+    roles = {"E": given, "D": given.T, "c": np.arange(len(given.T if turned else given)) + 1.0}
+    found = toy_or_sae._sae(layouts.LAYOUTS[0], roles, forward_passes.Pass(True, "relu"), said, "it", told)
+    assert told.count("matrices are turned to fit the biases") == turned
+    assert found.ns == len(roles["c"]) and np.array_equal(found.W_out, given.T if turned else given)

@@ -31,6 +31,12 @@ def test_the_map_names_the_phase_of_most_features():
         assert phase == max(parts, key=lambda part: part.fraction).phase
 
 
+def test_the_phase_of_most_features_is_that_of_the_nearer_corner():
+    hull = [("dropped", 0.0, 1.0), ("fan", 0.5, 0.2), ("rug", 1.0, 0.0)]
+    phases = picture._largest(hull, np.array([0.0, 0.1, 0.3, 0.6, 0.8, 1.0]))
+    assert phases == ["dropped", "dropped", "fan", "fan", "rug", "rug"]
+
+
 @pytest.mark.parametrize("found", [None, "a text"])
 def test_what_has_no_place(found):
     with pytest.raises(ValueError, match="has no place on the map; allowed: a diagnosis"):

@@ -22,6 +22,7 @@ from superposition.diagnosis import (  # noqa: E402
     strangers,
     survey,
     toy_or_sae,
+    yardsticks,
 )
 
 E, D = np.ones((3, 2)), np.ones((2, 3))
@@ -122,6 +123,10 @@ CALLS = [
         "--p, --l0, --firing, --features, --x)",
     ),
     (
+        lambda _: feature_laws.FeatureLaw(0.0, 1.0, lambda generator, shape: np.zeros(shape)),
+        "variance = 1 is not that of the sampler, 0 in ",
+    ),
+    (
         saved(files.firing, np.ones(3), np.ones(4)),
         "it.npz holds 2 vectors; allowed: one, how often each latent fires",
     ),
@@ -184,6 +189,10 @@ CALLS = [
     ),
     (lambda _: reading.read(E), "b = None; allowed: a bias, shape (ns,), unless W is a file or holds arrays by name"),
     (
+        lambda _: reading.read(E, np.ones((2, 3))),
+        "b has shape (2, 3) beside W (3, 2), as a decoder would have; allowed: a bias (ns,), and a decoder by its name",
+    ),
+    (
         lambda _: reading.read({"fc_mu.weight": E}),
         "is of a variational autoencoder; allowed: a latent that is a ReLU, TopK or JumpReLU of one affine function of "
         "the inputs, and toy models",
@@ -223,6 +232,8 @@ CALLS = [
         lambda _: toy_or_sae._pair(TOY | {"hidden": np.zeros(5)}, "it", []),
         "it, a hidden bias which does not fit; allowed: (2,)",
     ),
+    (lambda _: yardsticks.importance(np.zeros(3), 3), "importance has shape (3,); allowed: (3,), not all 0, or "),
+    (lambda _: yardsticks.importance(np.ones(2), 3), "importance has shape (2,); allowed: (3,), not all 0, or "),
     (lambda _: raised(KeyError("a")), "path = it cannot be read (KeyError: 'a'); allowed: whole files of weights"),
     (lambda _: raised(ValueError("b; allowed: c")), "path = it: b; allowed: c"),
     (lambda _: raised(ValueError("is odd; allowed: even")), "path = it is odd; allowed: even"),

@@ -1,12 +1,13 @@
 """Replays at their limits: costs and distances that lie exactly there, and what is said of each end."""
 
 from dataclasses import replace
+from types import SimpleNamespace as Found
 
 import numpy as np
 import pytest
 from click.testing import CliRunner
 from superposition import cli, runs
-from superposition.cli import terminal
+from superposition.cli import sweeps, terminal
 from superposition.runs import agreement, certify, columns, cover, registry, store, tables
 from superposition.runs.agreement import Agreement
 from superposition.runs.certify import Report
@@ -197,3 +198,40 @@ def test_an_interrupted_command_ends_with_the_number_of_its_signal(stop, code, c
         raise stop
     assert ended.value.code == code
     assert capsys.readouterr().err == "\nStopped. What was finished is kept; the same command goes on from there.\n"
+
+
+def test_what_is_damaged_counts_among_the_points(monkeypatch, capsys):
+    found = Found(done=[1], missing=[1, 2], damaged=[1, 2, 3])
+    monkeypatch.setattr(runs, "status", lambda *about: found)
+    with pytest.raises(SystemExit) as ended:
+        sweeps._report(runs.find("rug-recipe"), "full", "folder", Found(computed=1, failed={}))
+    said = capsys.readouterr()
+    assert said.out == "rug-recipe, full grid: 1 of 6 points finished, 1 of them now\n" and ended.value.code == 1
+    assert said.err == "The same command computes what is missing.\n"
+
+
+def test_a_bar_shows_how_much_is_done_in_all(monkeypatch):
+    bars = []
+    monkeypatch.setattr("tqdm.tqdm", lambda **about: bars.append(Bar(about)) or bars[-1])
+    with terminal.bar("a run", unit="feature", delay=2) as progress:
+        assert not bars
+        for done in (2, 3):
+            progress(done, 5)
+            assert (bars[0].n, bars[0].total, bars[0].open) == (done, 5, True)
+    [bar] = bars
+    assert not bar.open
+    settings = {"smoothing": 0, "mininterval": 1, "dynamic_ncols": True}
+    assert bar.about == {"desc": "a run", "unit": "feature", "delay": 2} | settings
+
+
+class Bar:
+    """As much of a progress bar as is asked of it."""
+
+    def __init__(self, about):
+        self.about, self.n, self.total, self.open = about, 0, None, True
+
+    def update(self, more):
+        self.n += more
+
+    def close(self):
+        self.open = False

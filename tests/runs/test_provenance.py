@@ -26,6 +26,8 @@ def test_commit_sees_changes_in_a_sub_package(tmp_path):
     files[0].write_text("x = 2\n")
     assert provenance.commit(files) == f"{clean}+changes"
     assert provenance.commit(files[1:]) == clean
+    assert provenance.is_in_head(tmp_path, clean)
+    assert not any(provenance.is_in_head(tmp_path, one) for one in ("0" * 40, "HEAD", ""))
 
 
 def test_machine_tells_versions_processor_and_threads():

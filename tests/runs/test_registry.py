@@ -52,6 +52,8 @@ def test_first_run_has_the_cells_it_was_asked_for():
 def test_unknown_run_names_the_nearest():
     with pytest.raises(ValueError, match="run = 'rug-gird' is unknown; nearest: rug-grid;"):
         runs.find("rug-gird")
+    with pytest.raises(ValueError, match="run = '#' is unknown; nearest: [a-z]"):
+        runs.find("#")
 
 
 def test_empty_grid_is_refused(tmp_path):

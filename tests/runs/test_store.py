@@ -1,5 +1,6 @@
 """One file per point: complete, or not there at all."""
 
+import errno
 import re
 import subprocess
 import sys
@@ -91,3 +92,12 @@ def test_what_another_process_has_cleared_away_meanwhile_is_no_failure(tmp_path,
     monkeypatch.setattr(type(folder), "glob", lambda self, pattern: [self / "k.gone.tmp"])
     store.write(folder, "k", {"values": {"a": 1}})
     assert store.read(folder, "k") == {"values": {"a": 1}}
+
+
+def test_a_file_that_cannot_be_made_is_the_reason_that_is_told(tmp_path, monkeypatch):
+    def full(*about, **more):
+        raise OSError(errno.ENOSPC, "no space")
+
+    monkeypatch.setattr(store, "open", full, raising=False)
+    with pytest.raises(store.StorageError, match=f"cannot write to {tmp_path}: the disk is full; "):
+        store.replace(tmp_path / "it.json", "{}")
