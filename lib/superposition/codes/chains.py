@@ -153,10 +153,10 @@ def _ratios(values):
 def _moments(rows, shift, p):
     """E[x f] and E[f^2] of outputs of weight 1 on which two others act, rows (n, 2), over all sets of active ones."""
     active = np.array([[0, 0], [1, 0], [0, 1], [1, 1]])
-    chance = p ** active.sum(axis=1) * (1 - p) ** (2 - active.sum(axis=1))
+    chance = (p ** active.sum(axis=1) * (1 - p) ** (2 - active.sum(axis=1)))[:, None]
     others = active[:, None] * rows  # what is off has the weight 0, which changes no integral
     own = np.broadcast_to(np.array([1.0, 0.0])[:, None, None, None], (2, *others.shape[:2], 1))
     weights = np.concatenate([own, np.broadcast_to(others, (2, *others.shape))], axis=-1)
-    overlap = p * chance @ relu_integrals.relu_moment(shift, weights[0], 0)
+    overlap = p * (chance * relu_integrals.relu_moment(shift, weights[0], 0)).sum(axis=0)
     with_own, without = relu_integrals.relu_power(shift, weights, 2)
-    return overlap, chance @ (p * with_own + (1 - p) * without)
+    return overlap, (chance * (p * with_own + (1 - p) * without)).sum(axis=0)
