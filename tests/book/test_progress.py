@@ -34,3 +34,21 @@ def test_only_who_names_the_cell_looks_at_it(monkeypatch, metadata, looks):
     assert progress._someone_looks_at_the_cell() == looks
     monkeypatch.delitem(sys.modules, "IPython")  # nobody can look
     assert not progress._someone_looks_at_the_cell()
+
+
+def test_a_bar_under_a_cell_is_one_line_that_changes_and_goes(monkeypatch):
+    said = []
+    handle = SimpleNamespace(update=lambda data, raw: said.append((data, raw)))
+
+    def display(data, raw, display_id):
+        said.append((data, raw, display_id))
+        return handle
+
+    monkeypatch.setattr(IPython.display, "display", display)
+    monkeypatch.setattr(IPython.display, "clear_output", lambda: said.append("gone"))
+    bar = progress._cell_output()
+    for text in ("\r 50 %\n", " \n"):
+        bar.write(text)
+    bar.flush()
+    bar.close()
+    assert said == [({"text/plain": ""}, True, True), ({"text/plain": " 50 %"}, True), "gone"]

@@ -3,6 +3,7 @@
 import base64
 import io
 from types import SimpleNamespace as Some
+from unittest.mock import MagicMock
 from xml.etree.ElementTree import Element
 
 import matplotlib as mpl
@@ -11,7 +12,18 @@ import numpy as np
 import pytest
 from docutils.core import publish_doctree
 from PIL import Image
-from superposition.book import dark, frame, look_up, parameters, printed_forms, progress, running, style
+from superposition.book import (
+    contents,
+    dark,
+    frame,
+    look_up,
+    parameters,
+    printed_forms,
+    progress,
+    reference,
+    running,
+    style,
+)  # fmt: skip
 
 ORIGIN = "Table `noise-rate`: 7 points, 0.1 hours of work, on cpu. It matches the current configuration of its run."
 
@@ -151,3 +163,8 @@ def test_cells_are_those_of_the_shell_that_runs_the_page(monkeypatch):
     ):  # fmt: skip
         monkeypatch.setattr(running, "_shell", lambda runs=runs: runs)
         assert running.cells(namespace) == ([f"of the {cells}"] if cells else [])
+
+
+@pytest.mark.parametrize("extension", [contents, dark, frame, look_up, reference])
+def test_sphinx_may_read_pages_side_by_side(extension):
+    assert extension.setup(MagicMock()) == {"parallel_read_safe": True}
