@@ -13,6 +13,7 @@ from test_settings import modules
 APART = ("superposition.book", "superposition.runs", "superposition.cli", "superposition.devices", "defprint")
 KEPT, OFFERED = 8, 400  # calls of each function that are kept, and those among which they are looked for
 LARGEST = 300_000  # numbers of an argument
+UNCOPIED = ("__hash__", "__call__")  # what is called as a function is not copied, and may change with each call
 NESTED = {}  # the first arguments of functions that others make and hand on, by their code's place
 
 
@@ -37,7 +38,7 @@ def own_functions():
                 for of, member in list(vars(value).items()):
                     method = plain(member)
                     written = isinstance(method, types.FunctionType) and method.__code__.co_filename == module.__file__
-                    if written and of != "__hash__":
+                    if written and of not in UNCOPIED:
                         yield f"{name}.{key}.{of}", method, method
 
 
