@@ -287,3 +287,9 @@ def test_sizes_in_settings_are_those_of_the_arrays_or_left_open():
 
 def test_factors_without_a_bias_have_none():
     assert toy_or_sae._pair({"W_in": E, "W_out": D}, "arrays", []).b.tolist() == [0, 0, 0]
+
+
+@pytest.mark.parametrize(("on", "fitted"), [(4, False), (5, True)])
+def test_rows_are_fitted_to_more_vectors_than_they_have_unknowns(on, fitted):
+    rows = behaviour._fit(lambda h: (np.arange(len(h)) < on)[:, None] * np.ones(1), np.ones((4, 3)), 3)
+    assert bool(np.any(rows)) is fitted

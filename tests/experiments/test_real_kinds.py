@@ -1,5 +1,7 @@
 """Autoencoders of three kinds on drawn activations: what is known of them without a network."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -50,3 +52,13 @@ def test_prices_that_fall_further_or_for_longer_explain_no_more_than_constant_on
     l0, explained = rows["l0"][constant][order], rows["explained"][constant][order]
     gains = rows["explained"][~constant] - np.interp(rows["l0"][~constant], l0, explained)
     assert len(gains) == 5 and gains.max() < 0.01
+
+
+def test_known_directions_are_those_of_latents_that_are_on_often_enough(monkeypatch):
+    x = np.zeros((24_000, 3))
+    x[:10, 0] = x[:9, 1] = x[:, 2] = 1
+    sae = SimpleNamespace(encode=lambda h: x, b_dec=np.zeros(2), W_dec=np.array([[1.0, 2, 3], [4, 5, 6]]))
+    monkeypatch.setattr(real_truths, "activations_of", lambda *asked: (lambda *drawn: x, 2, "named"))
+    monkeypatch.setattr(real_truths, "trained_starts", lambda *asked: [sae])
+    _, D, named = real_truths._truth.__wrapped__("kept", 3, 2, 3)
+    assert D.tolist() == [[1, 3], [4, 6]] and named == "named"  # five of 12,000 tokens or more

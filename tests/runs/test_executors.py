@@ -199,3 +199,11 @@ def test_cores_where_the_system_does_not_say_which_are_ours(monkeypatch, counted
     monkeypatch.delattr(executors.os, "sched_getaffinity", raising=False)
     monkeypatch.setattr(executors.os, "cpu_count", lambda: counted)
     assert executors.cores() == cores
+
+
+@pytest.mark.thorough
+def test_what_no_worker_has_begun_is_not_computed_when_a_pool_ends():
+    with executors.local_pool(1, "time:sleep") as pool:
+        waiting = [pool.submit(time.sleep, 0.05) for _ in range(40)]
+        waiting[0].result()
+    assert waiting[-1].cancelled()
