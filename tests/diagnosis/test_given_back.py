@@ -77,7 +77,11 @@ MODELS = {
     "kept and rescaled": {"W": Sparse("relu", kept=True, rescaled=True)},
     "places": {"W": Sparsify()},
 }  # fmt: skip
-PACKAGES = sorted(one for one in FILES.iterdir() if one.is_dir() or one.suffix in (".npz", ".safetensors", ".pt"))
+PACKAGES = sorted(
+    one
+    for one in FILES.iterdir()
+    if (one.is_dir() and one.name != "__pycache__") or one.suffix in (".npz", ".safetensors", ".pt")
+)
 FORMS = {"tied-wide.npz": {"reading": "tied"}, "linear-layers.safetensors": {"reading": "toy"}}
 
 
