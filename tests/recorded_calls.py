@@ -176,6 +176,6 @@ def kept(calls, wanted=None):
     before = sys.gettrace()
     sys.settrace(keep)
     try:
-        yield kinds, offered
+        yield
     finally:
         sys.settrace(before)
