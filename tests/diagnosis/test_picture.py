@@ -44,9 +44,11 @@ def test_what_has_no_place(found):
 
 
 def digest(draw):
-    """A figure by the words and the rounded numbers of its SVG."""
+    """A figure by the words and the rounded numbers of its SVG, in matplotlib's own style whatever a test before it set."""
     mpl = pytest.importorskip("matplotlib")
-    with mpl.rc_context({"svg.hashsalt": "superposition", "svg.fonttype": "none"}):
+    with mpl.rc_context():
+        mpl.rcdefaults()
+        mpl.rcParams.update({"svg.hashsalt": "superposition", "svg.fonttype": "none"})
         figure, sink = draw(), io.StringIO()
         figure.savefig(sink, format="svg", metadata={"Date": None})
         mpl.pyplot.close(figure)
