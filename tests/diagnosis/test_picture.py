@@ -44,7 +44,7 @@ def test_what_has_no_place(found):
 
 
 def digest(draw):
-    """A figure by the words and the rounded numbers of its SVG, in matplotlib's own style whatever a test before it set."""
+    """A figure by the words and the rounded numbers of its SVG, in matplotlib's own style."""
     mpl = pytest.importorskip("matplotlib")
     with mpl.rc_context():
         mpl.rcdefaults()
