@@ -210,8 +210,10 @@ def main():
             names += [name for name in useful if name not in names]
             print("\n".join(f"{title}: {one}" for one in unseen))
     if asked.write:
-        values = {name: stored_calls.steady(*call) for name, *call in stored_calls.ways(calls, names)}
-        stored_calls.store(before["drivers"], {name: value for name, value in values.items() if value is not None})
+        added = [name for name in names if name not in before["values"]]
+        values = {name: stored_calls.steady(*call) for name, *call in stored_calls.ways(calls, added)} if added else {}
+        values = {name: value for name, value in values.items() if value is not None}
+        stored_calls.store(before["drivers"], before["values"] | values)
 
 
 if __name__ == "__main__":
