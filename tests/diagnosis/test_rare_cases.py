@@ -383,9 +383,10 @@ def test_an_encoder_that_is_not_finite_is_refused_under_its_name(value):
 
 
 def test_weights_are_single_where_their_matrices_were():
-    third = np.full((2, 2), 1 / 3)
-    for W, single in ((third.astype(np.float32), True), (np.eye(2, dtype=np.float32), True), (np.eye(2), False),
-                      (third.astype(np.float32).astype(float), True), (third, False), (1e300 * third, False)):  # fmt: skip
+    third, one = np.full((2, 2), 1 / 3), np.eye(2)
+    rounded = third.astype(np.float32)
+    cases = [(rounded, True), (one.astype(np.float32), True), (one, False), (rounded.astype(float), True)]
+    for W, single in [*cases, (third, False), (1e300 * third, False)]:
         assert reading._parts({"W": W, "b": np.array([0.1, 0.2])}, {"w": "W", "b": "b"})[1] is single
 
 
