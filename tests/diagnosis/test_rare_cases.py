@@ -61,24 +61,26 @@ def test_loudness_does_not_depend_on_the_unit_of_the_outputs(gain):
 @pytest.mark.parametrize(("activation", "stands"), [(relu, True), (lambda x: np.tanh(relu(x)), False)])
 def test_a_model_by_its_responses_keeps_what_is_known_of_it(activation, stands):
     W = np.array([[1.0, -0.3, 0.2], [0.1, 0.9, 0], [0, -0.2, 0.8]])
-    model = Found(ns=3, forward=lambda x: activation(x @ W.T - 0.1), eps=2.0**-52, told=("before",), is_sae=True)
-    found, stood = behaviour._by_responses(model, X, 1.0, 0.001)
+    model = Found(ns=3, forward=lambda x: activation(x @ W.T - 5), eps=2.0**-52, told=("before",), is_sae=True)
+    found, stood = behaviour._by_responses(model, 32 * X, 32.0, 0.001)
     assert stood is stands and found.is_sae and found.told[0] == "before" and len(found.told) == 2
     assert found.told[1].startswith("ReLU(W x + b) of" if stands else "ReLU(W_out W_in x + b) misses its forward pass")
     assert stands or " by 0.1 %, so all" in found.told[1]  # the least of all that were tried
 
 
 def test_responses_to_pairs_give_small_gains_and_the_bias_of_what_is_on():
-    W = np.diag([0.01, 0.01, -1.0, 1.0]) + 0.001 * np.arange(16).reshape(4, 4) * (1 - np.eye(4))
-    b = np.array([-0.05, 0.05, 0.0, -0.3])
-    found = behaviour._pairs(Found(ns=4, forward=lambda x: relu(x @ W.T + b)), 16.0, 1.0)
-    np.testing.assert_allclose(found.b, [-0.05, 0.05, -16, -0.3], atol=1e-12)
-    np.testing.assert_allclose(found.W, np.where(np.arange(4)[:, None] == 2, 0, W), atol=1e-12)
+    W = np.diag([0.01, 0.01, -1.0, 1.0, -1.0]) + 0.001 * np.arange(25).reshape(5, 5) * (1 - np.eye(5))
+    b = np.array([-0.05, 0.05, 0.0, -0.3, 0.2])  # the last is on where nothing is
+    found = behaviour._pairs(Found(ns=5, forward=lambda x: relu(x @ W.T + b)), 16.0, 0.25)
+    np.testing.assert_allclose(found.b, [-0.05, 0.05, -16, -0.3, 0.2], atol=1e-12)
+    np.testing.assert_allclose(found.W, np.where(np.diag(W)[:, None] < 0, 0, W), atol=1e-12)
 
 
 def test_weights_too_large_to_be_tried_miss_everything():
-    huge = Weights(B, W=np.full((3, 3), 1e308) * [1, -1, 1])
-    assert behaviour._misses(Found(forward=lambda x: x, eps=1e-16), huge, 9 * np.ones((2, 3))) == np.inf
+    huge = np.full((3, 3), 1e308) * [1, -1, 1]
+    for more, missed in (({}, np.inf), ({"k": 1}, 1)):  # of three outputs that are infinite none is the largest
+        found = Weights(B, W=np.abs(huge) if more else huge, **more)
+        assert behaviour._misses(Found(forward=lambda x: x, eps=1e-16), found, 9 * np.ones((2, 3))) == missed
 
 
 @pytest.mark.parametrize("unit", [1e-6, 1.0, 1e6])
@@ -95,15 +97,16 @@ def test_an_output_without_a_drive_has_its_shift_alone():
     assert scale.tolist() == [1, 1] and shift.tolist() == pytest.approx([0.7, 0.7])
 
 
-@pytest.mark.parametrize("unit", [1.0, 2.0**-10])
+@pytest.mark.parametrize("unit", [1.0, 2.0**-40])
 def test_scale_and_shift_do_not_depend_on_the_unit(unit):
-    A, F = np.array([[1.0, 0], [0, 1], [1, 0], [-1, 0]]), np.array([[1.0, 0, 0, 0], [0, 1, 1, 1]])
-    scale, shift, nothing = np.array([2.0, 3.0, 0.5, 2.5]), unit * np.array([-5.0, 0.2, -0.05, -0.5]), [0.5, 0.25]
+    A, F = np.array([[1.0, 0], [0, 1], [1, 0], [-1, 0], [0, 1]]), np.array([[1.0, 0, 0, 0, 0], [0, 1, 1, 1, 1]])
+    scale, shift = np.array([2.0, 3.0, 0.5, 2.5, 1.0]), unit * np.array([-5.0, 0.2, -0.05, -0.5, -20.0])
+    nothing, low = np.array([0.5, 0.25]), -2.5 * 32.25 - 1  # the last is on at twice the strength alone
     for second, expected in (
-        (lambda h: relu(scale * (h @ A.T) + shift), ([2, 3, 0.5, 2.5], [-5, 0.2, -0.05, -1])),
-        (lambda h: 0 * h @ A.T, ([1, 1, 1, 1], [-33.5, -33.25, -1.5, -1])),  # below what the own feature gives
+        (lambda h: relu(scale * (h @ A.T) + shift), ([2, 3, 0.5, 2.5, 2.5], [-5, 0.2, -0.05, -1, low])),
+        (lambda h: 0 * h @ A.T, ([1] * 5, [-33.5, -33.25, -1.5, -1, -33.25])),  # below what the own feature gives
     ):
-        found = behaviour._scaled_and_shifted(A, F, unit * np.array(nothing), unit, second, unit * X[:, :2])
+        found = behaviour._scaled_and_shifted(A, F, unit * nothing, unit, second, unit * X[:, :2])
         np.testing.assert_allclose(found[0], expected[0])
         np.testing.assert_allclose(found[1], unit * np.array(expected[1]), atol=1e-12 * unit)
 
