@@ -60,8 +60,8 @@ def test_loudness_does_not_depend_on_the_unit_of_the_outputs(gain):
 
 @pytest.mark.parametrize(("activation", "stands"), [(relu, True), (lambda x: np.tanh(relu(x)), False)])
 def test_a_model_by_its_responses_keeps_what_is_known_of_it(activation, stands):
-    W = np.array([[1.0, -0.3, 0.2], [0.1, 0.9, 0], [0, -0.2, 0.8]])
-    model = Found(ns=3, forward=lambda x: activation(x @ W.T - 5), eps=2.0**-52, told=("before",), is_sae=True)
+    W = np.array([[1.0, -0.5, 0.2], [0.1, 0.9, 0], [0, -0.2, 0.8]])
+    model = Found(ns=3, forward=lambda x: activation(x @ W.T - 20), eps=2.0**-52, told=("before",), is_sae=True)
     found, stood = behaviour._by_responses(model, 32 * X, 32.0, 0.001)
     assert stood is stands and found.is_sae and found.told[0] == "before" and len(found.told) == 2
     assert found.told[1].startswith("ReLU(W x + b) of" if stands else "ReLU(W_out W_in x + b) misses its forward pass")
@@ -181,7 +181,8 @@ def test_the_spread_of_a_product_is_that_of_its_symmetric_part():
 
 def test_probabilities_are_between_zero_and_one():
     assert Population.of([0.0, 0.5], None, None, 2).each.tolist() == [1e-9, 0.5]
-    assert Population.of(None, None, 0.5, 2).p == 0.25
+    found = Population.of(None, None, 0.5, 2)
+    assert (found.p, found.chance, found.largest) == (0.25, 0.25, 1)
     for given, said in (
         (([0.1, 1.0], None, None, 2), r"p = 1 is out of range; allowed: \[0, 1\)"),
         ((0.0, None, None, 2), r"p = 0 is out of range; allowed: \(0, 1\)"),
