@@ -24,6 +24,7 @@ from superposition.diagnosis import (
     toy_or_sae,
 )
 from superposition.diagnosis.feature_laws import Population
+from superposition.diagnosis.weights import Weights
 
 B = np.array([0.1, 0.2, 0.3])
 
@@ -188,10 +189,19 @@ def test_weights_are_single_where_their_matrices_were():
 
 
 def test_a_record_is_better_by_more_than_rounding():
-    def record(loss):
-        return record_verifier.Record(10, 2, 0.2, 0.05, loss, 0.0, 1.0, 2.0).is_record
+    def record(loss, se=0.0):
+        return record_verifier.Record(10, 2, 0.2, 0.05, loss, se, 1.0, 2.0)
 
-    assert record(1 - 2e-6) and not record(1 - 5e-7)
+    assert record(1 - 2e-6).is_record and not record(1 - 5e-7).is_record
+    assert "loss 0.5 (exact), " in str(record(0.5)) and "loss 0.5 ± 0.01, " in str(record(0.5, 0.01))
+
+
+def test_exact_losses_are_asked_for_to_a_ten_millionth(monkeypatch):
+    for module in (autoencoder, record_verifier):
+        monkeypatch.setattr(module, "code_loss", lambda W, b, p, rtol: rtol)
+    W, population = np.eye(3), Population.of(0.05, None, None, 3)
+    assert autoencoder._exact(Weights(B, W=W), population, None, True) == 1e-7
+    assert record_verifier.measured_record(W, B, 0.05) == (3, 3, 1e-7, 0)
 
 
 def test_two_feature_vectors_are_enough_for_a_record():
