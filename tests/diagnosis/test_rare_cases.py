@@ -1,5 +1,6 @@
 """Cases of models that seldom come: small or large units, what overflows, and what is left of a limit."""
 
+from contextlib import nullcontext
 from types import SimpleNamespace as Found
 
 import numpy as np
@@ -43,6 +44,53 @@ def test_a_model_by_its_responses_keeps_what_is_known_of_it(activation, stands):
     assert stood is stands and found.is_sae and found.told[0] == "before" and len(found.told) == 2
     assert found.told[1].startswith("ReLU(W x + b) of" if stands else "ReLU(W_out W_in x + b) misses its forward pass")
     assert stands or " by 0.1 %, so all" in found.told[1]  # the least of all that were tried
+
+
+@pytest.mark.parametrize(
+    ("eps", "missed", "stands"),
+    [(1e-16, 1e-4, True), (1e-16, 1.005e-4, False), (1e-3, 0.004, True), (1e-3, 0.0041, False)],
+)
+@pytest.mark.parametrize("gate", [{}, {"k": 2}, {"threshold": B}])
+def test_weights_are_those_of_a_model_within_its_precision(monkeypatch, eps, missed, stands, gate):
+    seen = []
+    monkeypatch.setattr(behaviour, "_refuse_batches", lambda model, x: seen.append(x))
+    taken = [Weights(B, W=np.eye(3), **gate)]
+    monkeypatch.setattr(behaviour, "_of_steps", lambda model, x, unit: seen.append(x) or [taken])
+    monkeypatch.setattr(behaviour, "_misses", lambda model, found, x: seen.append(x) or missed)
+    monkeypatch.setattr(behaviour, "_pairs", lambda model, own, other: Weights(B, W=np.diag([1, 1, eps])))
+    model = Found(steps=(1, 2), ns=3, eps=eps, told=("before",), is_sae=True)
+    found, stood = behaviour.weights(model, X, 4.0)
+    assert stood is stands and found.is_sae and all(np.array_equal(x, 4 * X) for x in seen)
+    said = "ReLU(W_out W_in x + b)" + " with its gate" * bool(gate)
+    if stands:
+        assert found.told == ("before", f"{said} reproduces it to {missed:.1g}")
+        by_responses, stood = behaviour._by_responses(model, X, 1.0, np.inf)
+        assert stood and by_responses.W[2, 2] == 0  # below what such a precision resolves
+    else:
+        assert "misses its forward pass" in found.told[1]
+
+
+@pytest.mark.parametrize(("by", "refused"), [(0.035, False), (0.045, True)])
+def test_outputs_may_depend_on_their_batch_by_rounding(by, refused):
+    model = Found(forward=lambda x: 7 * np.ones(x.shape) * (1 + by * (len(x) > 10)), eps=0.01)
+    with pytest.raises(ValueError, match="depend on the other") if refused else nullcontext():
+        behaviour._refuse_batches(model, X)
+
+
+@pytest.mark.parametrize("eps", [1e-16, 1e-4])
+@pytest.mark.parametrize("share", [0.98, 1.02])
+def test_outputs_at_a_gate_are_left_out_within_a_precision(eps, share):
+    near = 8 * share * max(1e-4, 4 * eps)  # of the largest drive
+    for gate, drive, out in (
+        (
+            {"threshold": np.full(3, 4.0)},
+            [4 + near, 8, 0],
+            [0, 8, 0],
+        ),  # the model's own rounding is below the threshold
+        ({"k": 1}, [8, 8 - 2 * near, 0], [0, 8 - 2 * near, 0]),  # or takes the second for the largest
+    ):
+        model, found = Found(forward=lambda x, out=out: np.array([out]), eps=eps), Weights(0 * B, W=np.eye(3), **gate)
+        assert (behaviour._misses(model, found, np.array([drive])) == 0) == (share < 1)
 
 
 def test_responses_to_pairs_give_small_gains_and_the_bias_of_what_is_on():
