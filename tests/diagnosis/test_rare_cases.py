@@ -1,5 +1,6 @@
 """Cases of models that seldom come: small or large units, what overflows, and what is left of a limit."""
 
+import sys
 from contextlib import nullcontext
 from types import SimpleNamespace as Found
 
@@ -282,6 +283,18 @@ def test_weights_of_a_graph_have_four_sizes_at_most(n, is_graph):
     assert len(np.unique(W[0])) - 1 == n // 2 and names._is_graph(W) is is_graph
     W[0, 2] = W[2, 0] = 0.2001  # within half a thousandth
     assert names._is_graph(W) is is_graph
+
+
+def test_steps_are_taken_without_torch_and_without_gradients(monkeypatch):
+    def refuse(x):
+        raise TypeError("tensors alone")
+
+    torch = pytest.importorskip("torch")
+    assert objects._detached(lambda x: torch.is_grad_enabled(), X) is False and torch.is_grad_enabled()
+    monkeypatch.delitem(sys.modules, "torch")
+    assert objects._detached(lambda x: x, X) is X and objects._called(lambda x: x, X) is X
+    with pytest.raises(TypeError, match="^tensors alone$"):
+        objects._called(refuse, X)
 
 
 def test_a_model_in_another_unit():

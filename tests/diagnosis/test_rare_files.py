@@ -3,6 +3,7 @@
 import io
 import json
 import locale
+import subprocess
 import sys
 from types import SimpleNamespace as Found
 
@@ -59,6 +60,19 @@ def test_twenty_names_of_classes_and_of_arrays_are_said(tmp_path):
     with pytest.raises(ValueError, match="it holds ") as refused:
         reading._named(files.Opened({f"{k}": np.ones(2) for k in range(30)}, {}, "it"), Found(ignore=()))
     assert str(refused.value).count("(2,)") == 20
+
+
+def test_the_program_that_lists_has_a_limit_of_time(monkeypatch):
+    def run(command, **how):
+        asked.append((command, how))
+        raise subprocess.TimeoutExpired(command, how["timeout"])
+
+    asked = []
+    monkeypatch.setattr(checkpoints.subprocess, "run", run)
+    with pytest.raises(ValueError, match="^more than 20 seconds$"):
+        checkpoints.listing("it.pt")
+    how = {"capture_output": True, "timeout": 20, "check": False}
+    assert asked == [([sys.executable, "-I", "-S", checkpoints.__file__, "it.pt"], how)]
 
 
 def test_settings_by_name_are_cut_where_they_are_many():
@@ -186,6 +200,14 @@ def test_weights_are_single_where_their_matrices_were():
     cases = [(rounded, True), (one.astype(np.float32), True), (one, False), (rounded.astype(float), True)]
     for W, single in [*cases, (third, False), (1e300 * third, False)]:
         assert reading._parts({"W": W, "b": np.array([0.1, 0.2])}, {"w": "W", "b": "b"})[1] is single
+
+
+def test_a_record_of_a_file_has_the_dimensions_of_its_factors(monkeypatch, tmp_path):
+    monkeypatch.setattr(record_verifier, "check_record", lambda W, b, p, nd: nd)
+    np.savez(tmp_path / "factors.npz", W_in=np.ones((2, 3)), W_out=np.ones((3, 2)), b=B)
+    np.savez(tmp_path / "product.npz", W=np.eye(3), b=B)
+    assert record_verifier.of_file(tmp_path / "factors.npz", 0.1) == 2
+    assert record_verifier.of_file(tmp_path / "product.npz", 0.1) is None
 
 
 def test_a_record_is_better_by_more_than_rounding():
