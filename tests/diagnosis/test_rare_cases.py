@@ -249,6 +249,21 @@ def test_gains_too_large_for_their_squares_are_refused_in_words():
         measures.measured(huge, np.zeros(2), np.ones(2), lambda more: None)
 
 
+def test_of_weights_that_are_too_large_the_first_is_said():
+    with pytest.raises(ValueError, match=r"W_out W_in = -2e\+30 is out of range"):
+        measures.measured(Weights(np.zeros(2), W=np.array([[1e30, -2e30], [3e30, 1]])), B[:2], B[:2], lambda more: None)
+
+
+def test_weights_of_single_precision_are_summed_in_double(monkeypatch):
+    monkeypatch.setattr(measures, "ALL", 6)
+    W = np.random.default_rng(0).standard_normal((40, 40)).astype(np.float32)
+    found = measures.measured(Weights(np.zeros(40), W=W.astype(float), single=True), W[0], W[1] ** 2, lambda more: None)
+    np.fill_diagonal(W, 0)
+    mean, square = W.sum(axis=1, dtype=float) / 39, (W**2).sum(axis=1, dtype=float) / 39
+    np.testing.assert_allclose(found.rows.off_mean, mean, rtol=1e-12)
+    np.testing.assert_allclose(found.rows.off_variance, square - mean**2, rtol=1e-12)
+
+
 def test_no_row_is_dead_before_it_is_simulated():
     found = measures.measured(Weights(B, W=np.eye(3)), np.zeros(3), np.ones(3), lambda more: None).rows
     assert found.dead.dtype == bool and not found.dead.any()
