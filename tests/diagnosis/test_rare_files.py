@@ -109,6 +109,14 @@ def test_all_values_of_given_vectors_are_counted_in_double():
     assert law.mean == pytest.approx(x.astype(float).mean(), rel=1e-12)
 
 
+def test_batches_of_tensors_are_joined_whatever_their_format():
+    torch = pytest.importorskip("torch")
+    x = torch.arange(300.0).reshape(150, 2).bfloat16()
+    found = company.vectors("x", iter([x[:70].requires_grad_(), x[70:]]))
+    assert found.dtype == np.float32 and np.array_equal(found, x.float().numpy())
+    assert np.array_equal(company.vectors("x", iter(x.tolist())), found)
+
+
 def test_the_largest_settings_and_headers(tmp_path):
     path = tmp_path / "cfg.json"
     for size, said in ((2**20, None), (2**20 + 1, "has 1048577 bytes; allowed: settings of up to 1048576")):
