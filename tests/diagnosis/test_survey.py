@@ -51,3 +51,17 @@ def test_a_survey_of_nothing_is_refused(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(cli.main, ["survey", folder, "--table", "all.csv"])
     assert done.exit_code == 2 and "; allowed: " in done.output and not (tmp_path / "all.csv").exists()
+
+
+def test_every_file_is_diagnosed_with_what_was_asked_for(monkeypatch):
+    def refused(path, **how):
+        asked.append((path.parent.name, how))
+        raise ValueError("it is none; allowed: another")
+
+    asked, told = [], []
+    monkeypatch.setattr(survey.autoencoder, "diagnose", refused)
+    folders = [FILES / "sae_lens-topk", FILES / "sae_lens-jumprelu"]
+    rows = survey.survey_files(folders, l0=2.5, seed=7, progress=lambda *at: told.append(at))
+    more = {"samples": survey.SAMPLES, "seed": 7}
+    assert asked == [("sae_lens-topk", {"l0": None, **more}), ("sae_lens-jumprelu", {"l0": 2.5, **more})]
+    assert told == [(1, 2), (2, 2)] and [row["refused"] for row in rows] == ["it is none; allowed: another"] * 2
