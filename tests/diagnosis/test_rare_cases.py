@@ -264,6 +264,14 @@ def test_weights_of_single_precision_are_summed_in_double(monkeypatch):
     np.testing.assert_allclose(found.rows.off_variance, square - mean**2, rtol=1e-12)
 
 
+def test_progress_over_blocks_is_told_in_rows_and_in_vectors(monkeypatch):
+    monkeypatch.setattr(measures, "BLOCK", 6)
+    told, weights, population = [], Weights(B, W=np.eye(3)), Population.of(0.5, None, None, 3)
+    rows = measures.measured(weights, population.mean, population.variance, told.append)
+    measures.simulated(weights, population, rows, 5, 0, told.append)
+    assert told == [2, 1, 2, 2, 1]
+
+
 def test_no_row_is_dead_before_it_is_simulated():
     found = measures.measured(Weights(B, W=np.eye(3)), np.zeros(3), np.ones(3), lambda more: None).rows
     assert found.dead.dtype == bool and not found.dead.any()
