@@ -262,3 +262,12 @@ def test_thresholds_of_nothing_are_none(bars, known):
 )  # fmt: skip
 def test_settings_aim_at_a_whole_number(k, aim):
     assert toy_or_sae._aim(k) == aim
+
+
+@pytest.mark.parametrize(("b_dec", "d", "other"), [(None, 1, None), ("kept", 0, None), ("kept", 1, "b_dec taken")])
+def test_the_other_reading_is_told_where_the_reader_has_chosen_one(b_dec, d, other):
+    said = toy_or_sae.Answers(None, None, b_dec, None, None, (), False)
+    roles = {"E": np.ones((3, 2)), "D": np.ones((2, 3)), "d": d * np.ones(2)}
+    taken = forward_passes.Pass(None if b_dec else True, "relu")
+    found = toy_or_sae._sae(layouts.LAYOUTS[0], roles, taken, said, "it", [])
+    assert (found.otherwise and found.otherwise[0]) == other
