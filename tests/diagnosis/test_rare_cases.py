@@ -143,6 +143,20 @@ def test_progress_over_blocks_is_told_in_rows_and_in_vectors(monkeypatch):
     assert told == [2, 1, 2, 2, 1]
 
 
+def test_paths_of_many_features_are_those_of_some_each_once(monkeypatch):
+    ring = np.roll(np.eye(6), 1, axis=1) + np.roll(np.eye(6), -1, axis=1)
+    ring[0, 2] = ring[2, 0] = 1
+    asked = []
+    chosen = Found(choice=lambda *at, **how: asked.append((at, how)) or np.arange(3))
+    monkeypatch.setattr(measures.np.random, "default_rng", lambda seed: asked.append(seed) or chosen)
+    monkeypatch.setattr(measures, "LOOKED_AT", 3)
+    mutual, clustering = measures.clustering(measures.sparse.csr_array(ring))
+    near = ring[:3]
+    paths = near @ ring
+    assert asked == [0, ((6, 3), {"replace": False})] and mutual == 1
+    assert clustering == pytest.approx((paths * near).sum() / (paths.sum() - near.sum()))
+
+
 def test_no_row_is_dead_before_it_is_simulated():
     found = measures.measured(Weights(B, W=np.eye(3)), np.zeros(3), np.ones(3), lambda more: None).rows
     assert found.dead.dtype == bool and not found.dead.any()
