@@ -218,6 +218,14 @@ def test_a_record_of_a_file_has_the_dimensions_of_its_factors(monkeypatch, tmp_p
     assert record_verifier.of_file(tmp_path / "product.npz", 0.1) is None
 
 
+@pytest.mark.parametrize("measure", [record_verifier.check_record, record_verifier.measured_record])
+def test_a_record_is_measured_on_a_thousand_million_vectors_at_most(measure):
+    for samples in (1, 10**9 + 1):
+        with pytest.raises(ValueError, match=f"samples = {samples} .* allowed: whole numbers from 2 to 1000000000$"):
+            measure(np.eye(2), B[:2], 0.05, samples=samples)
+    measure(np.eye(2), B[:2], 0.05, samples=10**9, seed=0)  # of so few features none is drawn
+
+
 def test_a_record_is_better_by_more_than_rounding():
     def record(loss, se=0.0):
         return record_verifier.Record(10, 2, 0.2, 0.05, loss, se, 1.0, 2.0)
