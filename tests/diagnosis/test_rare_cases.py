@@ -157,6 +157,11 @@ def test_paths_of_many_features_are_those_of_some_each_once(monkeypatch):
     assert clustering == pytest.approx((paths * near).sum() / (paths.sum() - near.sum()))
 
 
+def test_a_ratio_is_none_where_it_would_be_of_nothing():
+    ratio = measures._ratio(np.array([2e-9, -3, 1, 0]), np.array([1e-9, 2, 0, 0]))
+    np.testing.assert_allclose(ratio, [2, -1.5, 0, 0])
+
+
 def test_no_row_is_dead_before_it_is_simulated():
     found = measures.measured(Weights(B, W=np.eye(3)), np.zeros(3), np.ones(3), lambda more: None).rows
     assert found.dead.dtype == bool and not found.dead.any()
