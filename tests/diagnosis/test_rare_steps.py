@@ -182,3 +182,18 @@ def test_arrays_of_a_module_are_those_of_an_instance_in_numbers_with_fractions()
     assert objects._sizes([np.zeros((2, 1)), np.zeros(5)]) == [5, 2]
     there = objects._tensor(np.ones(2), torch.zeros(1, device="meta", dtype=torch.float16))
     assert (there.device.type, there.dtype) == ("meta", torch.float16)
+
+
+def test_what_a_model_of_any_size_is_taken_for_is_told_once():
+    class Halves:
+        def __init__(self):
+            self.one, self.other = np.zeros(8), np.zeros(4)
+
+        def encode(self, x):
+            return x[:, : x.shape[1] // 2]
+
+        def decode(self, h):
+            return np.hstack([h, h])
+
+    found = objects.of(Halves(), None, None, None, None)
+    assert (found.ns, found.nd) == (8, 4) and found.told[0] == "taken for a toy model" and len(found.told) == 2
