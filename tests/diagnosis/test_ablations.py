@@ -52,3 +52,15 @@ def test_ablations_of_a_graph_tile(tile):
     order = [found[name] for name in ("gaussian", "exact_1", "exact_4", "exact_16")]
     assert order == sorted(order, reverse=True)
     assert found["no_mean"] == pytest.approx(found["refitted"], rel=0.05)  # its rows sum to zero already
+
+
+def test_links_as_weak_as_rounding_say_nothing_of_loudness():
+    relative = np.eye(4)
+    relative[[0, 1, 2, 3], [1, 0, 3, 2]] = -1
+    relative[0, 2], relative[2, 0] = 1e-13, 1e-15
+    np.testing.assert_allclose(ablations.loudness(relative), 1, rtol=1e-9)
+
+
+def test_outputs_that_no_vector_puts_on_have_a_loss_too():
+    found = ablations.ablated_losses(np.eye(2) - 0.5, 1e-6, samples=4, seed=0)
+    assert all(one.mean == 0 for name, one in found.items() if name != "gaussian" and "exact" not in name)

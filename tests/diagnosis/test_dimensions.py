@@ -22,3 +22,16 @@ def test_rank_of_a_product_in_single_precision(rank, sign):
     one = rng.uniform(0.5, 1, (9, rank)) @ np.diag(rng.uniform(0.5, 1, rank))
     W = (sign * one @ one.T).astype(np.float32)
     assert dimensions._rank_of_product(SimpleNamespace(W=W, single=True)) == rank
+
+
+@pytest.mark.parametrize(("least", "rank"), [(4, 8), (20, 9)])
+def test_single_precision_resolves_as_many_units_as_there_are_rows(least, rank):
+    W = np.diag([*[1.0] * 8, least * dimensions.SINGLE]).astype(np.float32)
+    assert dimensions._rank_of_product(SimpleNamespace(W=W, single=True)) == rank
+
+
+def test_rank_of_a_loud_product_in_single_precision():
+    one, loud = np.random.default_rng(0).standard_normal((9, 6)), 10.0 ** np.linspace(-6, 6, 9)
+    W = (one @ one.T * loud / loud[:, None]).astype(np.float32)
+    assert dimensions._rank_of_product(SimpleNamespace(W=W, single=True)) == 6
+    assert np.linalg.matrix_rank(W, rtol=9 * dimensions.SINGLE) < 6  # as it is, without its loudness balanced

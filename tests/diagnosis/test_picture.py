@@ -1,6 +1,7 @@
 """The picture of a diagnosis: the star is where the model is, on the phase that is best there."""
 
 import io
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -35,6 +36,26 @@ def test_the_phase_of_most_features_is_that_of_the_nearer_corner():
     hull = [("dropped", 0.0, 1.0), ("fan", 0.5, 0.2), ("rug", 1.0, 0.0)]
     phases = picture._largest(hull, np.array([0.0, 0.1, 0.3, 0.6, 0.8, 1.0]))
     assert phases == ["dropped", "dropped", "fan", "fan", "rug", "rug"]
+
+
+def test_the_map_has_the_colours_of_its_legend():
+    mpl = pytest.importorskip("matplotlib")
+    from matplotlib.figure import Figure
+
+    axes = Figure().add_subplot()
+    found, hull = SimpleNamespace(r=0.005, p=0.1), [("dropped", 0.0, 1.0), ("fan", 0.5, 0.2), ("rug", 1.0, 0.0)]
+    picture._map(axes, found, np.array([0.1, 0.2]), [hull, hull[::2]])
+    [mesh] = axes.collections
+    shown, names = mesh.get_array(), list(picture.PHASES)
+    assert shown.shape == (2, 240) and [names[k] for k in np.unique(shown)] == ["dropped", "fan", "rug"]
+    for index, colour in enumerate(picture.PHASES.values()):
+        assert mpl.colors.same_color(mesh.to_rgba(index, alpha=1.0), colour)
+    patches = {patch.get_label(): patch for patch in axes.get_legend().get_patches()}
+    assert list(patches) == ["dropped", "fan", "rug"] and mesh.get_rasterized()
+    for name, patch in patches.items():
+        assert mpl.colors.same_color(patch.get_facecolor(), (picture.PHASES[name], mesh.get_alpha()))
+    r = mesh.get_coordinates()[0, :, 0]
+    assert r[0] < 0.005 < r[1] and r[-2] < 0.999 < r[-1]  # the middles of the first and of the last cell
 
 
 @pytest.mark.parametrize("found", [None, "a text"])

@@ -51,3 +51,24 @@ def test_a_survey_of_nothing_is_refused(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     done = CliRunner().invoke(cli.main, ["survey", folder, "--table", "all.csv"])
     assert done.exit_code == 2 and "; allowed: " in done.output and not (tmp_path / "all.csv").exists()
+
+
+def test_every_file_is_diagnosed_with_what_was_asked_for(monkeypatch):
+    def refused(path, **how):
+        asked.append((path.parent.name, how))
+        raise ValueError("it is none; allowed: another")
+
+    asked, told = [], []
+    monkeypatch.setattr(survey.autoencoder, "diagnose", refused)
+    folders = [FILES / "sae_lens-topk", FILES / "sae_lens-jumprelu"]
+    rows = survey.survey_files(folders, l0=2.5, seed=7, progress=lambda *at: told.append(at))
+    more = {"samples": survey.SAMPLES, "seed": 7}
+    assert asked == [("sae_lens-topk", {"l0": None, **more}), ("sae_lens-jumprelu", {"l0": 2.5, **more})]
+    assert told == [(1, 2), (2, 2)] and [row["refused"] for row in rows] == ["it is none; allowed: another"] * 2
+
+
+def test_a_survey_may_be_told_of_less_than_one_latent(monkeypatch):
+    monkeypatch.setattr(survey, "_row", lambda path, l0, seed: {"L0": l0, "dead": seed})
+    assert survey.survey_files(FILES / "tied-wide.npz", l0=0.5) == [{"L0": 0.5, "dead": 0}]
+    with pytest.raises(ValueError, match=r"l0 = 0 is out of range; allowed: \(0, 1e\+30\]"):
+        survey.survey_files(FILES / "tied-wide.npz", l0=0)
