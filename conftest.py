@@ -11,7 +11,9 @@ import subprocess
 import sys
 import tempfile
 from collections import Counter
+from contextlib import suppress
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -29,6 +31,7 @@ NOT_COMPARED = (
 FOREIGN = ("MPLBACKEND", "MATPLOTLIBRC", "PYTHONWARNINGS")
 
 TESTS = Path(__file__).parent / "tests"
+PACKAGES = ("superposition.", "defprint.")
 # What takes longest starts first, so that groups side by side end together: by the seconds of an earlier run. What it
 # did not have may be long, and starts before all others.
 SECONDS = TESTS / "seconds.csv"
@@ -135,6 +138,17 @@ def started_kernels(config):
     config.add_cleanup(server.wait)
     config.add_cleanup(server.stdin.close)  # the last added is the first called
     return f"{folder.name}/door"
+
+
+def pytest_collect_file(file_path):
+    """Import a module of the library by its name, before pytest imports its file for the examples.
+
+    Where nothing has imported it yet, pytest would make a second module of it, whose classes others do not know.
+    """
+    name = ".".join(file_path.with_suffix("").parts).rpartition(".lib.")[2].removesuffix(".__init__")
+    if file_path.suffix == ".py" and name.startswith(PACKAGES) and not name.endswith(".__main__"):
+        with suppress(Exception):  # pytest imports it again, and says what is wrong
+            import_module(name)
 
 
 def pytest_ignore_collect(collection_path, config):
