@@ -150,3 +150,24 @@ def test_swept_fans_need_less_range_than_fans():
     sets = [codes.candidate_codes(kind, P) for kind in ("fan", "swept")]
     fan, pairs = (codes.under_budget("range", 300, one, P, samples=2, seed=0).loss for one in sets)
     assert pairs < fan and all(one.reach >= 1 for offered in sets for one in offered)
+
+
+@pytest.mark.parametrize(("budget", "measure"), [("noise", "_noisy_loss"), ("digits", "_rounded_loss")])
+def test_a_fifth_of_other_vectors_choose_a_code_and_all_measure_it(monkeypatch, budget, measure):
+    offered = tuple(codes.candidate_code(ratio, codes.priority_fan(4, ratio), 1.0) for ratio in (2.0, 3.0, 5.0))
+    losses, asked = dict(zip([id(one.code) for one in offered], (0.3, 0.1, 0.2), strict=True)), []
+
+    def measured(code, p, strength, *, samples, seed):
+        asked.append((losses[id(code)], p, strength, samples, seed))
+        if losses[id(code)] == 0.2:
+            raise ValueError
+        return budgets.Estimate(losses[id(code)], 0.25)
+
+    monkeypatch.setattr(budgets, measure, measured)
+    found = codes.under_budget(budget, 16, offered, 0.07, samples=1009, seed=3)
+    assert found == budgets.Priced(3.0, 0.1, 0.0, 0.25)
+    assert asked == [*((loss, 0.07, 16, 201, 3) for loss in (0.3, 0.1, 0.2)), (0.1, 0.07, 16, 1009, 5)]
+    asked.clear()
+    codes.under_budget(budget, 16, offered[:1], 0.07, samples=1009, seed=3)
+    assert asked == [(0.3, 0.07, 16, 1009, 5)]
+    assert budgets._trusted(measured, offered[2].code, 0.1, 16, 7, 0) == np.inf and asked[-1][3] == 100

@@ -75,3 +75,12 @@ def test_equal_weights_are_counted_once():
         codes.output_moments(apart, 1.0, -0.1, 0.2, rtol=0),
         rtol=1e-7,
     )
+
+
+@pytest.mark.parametrize(("slope", "end"), [(1, 0.005), (-1, 0.2)])
+def test_inhibition_that_is_left_out_is_searched_up_to_its_limits(monkeypatch, slope, end):
+    asked = []
+    monkeypatch.setattr(graphs, "_graph_row", lambda name, c: asked.append(c) or (np.full(9, c), 4))
+    monkeypatch.setattr(graphs, "_best_gain_and_bias", lambda row, p: (1.0, 0.0, 1 + slope * row[0]))
+    assert graphs.graph_tile.unchecked("Petersen", 0.05).inhibition == pytest.approx(end, abs=1.9e-3)
+    assert 0.005 < min(asked) and max(asked) < 0.2

@@ -20,3 +20,18 @@ def test_a_plane_for_float32_loses_nothing_to_its_digits(size):
         codes.network_loss(block, 0.02, samples=5000, seed=0, dtype=dtype) for dtype in ("float64", "float32")
     )
     assert abs(rounded.mean - exact.mean) < exact.se and exact.mean < 1.2 * codes.swept_loss(0.02, size)
+
+
+def test_in_16_bits_fans_are_tried_and_chains_of_their_one_size(monkeypatch):
+    made = []
+    monkeypatch.setattr(planes.swept, "swept_fan", lambda size, ratio: made.append((size, ratio)))
+    monkeypatch.setattr(
+        planes, "chain_code", type("Chain", (), {"unchecked": lambda p, ratio: made.append((p, ratio))})
+    )
+    monkeypatch.setattr(planes.swept, "largest_ratio", lambda size, *rest: {(3.0, 1.0, 900.0): 7.0}[rest])
+    for size in (planes.CHAIN, planes.CHAIN + 1):
+        makers = list(planes._makers(size, 0.1, 900.0))
+        for maker in makers:
+            maker(5.0), maker(20.0), maker(0.5)
+    tries = [(planes.CHAIN, 5.0), (planes.CHAIN, 7.0), (planes.CHAIN, 1.0), (0.1, 5.0), (0.1, 20.0), (0.1, 0.5)]
+    assert made == tries + [(planes.CHAIN + 1, ratio) for ratio in (5.0, 7.0, 1.0)]

@@ -66,3 +66,33 @@ def test_the_first_step_of_the_polish_is_against_the_gradient(monkeypatch, biase
         moved[: 14 if biased else 12], -0.01 * np.sign(slopes)[: 14 if biased else 12], rtol=1e-3
     )
     assert biased or np.all(np.abs(moved[12:]) < 1e-7)
+
+
+@pytest.mark.parametrize("biased", [True, False])
+def test_many_fields_begin_equally_large_and_meet_a_network_on_the_same_vectors(monkeypatch, biased):
+    asked = []
+
+    def polished(crowd, task, **form):
+        asked.append((crowd, task, form))
+        return crowd.fields, crowd.biases
+
+    monkeypatch.setattr(crowds, "FRESH", 300)
+    monkeypatch.setattr(crowds, "_polished", polished)
+    found = crowds.spread(**TASK | {"biased": biased}, **TRAINING | {"most": 5})
+    [(crowd, task, form)] = asked
+    assert (task, form) == ((12, 1.0, 0.5, 3.0), {"biased": biased, "seed": 0, "device": "cpu"})
+    data, fresh = receptive.sample_waves(*task, 100, seed=0), receptive.sample_waves(*task, 300, seed=crowds.APART)
+    sizes = [receptive.root_mean_square(w, data)[0] for w in crowd.fields]
+    np.testing.assert_allclose(sizes, 4 / 5, rtol=1e-6)
+    assert np.array_equal(crowd.biases, np.full(5, -0.4 * biased))
+    assert found["size"] == pytest.approx(5 * np.hypot(0.8, 0.4 * biased))
+    assert found["loss"] == receptive.crowd_loss(crowd.fields, crowd.biases, fresh)[0]
+    joined, searched = receptive.steepest_pair(crowd.fields, crowd.biases, data, biased=biased, seed=0)
+    ours = receptive.crowd_errors(crowd.fields, crowd.biases, fresh)
+    assert found["searched"] == searched
+    assert found["slope"] == receptive.joining_slope(joined[:12], joined[12], ours, fresh)[0]
+    training = {"K": 4, "biased": biased, "steps": 7, "lr": 0.3, "batch": 20, "seed": 0, "device": "cpu"}
+    assert found["trained_loss"] == pytest.approx(crowds._trained_loss(task, fresh, **training))
+    theirs = crowds._network_errors(task, fresh, **training)
+    apart = [np.var((one**2 - two**2) / 4) / 300 for one, two in zip(theirs, ours, strict=True)]
+    assert found["above_se"] == pytest.approx(sum(apart) ** 0.5)

@@ -1,6 +1,9 @@
 """Dense networks without exclusive features: chosen vectors and woken features."""
 
+from types import SimpleNamespace
+
 import numpy as np
+import pytest
 import torch
 from superposition import codes
 from superposition.experiments import unled
@@ -41,3 +44,35 @@ def test_features_are_woken_from_the_sixth_step_on_and_up_to_twice_the_lesson(mo
         made["vectors"](step, None, None)
         at += [step] * len(woken)
     assert at == list(range(6, 412, 5)) and 2 * until * steps == 411
+
+
+def test_a_feature_is_dead_below_a_tenth_and_groups_are_in_order(monkeypatch):
+    W = np.diag([0.1, np.nextafter(0.1, 0), 1.0, 0.9])
+    W[0, 1], W[1, 2], W[3, 2] = 0.5, 2.0, 1.0  # within the first group, between the groups, within the second
+    code = codes.Code(np.eye(4), W, np.zeros(4))
+    form = {"lr": 0.1, "steps": 9, "seed": 6, "device": "cpu"}
+    asked = {}
+
+    def trained(name):
+        return lambda *place, **told: asked.update({name: (place, told)}) or code
+
+    monkeypatch.setattr(codes, "train_exclusive_first", trained("alone"))
+    monkeypatch.setattr(codes, "train_growing", trained("growing"))
+    monkeypatch.setattr(unled, "_on_other_vectors", trained("others"))
+    monkeypatch.setattr(
+        codes, "network_loss", lambda *of, **told: asked.update(loss=told) or SimpleNamespace(mean=2, se=3)
+    )
+    for method in ("alone", "growing", "growing everywhere", "waking", "sorted"):
+        found = unled.trained_unled(ns=4, nd=4, p=0.2, group=2, method=method, until=0.3, samples=50, **form)
+        assert (found["dead"], found["loss"], found["loss_se"], found["device"]) == (1, 2, 3, "cpu")
+        squares = (W**2).sum()
+        assert found["between"] == pytest.approx(4 / squares)
+        assert found["asymmetry"] == pytest.approx(np.sqrt(2 * 5.25 / squares))
+        assert asked["loss"] == {"samples": 50, "seed": 7}
+        kind = {"alone": "alone", "waking": "others", "sorted": "others"}.get(method, "growing")
+        own = {
+            "alone": ((4, 4, 0.2), {"group": 2, "lesson": 0.0}),
+            "others": ((4, 4, 0.2, method == "waking", 0.3), {}),
+            "growing": ((4, 4, 0.2), {"group": 2, "grown": 0.3, "apart": method == "growing"}),
+        }[kind]
+        assert asked[kind] == (own[0], own[1] | form)

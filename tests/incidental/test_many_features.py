@@ -1,5 +1,7 @@
 """Many encodings: the flow against a naive one and an ODE solver, the gradient against autograd."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -106,3 +108,14 @@ def test_divergence_raises():
 def test_fewer_neurons_than_features_is_a_warning():
     with pytest.warns(UserWarning, match="m = 3 neurons for n = 4 features: the text assumes m >= n"):
         incidental.random_encodings(4, 3, seed=0)
+
+
+@pytest.mark.parametrize("left", [1.0, 0.02, 0.0, -1.0])
+def test_a_step_of_a_flow_that_keeps_its_clock_in_a_tensor_is_the_same(left):
+    W = torch.tensor([[1.0, 2, 0], [1, 1, 0], [2, 1, 0.5]], dtype=torch.float64)  # a row of overlaps adds up to 7
+    ends = []
+    for clock in (left, torch.tensor(left, dtype=torch.float64)):
+        state = SimpleNamespace(W=W.clone())
+        ends.append((float(many_features._advance(state, 0.1, 0.875, clock)), state.W))
+    assert ends[0][0] == min(0.125, left) and ends[1][0] == max(0, min(0.125, left))
+    assert left < 0 or torch.equal(ends[0][1], ends[1][1])
