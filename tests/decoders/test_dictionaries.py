@@ -326,3 +326,24 @@ def test_as_many_latents_are_on_as_are_said_to_be_active(active):
     found, drive = sae.encode(hidden), hidden @ W.T + 99
     assert np.all((found > 0).sum(axis=1) == active)
     np.testing.assert_array_equal(np.sort(found, axis=1)[:, -active:], np.sort(drive, axis=1)[:, -active:])
+
+
+def test_an_autoencoder_with_a_decoder_of_its_own_has_the_directions_and_the_offset_of_that_decoder():
+    truth = decoders.dictionary(6, 3, seed=1, p=0.3)
+    x, h = truth.activations(200, seed=2)
+    D, c = 3 * truth.directions.T[::-1], np.array([0.5, -1.0, 0.25])
+
+    class Rescaling:
+        W_dec = torch.ones(6, 3, dtype=torch.float64)  # not what it decodes with
+
+        def encode(self, h):
+            assert h.dtype == torch.float64 and not torch.is_grad_enabled()
+            return h @ torch.tensor(D.T.copy()) / 9 + torch.arange(6)
+
+        def decode(self, codes):
+            return codes @ torch.tensor(D.copy()) + torch.tensor(c)
+
+    found = decoders.scores(truth, x, sae=Rescaling())
+    given = decoders.scores(truth, x, h @ D.T / 9 + np.arange(6), D.T, offset=c)
+    for name, value in vars(given).items() if hasattr(given, "__dict__") else given._asdict().items():
+        np.testing.assert_allclose(getattr(found, name), value, rtol=1e-9, atol=1e-12, err_msg=name)

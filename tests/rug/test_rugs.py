@@ -215,3 +215,9 @@ def test_chunks_and_progress():
 def test_bad_input_is_named(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+@pytest.mark.parametrize("off_diagonal", [[0.0], [0.0, 0.0, 0.0]])
+def test_a_row_without_interference_has_the_loss_of_a_feature_alone(off_diagonal):
+    loss, _ = quad(lambda x: (x - max(1.2 * x - 0.3, 0)) ** 2, 0, 1, points=[0.25], epsabs=1e-14)
+    assert rugs.row_loss(off_diagonal, a=1.2, b=-0.3, p=0.05) == pytest.approx(0.05 * loss, rel=1e-9)
