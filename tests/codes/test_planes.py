@@ -1,5 +1,8 @@
 """Planes of fans for a number format: its digits carry them."""
 
+from types import SimpleNamespace
+
+import numpy as np
 import pytest
 from superposition import codes
 from superposition.codes import planes
@@ -35,3 +38,17 @@ def test_in_16_bits_fans_are_tried_and_chains_of_their_one_size(monkeypatch):
             maker(5.0), maker(20.0), maker(0.5)
     tries = [(planes.CHAIN, 5.0), (planes.CHAIN, 7.0), (planes.CHAIN, 1.0), (0.1, 5.0), (0.1, 20.0), (0.1, 0.5)]
     assert made == tries + [(planes.CHAIN + 1, ratio) for ratio in (5.0, 7.0, 1.0)]
+
+
+def test_a_format_that_overflows_loses_everything(monkeypatch):
+    asked = []
+
+    def loss(code, p, **form):
+        asked.append((code, p, form))
+        if form["dtype"] == "float16":
+            raise ValueError
+        return SimpleNamespace(mean=0.25)
+
+    monkeypatch.setattr(planes, "network_loss", loss)
+    assert [planes._loss_in("code", 0.1, dtype) for dtype in ("bfloat16", "float16")] == [0.25, np.inf]
+    assert asked[0] == ("code", 0.1, {"samples": 20_000, "seed": 0, "dtype": "bfloat16"})
