@@ -39,9 +39,9 @@ def test_cheapest_point_is_the_one_that_is_computed():
 @pytest.mark.parametrize("code", [CODE, "older"])
 def test_only_cheap_points_are_computed(code):
     wrong = {**COLUMNS, "value": COLUMNS["value"] * 1.05}
-    check(FAST, wrong, provenance([1.1, 2.1], code))
+    check(FAST, wrong, provenance([1.01, 2.1], code))
     with pytest.raises(ValueError, match="value: 0.503"):
-        check(FAST, wrong, provenance([0.9, 1.9], code))
+        check(FAST, wrong, provenance([1.0, 1.9], code))
 
 
 def test_a_point_is_computed_once_for_one_code(monkeypatch):

@@ -39,9 +39,9 @@ def test_machine_tells_versions_processor_and_threads():
 
 def test_the_processor_is_what_the_system_calls_it(monkeypatch):
     look = provenance.cpu.__wrapped__  # not the answer that was kept
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\nmodel name : B: 2 GHz\nmodel name : C\n")
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: "vendor : A\nmodel name : B: 2 GHz\nmodel name : C\n")
     assert look() == "B: 2 GHz"
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\n")
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: "vendor : A\n")
     for processor, expected in (("a processor", "a processor"), ("", "a machine")):
         monkeypatch.setattr(platform, "processor", lambda said=processor: said)
         monkeypatch.setattr(platform, "machine", lambda: "a machine")

@@ -95,7 +95,7 @@ def test_what_another_process_has_cleared_away_meanwhile_is_no_failure(tmp_path,
 
 
 def test_a_file_that_cannot_be_made_is_the_reason_that_is_told(tmp_path, monkeypatch):
-    def full(*about, **more):
+    def full(name, mode, *, encoding):
         raise OSError(errno.ENOSPC, "no space")
 
     monkeypatch.setattr(store, "open", full, raising=False)

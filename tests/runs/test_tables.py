@@ -16,7 +16,7 @@ import superposition
 from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
-from superposition.runs import tables
+from superposition.runs import table_files, tables
 from together import together
 
 
@@ -48,6 +48,38 @@ def test_predictions_are_joined_when_a_table_is_read_and_are_not_in_the_file(tmp
     assert list(table.columns) == ["x", "seed", "value", "sine", "off"] and table.note == ""
     np.testing.assert_allclose(table.where(seed=1).columns["off"], 1 / 7)
     assert table.where(seed=1).stored == table.stored
+
+
+def test_text_and_provenance_of_results():
+    made = {
+        "point": {"x": 1.0, "seed": 1},
+        "seconds": 1.234,
+        "commit": "b",
+        "versions": {"a": "2"},
+        "cpu": "c",
+        "threads": 1,
+    }
+    one = made | {"values": {"value": 0.1, "note": "n, m"}, "device": "xpu:0"}
+    other = made | {"values": {"note": "k", "value": 2}, "seconds": 2.345, "commit": None}
+    assert tables._text([one]) == 'x,seed,value,note\n1.0,1,0.1,"n, m"\n'
+    text = tables._text([one, other, one | {"values": {"value": 1, "note": "", "device": "cpu"}}])
+    assert text == 'x,seed,value,note\n1.0,1,0.1,"n, m"\n1.0,1,2,k\n1.0,1,1,\n'
+    found = tables._provenance(FAST, "full", [one, other, other | {"values": {"device": "cuda:0"}}, other], text)
+    assert found == {
+        "run": "fast",
+        "feeds": "the tests",
+        "function": "fast_runs:wave",
+        "grid": {"name": "full", "blocks": list(FAST.full)},
+        "library_digest": fingerprint.of(FAST.function),
+        "table_sha256": table_files.sha256(text),
+        "commits": ["b", None],
+        "versions": [{"a": "2"}],
+        "cpus": ["c"],
+        "threads": [1],
+        "devices": {"xpu:0": 1, "cpu": 2, "cuda:0": 1},
+        "seconds_total": 8.3,
+        "seconds": [1.23, 2.35, 2.35, 2.35],
+    }
 
 
 def test_where_without_a_name_is_the_whole_table():
