@@ -56,6 +56,12 @@ def test_unknown_run_names_the_nearest():
         runs.find("#")
 
 
+def test_an_odd_result_is_told_by_what_only_it_lacks_or_has():
+    usual, has = frozenset({("a", "number"), ("c", "truth value")}), frozenset({("a", "number"), ("b", "text")})
+    said = "k.json is damaged: unlike most results it lacks the truth value c, has the text b"
+    assert registry._odd("k", has, usual) == said
+
+
 def test_empty_grid_is_refused(tmp_path):
     for call in (runs.points, lambda *a: runs.status(*a, tmp_path), lambda *a: tables.collect(*a, tmp_path, tmp_path)):
         with pytest.raises(ValueError, match="grid = 'small' of run fast is empty"):

@@ -37,6 +37,20 @@ def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
             store.read(folder, "k")
 
 
+def test_a_file_may_be_as_large_as_the_limit(tmp_path, monkeypatch):
+    folder = store.prepare(tmp_path)
+    store.write(folder, "k", {"values": {"a": 1}})
+    size = (folder / "k.json").stat().st_size
+    monkeypatch.setattr(store, "LARGEST", size)
+    store.write(folder, "k", {"values": {"a": 2}})
+    assert store.read(folder, "k") == {"values": {"a": 2}}
+    monkeypatch.setattr(store, "LARGEST", size - 1)
+    with pytest.raises(ValueError, match=f"^k.json would have {size} bytes; allowed: up to {size - 1}$"):
+        store.write(folder, "k", {"values": {"a": 3}})
+    with pytest.raises(store.ResultError, match=f"it has {size} bytes, more than the {size - 1} that one of ours"):
+        store.read(folder, "k")
+
+
 def test_binary_rubbish_and_the_result_of_another_point_are_detected(tmp_path):
     folder = store.prepare(tmp_path)
     store.write(folder, "k", {"values": {"a": 1}})
