@@ -14,7 +14,7 @@ from defprint import fingerprint
 from fast_runs import BROKEN, FAST
 from superposition import cli, devices, runs
 from superposition.cli import models, sweeps, terminal
-from superposition.diagnosis import autoencoder, picture, survey
+from superposition.diagnosis import autoencoder, files, picture, survey
 from superposition.runs import account, certify, executors, registry, store, sweep, tables
 
 RUN = dataclasses.replace(BROKEN, small=({"x": (0.5,), "seed": (0, 1)},), hours={"small": 0.5, "full": 2.345})
@@ -162,6 +162,11 @@ def test_a_diagnosis_hands_its_options_on_and_draws_under_the_name_of_the_file(c
     assert asked == [("models/mine/", options | {"progress": "progress"})]
     assert shown == [(("diagnosis", "step"), {"delay": 2}), ("a report", "mine"), (path, {"dpi": 150})]
     assert ended(call("diagnose", "mine")) == (0, "a report\n", "") and len(shown) == 4
+    monkeypatch.setattr(files, "firing", lambda path: f"densities in {path}")
+    assert ended(call("diagnose", "mine", "--firing", "a.npy")) == (0, "a report\n", "")
+    assert asked[2][1]["p"] == "densities in a.npy"
+    said = "Error: --p and --firing exclude each other: either says how often features are on\n"
+    assert ended(call("diagnose", "mine", "--firing", "a.npy", "--p", 0.0)) == (2, "", said)
 
 
 def test_a_survey_counts_what_was_refused(call, shown, monkeypatch, tmp_path):
@@ -185,6 +190,14 @@ def test_a_file_is_written_where_its_folder_lets_us(monkeypatch, tmp_path):
     for path in ("a.csv", str(tmp_path)):
         with pytest.raises(ValueError, match=f"^table = {path} cannot be written; allowed: a file in a folder that"):
             terminal.writable("table", path)
+
+
+def test_a_bar_counts_points_and_is_shown_at_once(monkeypatch):
+    asked = []
+    monkeypatch.setattr("tqdm.tqdm", lambda **about: asked.append(about) or Found(n=0, update=float, close=float))
+    with terminal.bar("a run") as progress:
+        progress(1, 2)
+    assert [(about["desc"], about["unit"], about["delay"]) for about in asked] == [("a run", "point", 0)]
 
 
 def test_a_terminal_is_told_nothing_that_it_obeys(capsys):
