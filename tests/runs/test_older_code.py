@@ -240,3 +240,19 @@ def test_all_tables_share_the_minutes_and_one_count_of_points(monkeypatch):
     assert told == [(1, 5), (4, 5)] and seen == [(1, True), (2, True), (3, True)]
     prepared = iter([works[0]])
     assert list(certify.certify([1])) == [1000.0 + 3600] and seen[3:] == [(1, False)]
+
+
+@pytest.mark.parametrize("error", [ValueError("it is damaged"), OSError("it is damaged")])
+def test_a_table_that_cannot_be_read_is_reported_and_no_time_is_refused(monkeypatch, error):
+    def damaged(run):
+        raise error
+
+    monkeypatch.setattr(tables, "read", damaged)
+    assert list(certify.certify([FAST])) == [certify.Report("fast", refused="it is damaged")]
+    with pytest.raises(ValueError, match="minutes = 0 is out of range"):
+        list(certify.certify([FAST], minutes=0))
+
+
+def test_today_is_the_library_that_runs_and_a_quotient_may_round_by_so_much():
+    assert (certify.LIBRARY / "superposition" / "runs" / "certify.py").samefile(certify.__file__)
+    assert [certify._as_near(1.0, 1 + apart) for apart in (0.996e-13, 1.004e-13)] == [True, False]
