@@ -1,5 +1,6 @@
 """The registry: runs, their grids and points, and what each point is called."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -87,6 +88,13 @@ def test_points_are_frozen():
 
 def test_every_point_has_a_key_of_its_own():
     assert len({runs.key(run, point) for run in (FAST, BROKEN) for point in runs.points(run, "full")}) == 106
+
+
+def test_keys_are_those_of_results_that_are_on_disk(monkeypatch):
+    monkeypatch.setattr(fingerprint, "of", lambda function: f"code of {function}")
+    point = FAST.point(x=0.5, seed=1)
+    said = '["fast", {"seed": 1, "x": 0.5}, "code of fast_runs:wave"]'
+    assert runs.key(FAST, point) == hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def test_points_are_sorted_by_what_is_on_disk(tmp_path):
