@@ -217,6 +217,7 @@ def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, t
     monkeypatch.setattr(Path, "read_text", lambda path, encoding: read(path, encoding))  # never that of the system
     tables.sign({**before.provenance, "certified": []}, dropped)
     after = tables.read(runs.find("polysemantic-flow"))
+    assert b"\r" not in (tmp_path / "polysemantic-flow.csv").read_bytes()
     assert list(after.columns) == [name for name in before.columns if name not in dropped]
     assert after.note == "" and all((after.columns[name] == before.columns[name]).all() for name in after.columns)
     assert ((tmp_path / "polysemantic-flow.csv").read_bytes() == (source / "polysemantic-flow.csv").read_bytes()) == (

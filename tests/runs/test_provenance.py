@@ -58,6 +58,24 @@ def test_threads_are_the_most_that_a_library_may_use(monkeypatch):
     assert provenance.threads() == 1
 
 
+def test_git_is_asked_in_a_folder_and_says_nothing_where_it_fails(monkeypatch, tmp_path):
+    asked, code = [], 0
+
+    def runs(command, **how):
+        asked.append((command, how))
+        return SimpleNamespace(returncode=code, stdout=" said\n")
+
+    monkeypatch.setattr(subprocess, "run", runs)
+    assert provenance.git(tmp_path, "log", "-1") == "said"
+    how = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 10}
+    assert asked == [(["git", "log", "-1"], how)]
+    code = 1
+    assert provenance.git(tmp_path, "log") == ""
+    for error in (FileNotFoundError(), subprocess.TimeoutExpired("git", 10)):
+        monkeypatch.setattr(subprocess, "run", lambda *about, error=error, **how: (_ for _ in ()).throw(error))
+        assert provenance.git(tmp_path, "log") == ""
+
+
 def test_other_versions_are_those_that_differ():
     today = {"numpy": "2.0", "torch": "3.0"}
     table = tables.Table({}, {"versions": [{"numpy": "1.9", "torch": "3.0"}, {"numpy": "2.0", "torch": "3.0"}]}, "")

@@ -40,6 +40,11 @@ def test_workers_share_the_cores_and_end_with_the_pool(pools, workers, share):
     assert pool.end == ({"cancel_futures": True}, False) and pool.lifeline.closed
 
 
+def test_the_cores_are_those_of_this_process(monkeypatch):
+    monkeypatch.setattr(executors.os, "sched_getaffinity", {0: {1, 4, 5}}.get, raising=False)
+    assert executors.cores() == 3
+
+
 def test_a_pool_that_is_interrupted_drops_what_it_is_at(pools):
     with pytest.raises(KeyboardInterrupt), executors.local_pool(1, "a.module:function"):
         raise KeyboardInterrupt
@@ -95,7 +100,8 @@ def test_a_result_names_the_device_that_computed_it(monkeypatch, given, placed):
     def computes(*, x, seed, device):
         return {"value": x, **given}
 
-    computes.placed = placed
+    if placed:
+        computes.placed = True
     monkeypatch.setattr(executors, "import_module", lambda name: Made(computes=computes))
     monkeypatch.setattr(executors.fingerprint, "of", lambda function: "the code")
     found = executors.compute("a.module:computes", {"x": 0.5, "seed": 1}, "cpu", "the code")

@@ -1,6 +1,7 @@
 """One file per point: complete, or not there at all."""
 
 import errno
+import hashlib
 import re
 import subprocess
 import sys
@@ -39,6 +40,7 @@ def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
 
 def test_a_file_may_be_as_large_as_the_limit(tmp_path, monkeypatch):
     folder = store.prepare(tmp_path)
+    assert store.LARGEST == 67_108_864
     store.write(folder, "k", {"values": {"a": 1}})
     size = (folder / "k.json").stat().st_size
     monkeypatch.setattr(store, "LARGEST", size)
@@ -49,6 +51,28 @@ def test_a_file_may_be_as_large_as_the_limit(tmp_path, monkeypatch):
         store.write(folder, "k", {"values": {"a": 3}})
     with pytest.raises(store.ResultError, match=f"it has {size} bytes, more than the {size - 1} that one of ours"):
         store.read(folder, "k")
+
+
+def test_a_checksum_is_that_of_the_content_in_any_order(tmp_path):
+    one = store.checksum({"a": 1, "b": [2.5, "x"]})
+    assert one == store.checksum({"b": [2.5, "x"], "a": 1}) != store.checksum({"b": ["x", 2.5], "a": 1})
+    assert one == hashlib.sha256(b'{"a": 1, "b": [2.5, "x"]}').hexdigest()
+    with pytest.raises(ValueError, match="Out of range float"):
+        store.checksum({"a": float("nan")})
+    store.write(store.prepare(tmp_path), "k", {"b": 1})
+    said = store.checksum({"key": "k", "b": 1})
+    text = f'{{\n "checksum": "{said}",\n "record": {{\n  "key": "k",\n  "b": 1\n }}\n}}'
+    assert (tmp_path / "k.json").read_text() == text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [(OSError("odd"), "odd"), (OSError(errno.EROFS, "?"), "the disk is read-only"), (OSError(5, "broken"), "broken")],
+)
+def test_a_disk_that_takes_nothing_says_why(tmp_path, error, said):
+    with pytest.raises(store.StorageError, match=f"^cannot write to {tmp_path}: {said}; what was finished is kept"):
+        with store._clear_errors(tmp_path):
+            raise error
 
 
 def test_binary_rubbish_and_the_result_of_another_point_are_detected(tmp_path):

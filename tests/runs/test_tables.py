@@ -16,7 +16,7 @@ import superposition
 from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
-from superposition.runs import table_files, tables
+from superposition.runs import store, table_files, tables
 from together import together
 
 
@@ -80,6 +80,28 @@ def test_text_and_provenance_of_results():
         "seconds_total": 8.3,
         "seconds": [1.23, 2.35, 2.35, 2.35],
     }
+
+
+def test_a_provenance_is_sealed_and_has_a_line_for_each_entry(tmp_path):
+    tables.write_provenance(tmp_path / "a.json", {"b": [1], table_files.SEAL: "an old one"})
+    seal = store.checksum({"b": [1]})
+    assert (tmp_path / "a.json").read_text() == f'{{\n "provenance_sha256": "{seal}",\n "b": [\n  1\n ]\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["True", "False"], [True, False]),
+        (["True", "True"], [True, True]),
+        (["True", "1"], ["True", "1"]),
+        (["1", "-2"], [1, -2]),
+        (["1", "2.5"], [1.0, 2.5]),
+        (["1", "a"], ["1", "a"]),
+    ],
+)
+def test_a_column_has_the_narrowest_kind_of_its_texts(texts, values):
+    found = table_files._column(texts)
+    assert found.dtype == np.array(values).dtype and found.tolist() == values
 
 
 def test_where_without_a_name_is_the_whole_table():
