@@ -183,6 +183,7 @@ def test_an_error_of_either_code_is_a_difference():
         return certify._agreement(certify.Report("fast"), work, 1, point, ask, lambda: "abc").differs
 
     assert agreement(lambda *about: {"error": "it fell"}) == "today's code: it fell"
+    assert agreement(lambda *about: {"values": {}}) == "no column of the table is computed any more"
     far = {"values": {"value": 2.5}}
     assert agreement(lambda commit, *about: {"error": "it fell"} if commit else far) == "old code: it fell"
     old = {"values": {"value": 2.25}}
