@@ -3,7 +3,7 @@
 import json
 import subprocess
 import sys
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace as Made
@@ -59,6 +59,32 @@ def test_commits_are_tried_from_those_of_the_table_on_and_only_those_in_head(tmp
         monkeypatch.setattr(certify, "LIBRARY", tmp_path)
         with certify._library_at("f" * 40):
             pass
+
+
+def test_what_a_commit_has_of_library_and_tables_is_taken_out_as_data(tmp_path, monkeypatch):
+    def said(folder, what, *about):
+        return str(tmp_path) if what == "rev-parse" else "tree" * (about[-1] == "abc:lib")
+
+    asked = []
+    archive = Made(extractall=lambda folder, **how: asked.append(how))
+    monkeypatch.setattr(provenance, "git", said)
+    monkeypatch.setattr(certify, "LIBRARY", tmp_path / "lib")
+    monkeypatch.setattr(tables, "folder", lambda: tmp_path / "data")
+    made = Made(returncode=0, stdout=b"an archive")
+    monkeypatch.setattr(certify.subprocess, "run", lambda command, **how: asked.append((command, how)) or made)
+    monkeypatch.setattr(certify.tarfile, "open", lambda fileobj: asked.append(fileobj.read()) or nullcontext(archive))
+    with certify._library_at("abc") as library:
+        assert library.name == "lib" and library.parent.is_dir()
+    command = ["git", "archive", "abc", "lib"]
+    assert asked == [(command, {"cwd": tmp_path, "capture_output": True}), b"an archive", {"filter": "data"}]
+    assert not library.parent.exists()
+
+
+@pytest.mark.filterwarnings("error")
+def test_predictions_of_a_value_are_those_of_a_reader_and_of_a_wrong_one_no_warning():
+    run = replace(FAST, predicted=(lambda columns: {"log": np.log(columns["value"]) + columns["x"]},))
+    assert certify._joined(run, {"x": 0.5, "seed": 0}, {"value": 1.0}) == {"log": 0.5}
+    assert np.isnan(certify._joined(run, {"x": 0.5, "seed": 0}, {"value": -1.0})["log"])
 
 
 def test_each_code_has_one_process_and_the_older_one_a_library_of_its_own(monkeypatch):
