@@ -111,6 +111,14 @@ def test_a_result_names_the_device_that_computed_it(monkeypatch, given, placed):
     assert set(found) == {"point", "values", "seconds", "digest", "device", "versions", "cpu", "threads"}
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan"), [1.0], None])
+def test_a_value_that_is_no_finite_number_or_text_is_refused(monkeypatch, value):
+    monkeypatch.setattr(executors, "import_module", lambda name: Made(computes=lambda: {"a": 1, "b": value}))
+    monkeypatch.setattr(executors.fingerprint, "of", lambda function: "the code")
+    with pytest.raises(TypeError, match="^b = .* cannot be stored; allowed: finite numbers and texts$"):
+        executors.compute("a.module:computes", {}, "cpu", "the code")
+
+
 @pytest.fixture
 def dask(monkeypatch):
     """Dask as far as it is asked for something: a client with some threads, and what was asked."""

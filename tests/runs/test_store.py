@@ -23,6 +23,11 @@ def test_result_comes_back_as_written(tmp_path):
     assert (folder / "k.json").stat().st_mode == (folder / "plain").stat().st_mode, "others cannot read it"
 
 
+def test_results_are_in_a_folder_of_the_data_of_a_user(tmp_path, monkeypatch):
+    monkeypatch.setattr(store.platformdirs, "user_data_path", lambda name: tmp_path / name)
+    assert store.default_folder() == tmp_path / "superposition" / "results"
+
+
 def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
     folder = store.prepare(tmp_path)
     store.write(folder, "k", {"values": {"a": 0.12345, "b": 3}})
