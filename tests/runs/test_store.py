@@ -28,6 +28,20 @@ def test_results_are_in_a_folder_of_the_data_of_a_user(tmp_path, monkeypatch):
     assert store.default_folder() == tmp_path / "superposition" / "results"
 
 
+def test_a_folder_knows_its_results_and_clears_what_was_left_of_one(tmp_path):
+    folder = tmp_path / "deep" / "results"
+    assert store.keys(folder) == set() and not store.check(folder)
+    assert store.prepare(folder) == store.prepare(folder) == folder and store.check(folder)
+    for name in ("k.1.tmp", "other.1.tmp"):
+        (folder / name).touch()
+    (folder / "k.2.tmp").symlink_to(tmp_path)
+    (folder / "k.3.tmp").mkdir()
+    assert store.keys(folder) == set()
+    store.write(folder, "k", {"values": {}})
+    assert store.keys(folder) == {"k"} and tmp_path.is_dir()
+    assert {path.name for path in folder.iterdir()} == {"format.json", "k.json", "k.3.tmp", "other.1.tmp"}
+
+
 def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
     folder = store.prepare(tmp_path)
     store.write(folder, "k", {"values": {"a": 0.12345, "b": 3}})
