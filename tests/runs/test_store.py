@@ -42,6 +42,17 @@ def test_a_folder_knows_its_results_and_clears_what_was_left_of_one(tmp_path):
     assert {path.name for path in folder.iterdir()} == {"format.json", "k.json", "k.3.tmp", "other.1.tmp"}
 
 
+def test_what_is_in_the_place_of_a_result_is_put_aside(tmp_path):
+    folder, kept = store.prepare(tmp_path / "results"), tmp_path / "kept.json"
+    kept.write_text("precious")
+    (folder / "k.json").mkdir()
+    (folder / "l.json").symlink_to(kept)
+    for key in "kl":
+        store.write(folder, key, {"values": {}})
+        assert store.read(folder, key) == {"values": {}} and not (folder / f"{key}.json").is_symlink()
+    assert len(list(folder.glob("?.*.aside"))) == 2 and kept.read_text() == "precious"
+
+
 def test_every_truncation_and_every_changed_digit_is_detected(tmp_path):
     folder = store.prepare(tmp_path)
     store.write(folder, "k", {"values": {"a": 0.12345, "b": 3}})
