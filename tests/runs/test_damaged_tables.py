@@ -141,6 +141,7 @@ def test_white_space_of_a_provenance_is_no_damage(folder):
         (lambda said: {**said, "seconds": said["seconds"][1:]}, "it has 36 rows, rug-rate.json has seconds of 35"),
         (lambda said: {**said, "seconds": "9"}, "seconds: Input should be a valid list"),
         (lambda said: {**said, "seconds_total": "9"}, "seconds_total: Input should be a valid number"),
+        (lambda said: {**said, "seconds": []}, "seconds: List should have at least 1 item"),
         (lambda said: {**said, "versions": []}, "versions: List should have at least 1 item"),
         (lambda said: {**said, "certified": [{}, "\x1b]0;"]}, r"certified.1: Input should be"),
         (lambda said: {**said, "run": "rug-\x1bgrid"}, r"it is about another run, 'rug-\x1bgrid'"),
