@@ -145,3 +145,4 @@ def test_line_says_how_many_points_were_replayed_for_this_code(signings, line):
 
 def test_runs_that_share_work_are_stored_runs():
     assert all(tables.is_stored(name) and runs.find(name) for name in tables.SHARED)
+    assert not tables.is_stored("rug-sizes-longest") and runs.find("rug-sizes-longest")

@@ -16,7 +16,7 @@ import superposition
 from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
-from superposition.runs import store, table_files, tables
+from superposition.runs import registry, store, table_files, tables
 from together import together
 
 
@@ -102,6 +102,14 @@ def test_a_provenance_is_sealed_and_has_a_line_for_each_entry(tmp_path):
 def test_a_column_has_the_narrowest_kind_of_its_texts(texts, values):
     found = table_files._column(texts)
     assert found.dtype == np.array(values).dtype and found.tolist() == values
+
+
+@pytest.mark.parametrize(("missing", "damaged"), [((1,), {}), ((), {1: "no text"})])
+def test_a_run_with_a_point_missing_or_damaged_is_not_collected(tmp_path, monkeypatch, missing, damaged):
+    monkeypatch.setattr(registry, "status", lambda *about: runs.Status((), missing, damaged, 0))
+    said = f"fast is not finished: {len(missing)} of 100 points are missing, {len(damaged)} damaged; to finish:"
+    with pytest.raises(ValueError, match=said):
+        tables.collect(FAST, "full", tmp_path, tmp_path)
 
 
 def test_where_without_a_name_is_the_whole_table():
