@@ -9,6 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from superposition import cli
+from superposition.cli import models, sweeps, terminal
 
 STORED = Path(__file__).with_name("cli_options.json")
 MEND = "run `python tests/test_cli_options.py` if that was meant"
@@ -52,6 +53,12 @@ def test_numbers_are_plain_ones():
     for command in COMMANDS.values():
         kinds = [param.type for param in command.params]
         assert not [kind for kind in kinds if kind in (click.INT, click.FLOAT)]
+        assert {kind for kind in kinds if kind.name in ("integer", "float")} <= {terminal.WHOLE, terminal.REAL}
+
+
+def test_the_commands_are_those_of_the_parts():
+    parts = (sweeps.runs_group, models.record_group, models.diagnose, models.survey)
+    assert cli.main.commands == {command.name: command for command in parts}
 
 
 if __name__ == "__main__":

@@ -71,8 +71,9 @@ def test_devices_of_other_machines(monkeypatch, cards, names):
 
 
 def machine_with(monkeypatch, kind, *, float64, cards=2):
-    """Let torch say that this machine has accelerators of a kind."""
-    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: torch.device(kind))
+    """Let torch say that this machine has accelerators of a kind, if it is asked whether they are there."""
+    found = {True: torch.device(kind)}
+    monkeypatch.setattr(torch.accelerator, "current_accelerator", lambda check_available=False: found[check_available])
     monkeypatch.setattr(torch.accelerator, "device_count", lambda: cards)
     monkeypatch.setattr(devices, "has_float64", lambda device: float64 or device.type == "cpu")
 

@@ -1,6 +1,7 @@
 """The fingerprint: what moves, is renamed or reworded changes nothing, what computes something else does."""
 
 import ast
+import gc
 
 import pytest
 from defprint import fingerprint, scopes
@@ -47,6 +48,8 @@ SAME = {
     "library imported another way": {"top": [("import math", "from math import pi as PI"), ("math.pi", "PI")]},
     "import that nothing uses": {"low": [("BASE: int", "import os\nBASE: int")]},
     "order of definitions": {"low": [("LIMIT = 7\n", ""), ("BASE: int", "LIMIT = 7\nBASE: int")]},
+    "words before a call": {"low": [("BASE: int", "'words'\n\ndef two(): return 2\n\nTWO = two()\nBASE: int")]},
+    "nothing before a call": {"low": [("BASE: int", "pass\n\ndef two(): return 2\n\nTWO = two()\nBASE: int")]},
     "code of a script": {"low": [("BASE: int", "if __name__ == '__main__':\n    BASE = 7\nBASE: int")]},
 }
 
@@ -153,6 +156,19 @@ def test_name_that_cannot_be_followed_is_refused(fingerprint_of):
         fingerprint_of("little.tip:start")
     with pytest.raises(ValueError, match="little.top:stop cannot be followed"):
         fingerprint_of("little.top:stop")
+
+
+@pytest.mark.parametrize("searching", [True, False])
+def test_garbage_is_looked_for_afterwards_if_it_was_before(fingerprint_of, searching):
+    before = gc.isenabled()
+    try:
+        (gc.enable if searching else gc.disable)()
+        fingerprint_of()
+        assert gc.isenabled() is searching
+        with fingerprint._no_search_for_garbage():
+            assert not gc.isenabled()
+    finally:
+        (gc.enable if before else gc.disable)()
 
 
 def test_a_long_name_is_cut():

@@ -276,6 +276,7 @@ def test_bytes_of_data_count_at_once(fingerprint_of, data):
     third = fingerprint_now()
     (data / "three.bin").rename(data / "four.bin")
     assert len({first, second, third, fingerprint_now(), fingerprint_of()}) == 5
+    assert {len(first), len(second), len(third)} == {16}
 
 
 def test_data_that_is_not_read_does_not_count(fingerprint_of, data):

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 from click.testing import CliRunner
-from superposition import cli, diagnose
+from superposition import diagnose
+from superposition.cli import models
 from superposition.diagnosis import survey
 
 FILES = Path(__file__).parent / "files"
@@ -16,7 +17,7 @@ def test_every_file_has_a_row_and_a_refused_one_its_reason(tmp_path):
     pytest.importorskip("matplotlib")
     folders = [str(FILES / name) for name in ("sae_lens-topk", "sae_lens-jumprelu", "sae_lens-gated")]
     options = ["--l0", "4", "--table", str(tmp_path / "all.csv"), "--figure", str(tmp_path / "all.svg")]
-    done = CliRunner().invoke(cli.main, ["survey", *folders, *options])
+    done = CliRunner().invoke(models.survey, [*folders, *options])
     assert done.exit_code == 0 and "2 files, and 1 that were refused" in done.stdout
     assert (tmp_path / "all.svg").stat().st_size > 1000
     topk, jump, gated = csv.DictReader((tmp_path / "all.csv").read_text().splitlines())
@@ -49,7 +50,7 @@ def test_layers_are_found_in_paths():
 @pytest.mark.parametrize("folder", ["nowhere", "."])
 def test_a_survey_of_nothing_is_refused(folder, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    done = CliRunner().invoke(cli.main, ["survey", folder, "--table", "all.csv"])
+    done = CliRunner().invoke(models.survey, [folder, "--table", "all.csv"])
     assert done.exit_code == 2 and "; allowed: " in done.output and not (tmp_path / "all.csv").exists()
 
 

@@ -124,6 +124,14 @@ def test_numbers_in_a_text_are_compared_as_numbers(value, distance):
     assert agreement.distances(column, 0, {"curve": value})["curve"] == pytest.approx(distance)
 
 
+def test_words_among_numbers_have_no_size():
+    column = {"curve": np.array(["0.50 0.20", "none"])}
+    assert agreement.distances(column, 0, {"curve": "0.50 0.26"})["curve"] == pytest.approx(0.1)
+    column["curve"] = np.array(["none", "5.0", "0.1"])
+    found = agreement.of(column, 0, {"curve": "some"}, lambda side: {"curve": "none"})
+    assert found == agreement.Agreement({"curve": 2.0}, {"curve": 20.0}, "")  # as if chaos had moved it so far
+
+
 def test_packed_weights_are_compared_as_weights():
     texts = [weights.packed([[1.0, x]], [[1.0], [x]], [0.0, 0.0]) for x in (-1.0, -1.0 - 1e-6, -1.01)]
     found = [agreement.distances({"weights": np.array(texts)}, 0, {"weights": t})["weights"] for t in texts]

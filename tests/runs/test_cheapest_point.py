@@ -39,9 +39,9 @@ def test_cheapest_point_is_the_one_that_is_computed():
 @pytest.mark.parametrize("code", [CODE, "older"])
 def test_only_cheap_points_are_computed(code):
     wrong = {**COLUMNS, "value": COLUMNS["value"] * 1.05}
-    check(FAST, wrong, provenance([1.1, 2.1], code))
+    check(FAST, wrong, provenance([1.01, 2.1], code))
     with pytest.raises(ValueError, match="value: 0.503"):
-        check(FAST, wrong, provenance([0.9, 1.9], code))
+        check(FAST, wrong, provenance([1.0, 1.9], code))
 
 
 def test_a_point_is_computed_once_for_one_code(monkeypatch):
@@ -82,6 +82,8 @@ def chaotic(*, x, seed, device):
 def test_chaos_is_given_what_moving_its_start_does(monkeypatch):
     monkeypatch.setattr(fast_runs, "wave", chaotic)
     value = chaotic(x=0.5, seed=0, device="cpu")["value"]
+    check(FAST, {**COLUMNS, "value": np.array([value, 1.0])}, provenance([0.02, 0.5]))
+    assert tables._computed.cache_info().currsize == 1, "its start is moved where nothing differs"
     for factor, agrees in ((1 + 1e-4, True), (1.5, False)):
         tables._computed.cache_clear()
         columns = {**COLUMNS, "value": np.array([value * factor, 1.0])}
@@ -143,3 +145,4 @@ def test_line_says_how_many_points_were_replayed_for_this_code(signings, line):
 
 def test_runs_that_share_work_are_stored_runs():
     assert all(tables.is_stored(name) and runs.find(name) for name in tables.SHARED)
+    assert not tables.is_stored("rug-sizes-longest") and runs.find("rug-sizes-longest")

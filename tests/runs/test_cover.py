@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from contextlib import contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -212,9 +213,11 @@ def test_a_signed_table_loses_what_is_no_longer_computed(dropped, monkeypatch, t
     for ending in (".csv", ".json"):
         (tmp_path / f"polysemantic-flow{ending}").write_bytes((source / f"polysemantic-flow{ending}").read_bytes())
     monkeypatch.setattr(tables, "folder", lambda: tmp_path)
-    before = tables.read(runs.find("polysemantic-flow"))
+    before, read = tables.read(runs.find("polysemantic-flow")), Path.read_text
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: read(path, encoding))  # never that of the system
     tables.sign({**before.provenance, "certified": []}, dropped)
     after = tables.read(runs.find("polysemantic-flow"))
+    assert b"\r" not in (tmp_path / "polysemantic-flow.csv").read_bytes()
     assert list(after.columns) == [name for name in before.columns if name not in dropped]
     assert after.note == "" and all((after.columns[name] == before.columns[name]).all() for name in after.columns)
     assert ((tmp_path / "polysemantic-flow.csv").read_bytes() == (source / "polysemantic-flow.csv").read_bytes()) == (

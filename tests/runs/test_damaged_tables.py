@@ -140,6 +140,8 @@ def test_white_space_of_a_provenance_is_no_damage(folder):
         (lambda said: {"run": said["run"]}, "function: Field required"),
         (lambda said: {**said, "seconds": said["seconds"][1:]}, "it has 36 rows, rug-rate.json has seconds of 35"),
         (lambda said: {**said, "seconds": "9"}, "seconds: Input should be a valid list"),
+        (lambda said: {**said, "seconds_total": "9"}, "seconds_total: Input should be a valid number"),
+        (lambda said: {**said, "seconds": []}, "seconds: List should have at least 1 item"),
         (lambda said: {**said, "versions": []}, "versions: List should have at least 1 item"),
         (lambda said: {**said, "certified": [{}, "\x1b]0;"]}, r"certified.1: Input should be"),
         (lambda said: {**said, "run": "rug-\x1bgrid"}, r"it is about another run, 'rug-\x1bgrid'"),
@@ -154,9 +156,18 @@ def test_provenance_with_the_right_checksum_and_other_fields_is_named(folder, ch
     put_back(path)
 
 
-def test_table_with_the_right_checksum_and_ragged_rows_is_named(folder):
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda text: text + "1,2\n",
+        lambda text: text[:-1] + ",9\n",
+        lambda text: "more," + text,
+        lambda text: text.partition(",")[2],
+    ],
+)
+def test_table_with_the_right_checksum_and_ragged_rows_is_named(folder, change):
     path, said = folder / "rug-rate.csv", folder / "rug-rate.json"
-    path.write_bytes(path.read_bytes() + b"1,2\n")
+    path.write_text(change(path.read_text()))
     digest = table_files.sha256(path.read_text())
     tables.write_provenance(said, {**json.loads(said.read_text()), "table_sha256": digest})
     with pytest.raises(table_files.TableError, match="rug-rate.csv is damaged: it is no table with the same number"):

@@ -39,9 +39,9 @@ def test_machine_tells_versions_processor_and_threads():
 
 def test_the_processor_is_what_the_system_calls_it(monkeypatch):
     look = provenance.cpu.__wrapped__  # not the answer that was kept
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\nmodel name : B: 2 GHz\nmodel name : C\n")
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: "vendor : A\nmodel name : B: 2 GHz\nmodel name : C\n")
     assert look() == "B: 2 GHz"
-    monkeypatch.setattr(Path, "read_text", lambda *_, **__: "vendor : A\n")
+    monkeypatch.setattr(Path, "read_text", lambda path, encoding: "vendor : A\n")
     for processor, expected in (("a processor", "a processor"), ("", "a machine")):
         monkeypatch.setattr(platform, "processor", lambda said=processor: said)
         monkeypatch.setattr(platform, "machine", lambda: "a machine")
@@ -56,6 +56,24 @@ def test_threads_are_the_most_that_a_library_may_use(monkeypatch):
     assert provenance.threads() == 3
     monkeypatch.setattr(threadpoolctl, "threadpool_info", list)
     assert provenance.threads() == 1
+
+
+def test_git_is_asked_in_a_folder_and_says_nothing_where_it_fails(monkeypatch, tmp_path):
+    asked, code = [], 0
+
+    def runs(command, **how):
+        asked.append((command, how))
+        return SimpleNamespace(returncode=code, stdout=" said\n")
+
+    monkeypatch.setattr(subprocess, "run", runs)
+    assert provenance.git(tmp_path, "log", "-1") == "said"
+    how = {"cwd": tmp_path, "capture_output": True, "text": True, "timeout": 10}
+    assert asked == [(["git", "log", "-1"], how)]
+    code = 1
+    assert provenance.git(tmp_path, "log") == ""
+    for error in (FileNotFoundError(), subprocess.TimeoutExpired("git", 10)):
+        monkeypatch.setattr(subprocess, "run", lambda *about, error=error, **how: (_ for _ in ()).throw(error))
+        assert provenance.git(tmp_path, "log") == ""
 
 
 def test_other_versions_are_those_that_differ():

@@ -1,5 +1,6 @@
 """The registry: runs, their grids and points, and what each point is called."""
 
+import hashlib
 import subprocess
 import sys
 
@@ -56,6 +57,12 @@ def test_unknown_run_names_the_nearest():
         runs.find("#")
 
 
+def test_an_odd_result_is_told_by_what_only_it_lacks_or_has():
+    usual, has = frozenset({("a", "number"), ("c", "truth value")}), frozenset({("a", "number"), ("b", "text")})
+    said = "k.json is damaged: unlike most results it lacks the truth value c, has the text b"
+    assert registry._odd("k", has, usual) == said
+
+
 def test_empty_grid_is_refused(tmp_path):
     for call in (runs.points, lambda *a: runs.status(*a, tmp_path), lambda *a: tables.collect(*a, tmp_path, tmp_path)):
         with pytest.raises(ValueError, match="grid = 'small' of run fast is empty"):
@@ -81,6 +88,13 @@ def test_points_are_frozen():
 
 def test_every_point_has_a_key_of_its_own():
     assert len({runs.key(run, point) for run in (FAST, BROKEN) for point in runs.points(run, "full")}) == 106
+
+
+def test_keys_are_those_of_results_that_are_on_disk(monkeypatch):
+    monkeypatch.setattr(fingerprint, "of", lambda function: f"code of {function}")
+    point = FAST.point(x=0.5, seed=1)
+    said = '["fast", {"seed": 1, "x": 0.5}, "code of fast_runs:wave"]'
+    assert runs.key(FAST, point) == hashlib.sha256(said.encode()).hexdigest()[:32]
 
 
 def test_points_are_sorted_by_what_is_on_disk(tmp_path):

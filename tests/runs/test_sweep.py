@@ -1,7 +1,9 @@
 """Sweeps in which nothing is killed: what they compute, list, skip and refuse."""
 
 import re
-from contextlib import ExitStack
+from collections import deque
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
 from types import SimpleNamespace
 
 import pytest
@@ -72,6 +74,66 @@ def test_a_sweep_rests_while_others_hold_what_is_left(tmp_path, monkeypatch):
     assert held.enter_context(store.claim(store.prepare(tmp_path), key))
     assert swept(FAST, tmp_path) == sweep.Outcome(100, {}, False)
     assert rests == [sweep.PAUSE]
+
+
+@pytest.mark.parametrize("device", [{}, {"device": "xpu"}])
+def test_a_sweep_keeps_as_many_points_in_flight_as_it_may(tmp_path, monkeypatch, device):
+    asked, ours = [], (sweep.wait, executors.submit)
+
+    def waits(flying, **how):
+        asked.append((len(flying), how))
+        return ours[0](flying, **how)
+
+    def submits(*about, **how):
+        asked.append(how)
+        return ours[1](*about, device="cpu")
+
+    monkeypatch.setattr(sweep, "wait", waits)
+    monkeypatch.setattr(executors, "submit", submits)
+    with ThreadPoolExecutor(1) as executor:
+        options = {"in_flight": 2, "skip": runs.points(BROKEN, "full")[:1], **device}
+        outcome = sweep.on_executor(BROKEN, "full", tmp_path, executor, **options)
+    assert outcome.computed == 3 and asked[:2] == [{"device": "auto", **device}] * 2
+    assert asked[2] == (2, {"timeout": 0.5, "return_when": FIRST_COMPLETED})
+    assert max(one[0] for one in asked if isinstance(one, tuple)) == 2
+
+
+def test_a_pool_that_broke_is_replaced_until_one_does_not(monkeypatch):
+    parts = iter([sweep.Outcome(3, {"a": "gone"}, True), sweep.Outcome(2, {"b": "wrong"}, False)])
+    asked = []
+
+    @contextmanager
+    def pool(*about):
+        yield about
+
+    monkeypatch.setattr(executors, "local_pool", pool)
+    monkeypatch.setattr(sweep, "on_executor", lambda *about, **how: asked.append((about, how)) or next(parts))
+    outcome = sweep.locally(FAST, "full", "folder", workers=3, progress=print)
+    assert outcome == sweep.Outcome(5, {"a": "gone", "b": "wrong"}, False)
+    about, how = (FAST, "full", "folder", (3, FAST.function)), {"in_flight": 3, "device": "auto", "progress": print}
+    assert asked == [(about, how | {"skip": skip}) for skip in ({}, {"a": "gone"})]
+
+
+def test_the_next_point_is_neither_finished_nor_held_by_others(tmp_path):
+    folder, (held, done, damaged, free) = store.prepare(tmp_path), runs.points(FAST, "full")[:4]
+    keys = {point: runs.key(FAST, point) for point in (held, done, damaged, free)}
+    code, fields = fingerprint.of(FAST.function), done.model_dump()
+    store.write(folder, keys[done], {**executors.compute(FAST.function, fields, "cpu", code), "commit": None})
+    (folder / f"{keys[damaged]}.json").write_text("{")
+
+    def taken(queue, columns=frozenset()):
+        found = sweep._take(queue, FAST, folder, columns)
+        return found and (found[1].close(), found[0])[1]
+
+    with store.claim(folder, keys[held]):
+        queue = deque((held, done, free))
+        assert taken(queue) == free and list(queue) == [held]
+        assert taken(queue) is None and list(queue) == [held]
+        assert taken(deque((done, damaged))) == damaged
+        assert taken(deque((done, free)), frozenset({("value", "number")})) == free
+        assert taken(deque((done, free)), frozenset({("value", "text")})) == done  # it is not like most results
+    with store.claim(folder, keys[done]) as ours:
+        assert ours
 
 
 def test_killed_worker_costs_the_points_of_its_moment_only(tmp_path):

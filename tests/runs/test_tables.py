@@ -16,7 +16,7 @@ import superposition
 from defprint import fingerprint
 from fast_runs import FAST, ROOT, collected, make, swept
 from superposition import runs
-from superposition.runs import tables
+from superposition.runs import registry, store, table_files, tables
 from together import together
 
 
@@ -48,6 +48,68 @@ def test_predictions_are_joined_when_a_table_is_read_and_are_not_in_the_file(tmp
     assert list(table.columns) == ["x", "seed", "value", "sine", "off"] and table.note == ""
     np.testing.assert_allclose(table.where(seed=1).columns["off"], 1 / 7)
     assert table.where(seed=1).stored == table.stored
+
+
+def test_text_and_provenance_of_results():
+    made = {
+        "point": {"x": 1.0, "seed": 1},
+        "seconds": 1.234,
+        "commit": "b",
+        "versions": {"a": "2"},
+        "cpu": "c",
+        "threads": 1,
+    }
+    one = made | {"values": {"value": 0.1, "note": "n, m"}, "device": "xpu:0"}
+    other = made | {"values": {"note": "k", "value": 2}, "seconds": 2.345, "commit": None}
+    assert tables._text([one]) == 'x,seed,value,note\n1.0,1,0.1,"n, m"\n'
+    text = tables._text([one, other, one | {"values": {"value": 1, "note": "", "device": "cpu"}}])
+    assert text == 'x,seed,value,note\n1.0,1,0.1,"n, m"\n1.0,1,2,k\n1.0,1,1,\n'
+    found = tables._provenance(FAST, "full", [one, other, other | {"values": {"device": "cuda:0"}}, other], text)
+    assert found == {
+        "run": "fast",
+        "feeds": "the tests",
+        "function": "fast_runs:wave",
+        "grid": {"name": "full", "blocks": list(FAST.full)},
+        "library_digest": fingerprint.of(FAST.function),
+        "table_sha256": table_files.sha256(text),
+        "commits": ["b", None],
+        "versions": [{"a": "2"}],
+        "cpus": ["c"],
+        "threads": [1],
+        "devices": {"xpu:0": 1, "cpu": 2, "cuda:0": 1},
+        "seconds_total": 8.3,
+        "seconds": [1.23, 2.35, 2.35, 2.35],
+    }
+
+
+def test_a_provenance_is_sealed_and_has_a_line_for_each_entry(tmp_path):
+    tables.write_provenance(tmp_path / "a.json", {"b": [1], table_files.SEAL: "an old one"})
+    seal = store.checksum({"b": [1]})
+    assert (tmp_path / "a.json").read_text() == f'{{\n "provenance_sha256": "{seal}",\n "b": [\n  1\n ]\n}}\n'
+
+
+@pytest.mark.parametrize(
+    ("texts", "values"),
+    [
+        (["True", "False"], [True, False]),
+        (["True", "True"], [True, True]),
+        (["True", "1"], ["True", "1"]),
+        (["1", "-2"], [1, -2]),
+        (["1", "2.5"], [1.0, 2.5]),
+        (["1", "a"], ["1", "a"]),
+    ],
+)
+def test_a_column_has_the_narrowest_kind_of_its_texts(texts, values):
+    found = table_files._column(texts)
+    assert found.dtype == np.array(values).dtype and found.tolist() == values
+
+
+@pytest.mark.parametrize(("missing", "damaged"), [((1,), {}), ((), {1: "no text"})])
+def test_a_run_with_a_point_missing_or_damaged_is_not_collected(tmp_path, monkeypatch, missing, damaged):
+    monkeypatch.setattr(registry, "status", lambda *about: runs.Status((), missing, damaged, 0))
+    said = f"fast is not finished: {len(missing)} of 100 points are missing, {len(damaged)} damaged; to finish:"
+    with pytest.raises(ValueError, match=said):
+        tables.collect(FAST, "full", tmp_path, tmp_path)
 
 
 def test_where_without_a_name_is_the_whole_table():
