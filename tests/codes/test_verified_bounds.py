@@ -1,5 +1,7 @@
 """What the certificates in ball arithmetic are made of, each against the same in floating-point numbers."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.integrate import quad
@@ -49,3 +51,25 @@ def test_rates_are_below_the_blur_over_the_credit_and_close_to_it(p, harmonic, l
     rates = frequency_programs.blur(p, theta * w) / np.array([float(pair_credits.credit(one)) for one in w])
     found = float(verified_bounds._rate(p, harmonic, level, j))
     assert 0.5 * rates.min() <= found <= rates.min() + 1e-12
+
+
+def uncovered(phi, *cells, p=0.2):
+    return list(verified_bounds._uncovered(p, [SimpleNamespace(gain=gain, gap=gap) for gain, gap in cells], phi))
+
+
+def test_gains_are_covered_up_to_the_constants_at_their_ends():
+    cells = [(0.75, 0.25), (1.0, 0.25), (1.25, 0.25), (1.5, 0.25)]
+    low, high = 0.25**2 * (1 / 3 - 0.05), (0.5 / 2.5) ** 2 / 3  # 0.0177 and 0.0133
+    assert uncovered(high - 1e-9, *cells) == []
+    assert uncovered(high + 1e-9, *cells) == ["gains above 1.5 are not covered"]
+    above = [*cells, (1.75, 0.25)]
+    assert uncovered(low - 1e-9, *above) == []
+    assert uncovered(low + 1e-9, *above) == ["gains below 0.75 are not covered"]
+    assert uncovered(0.01, cells[0], (1.0, 0.2), *cells[2:]) == [
+        "gains from 0.75 to 1 are not covered",
+        "gains from 1 to 1.25 are not covered",
+    ]
+    assert uncovered(0.01, *cells[:2], cells[1], *cells[2:]) == ["gains from 1 to 1 are not covered"]
+    # beyond 1 the constants prove nothing, though their squares are as large
+    assert uncovered(0.01, (1.25, 0.25), (1.5, 0.25)) == ["gains below 1.25 are not covered"]
+    assert uncovered(0.001, (0.5, 0.25), (0.75, 0.25)) == ["gains above 0.75 are not covered"]
