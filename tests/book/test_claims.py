@@ -116,6 +116,7 @@ def test_a_check_that_would_not_notice_a_half_is_undecided():
     assert claims.check("rug.eq5", 1.0, 1.25, atol=0.25).outcome == "confirmed"
     assert claims.check("rug.eq5", 1.0, 1.3125, atol=0.3125).outcome == "undecided"  # it lies far off already
     assert claims.check("rug.eq5", 1.0, 1.0, atol=0.51, scale=("range of the data", 10)).outcome == "confirmed"
+    assert claims.check("rug.eq5", 1.0, 1.0, atol=0.125, scale=("a quarter", 0.25)).resolution == 0.5
 
 
 def test_the_record_holds_the_resolution():

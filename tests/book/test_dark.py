@@ -93,3 +93,18 @@ def test_the_dark_variant_stands_beside_the_light_one_before_the_caption(tmp_pat
         ["wide", "dark-light", time] for time in ("by-day", "by-night")
     ]
     assert (tmp_path / by_night["uri"].lstrip("/")).read_text() == dark.darkened(light)
+
+
+@pytest.mark.parametrize(
+    ("colour", "luminance"),
+    [
+        ([255, 0, 0], 0.2126),
+        ([0, 255, 0], 0.7152),
+        ([0, 0, 255], 0.0722),
+        ([255, 255, 255], 1),
+        ([10, 10, 10], 10 / 255 / 12.92),  # WCAG: linear up to there, then a power
+        ([11, 11, 11], ((11 / 255 + 0.055) / 1.055) ** 2.4),
+    ],
+)
+def test_luminance_is_that_of_wcag(colour, luminance):
+    assert dark._luminance(colour) == pytest.approx(luminance, rel=1e-12)
