@@ -77,3 +77,19 @@ def test_an_estimate_is_a_mean_with_its_standard_error():
 
 def test_one_vector_of_one_feature():
     assert features.sample(1, 1.0, 1, seed=0).shape == (1, 1)
+
+
+def test_a_probability_of_nothing_has_no_moments():
+    for moment in (features.mean, features.second_moment, features.variance):
+        assert moment(1e-300) > 0
+        for p in (0, -0.1, 1.1):
+            with pytest.raises(ValueError, match=rf"^p = {p} is out of range; allowed: \(0, 1\]$"):
+                moment(p)
+
+
+def test_independent_features_of_groups_are_drawn_in_one_go():
+    rng = np.random.default_rng(3)
+    rows = features.nonzeros(5, 1.0, 4, seed=rng)[0]  # the switch of every group is on
+    expected = (rng.random((20, 3)) < 0.25) * rng.random((20, 3))
+    assert rows.tolist() == list(range(20))
+    np.testing.assert_array_equal(features.grouped(5, 3, 0.25, 0.25, 4, seed=3), expected.reshape(4, 15))

@@ -98,5 +98,14 @@ def test_lower_of_two_valleys_and_shapes():
     np.testing.assert_allclose(z[:, 0], [-2, -2, 2], atol=1e-5)
 
 
+def test_a_valley_between_the_points_of_the_grid_may_be_the_lowest():
+    def two(z, depth):
+        return 2 - depth * np.exp(-((z + 2) ** 2)) - np.exp(-((z - 2.25) ** 2))
+
+    z, lowest = minima.lowest(two, np.linspace(-4, 4, 17), [np.array([0.95, 1.05])])  # at 2 it is 0.94 deep
+    np.testing.assert_allclose(z, [2.25, -2], atol=1e-5)
+    np.testing.assert_allclose(lowest, [1, 0.95], atol=1e-5)
+
+
 def test_variance_where_nothing_gets_through():
     assert meanfield.optimum(1e-3, 1e-12).loss == pytest.approx(features.variance(1e-3), rel=1e-9)

@@ -80,6 +80,19 @@ def test_the_printed_form_is_excluded_at_every_value():
         assert "✗ but at 1 of 3: one row has no square" in row._repr_mimebundle_()["text/markdown"]
 
 
+def test_a_value_may_be_spared_up_to_two_tolerances_from_the_printed_form():
+    def run(printed):
+        agrees = ([0], "near")
+        return claims.check(
+            "rug.eq5", [1.0, 2.0], [1.0, 2.0], atol=0.125, printed=[printed, 3.0], printed_agrees=agrees
+        )
+
+    assert run(1.25).spared == (0,) and run(0.75).spared_because == "near"
+    for printed in (1.2501, 0.7499):
+        with pytest.raises(ValueError, match="names value 0, where the two forms can be told apart"):
+            run(printed)
+
+
 @pytest.mark.parametrize(
     ("printed", "agrees", "message"),
     [

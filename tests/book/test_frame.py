@@ -57,6 +57,25 @@ def test_number_and_picture_come_before_one_bar_of_parameters_and_code():
     assert '<p class="minutes">1 minute</p>' in shown[0]["source"]
 
 
+def test_all_that_stands_before_the_code_stays_before_it_with_the_minutes_below_the_title():
+    long = words("And " * 500)
+    shown = frame.framed([PAGE[0], words("More."), long, *PAGE[1:]])
+    assert [cell["source"] for cell in shown[1:4]] == ["More.", long["source"], "say"]
+    title, _, text = PAGE[0]["source"].partition("\n")
+    assert shown[0]["source"] == f'{title}\n\n<p class="minutes">2 minutes</p>\n{text}'
+
+
+def test_a_minute_is_of_220_words_that_a_reader_sees():
+    hidden = " no" * 400
+    program, formula, table = f"```\n{hidden}\n```", f"$${hidden}$$", f"| {hidden} |\n<p {hidden}\n"
+    figure = code("draw", figure="fig-one", says=f"{table}{'said ' * 20}\n| {hidden} |")
+    unread = [code("check", "hide-cell", says=hidden, figure="fig-two"), code(hidden)]
+    for seen, minutes in ((305, 2), (304, 1)):  # with $a + b$, [this], a caption of two words and 20 that are said: 330
+        text = f"{program}\n\n{formula} {'word ' * seen}$a + b$ [this]({hidden}) <i {hidden}>it</i>"
+        assert frame.minutes([words(text), figure, *unread]) == minutes
+    assert frame.minutes([]) == 1
+
+
 def test_a_slider_is_the_picture_and_leaves_a_link():
     slider = '<div class="slider" data-slider="fan">\n\n![A fan](fan.svg)\n\n</div>'
     shown = frame.framed([*PAGE, words(f"Turn it.\n\n{slider}\n\nAnd so on.")])
