@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
+from docutils.utils import new_document
 from superposition.book import look_up
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -100,6 +101,22 @@ def test_only_what_a_page_lists_is_looked_up_and_its_own_letters_mean_what_it_sa
     look_up.link(page, [], own, "glossary.html")
     titles = [link["reftitle"] for link in page.findall(nodes.reference)]
     assert titles == [r"\(n\): those that are on", r"\(m\): numbers of \(x\)"]
+
+
+def test_a_link_to_an_equation_of_another_page_shows_it():
+    formulas = {"ch3": {"equation-loss": "L = 1"}}.__getitem__
+    links = {
+        "../a/ch3.html#equation-loss": "L = 1",
+        "ch3.html#equation-loss": "L = 1",
+        "ch3#equation-gain": "",
+        "#equation-loss": None,
+        "ch9.html#section": None,
+        "ch9.html": None,
+    }
+    page = new_document("page")
+    page += [nodes.reference("", "", refuri=address) for address in links] + [nodes.reference("", "")]
+    look_up._say_equations(formulas, None, page, "ch4")
+    assert [link.get("reftitle") for link in page.children] == [*links.values(), None]
 
 
 LISTED = tomllib.loads((BOOK / look_up.LISTED).read_text(encoding="utf-8"))
