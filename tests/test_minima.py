@@ -117,18 +117,18 @@ def test_lower_of_two_valleys_and_shapes():
 
 
 @pytest.mark.parametrize("by_root", [False, True])
-@pytest.mark.parametrize("scale", [1e-3, 1, 1e3])
-def test_a_valley_between_the_points_of_the_grid_may_be_the_lowest(scale, by_root):
-    def two(z, depth):
+def test_a_valley_between_the_points_of_the_grid_may_be_the_lowest(by_root):
+    def two(z, depth, scale):
         return scale * (2 - depth * np.exp(-((z + 2.05) ** 2)) - np.exp(-((z - 2.2) ** 2)))
 
-    def slope(z, depth):
+    def slope(z, depth, scale):
         return (z + 2.05) * depth * np.exp(-((z + 2.05) ** 2)) + (z - 2.2) * np.exp(-((z - 2.2) ** 2))
 
-    depth = np.array([0.98, 1.05])  # the points of the grid are lower on the left in both cases
-    z, lowest = minima.lowest(two, np.linspace(-4, 4, 17), [depth], slope=slope if by_root else None)
-    np.testing.assert_allclose(z, [2.2, -2.05], atol=1e-5)
-    np.testing.assert_allclose(lowest, [scale, 0.95 * scale], rtol=1e-5)
+    depth = np.array([0.98, 1.05, 0.98, 1.05])  # the points of the grid are lower on the left in all cases
+    scale = np.array([1e-3, 1e-3, 1e3, 1e3])
+    z, lowest = minima.lowest(two, np.linspace(-4, 4, 17), [depth, scale], slope=slope if by_root else None)
+    np.testing.assert_allclose(z, [2.2, -2.05, 2.2, -2.05], atol=1e-5)
+    np.testing.assert_allclose(lowest, [1, 0.95, 1, 0.95] * scale, rtol=1e-5)
 
 
 def test_variance_where_nothing_gets_through():
