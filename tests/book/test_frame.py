@@ -2,12 +2,13 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
-from superposition.book import frame, rows
+from superposition.book import declarations, frame, rows
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = sorted(BOOK.glob("*.ipynb"))
@@ -15,6 +16,7 @@ CHAPTERS = [path for path in PAGES if path.stem.startswith("ch")]
 
 ORIGIN = "Table `noise-rate`: 7 points, 0.1 hours of work, on cpu. It matches the current configuration of its run."
 AGREES = rows.Row("rug.eq5", "p = 0.1", "completed", "equals", (1.0,), (1.02,), (0.1,), (), "confirmed", 0.1)
+PLACES = [declarations.declared()[name].place for name in ("rug.eq5", "rug.eq6")]
 
 
 def words(source):
@@ -153,6 +155,42 @@ def test_powers_of_ten_are_set_in_words_and_not_in_programs():
     said = "At 1e-06 by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
     shown = frame.framed([code("say", says=said)])[0]["outputs"][0]["data"]["text/markdown"]
     assert shown == "At 10⁻⁶ by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
+
+
+def test_the_place_of_a_claim_is_named_where_a_check_has_several():
+    other = replace(AGREES, id="rug.eq6")
+    one, two = (frame._title(code("go", "hide-cell", checks=checks)) for checks in ([AGREES], [AGREES, other]))
+    findings = [rows.headline([row], place) for row, place in ((AGREES, PLACES[0]), (other, PLACES[1]))]
+    assert one == f'<span class="finding">{rows.headline([AGREES], "")}</span>'
+    assert two == "".join(f'<span class="finding">{finding}</span>' for finding in findings) and len(set(findings)) == 2
+
+
+def test_a_check_without_claims_has_its_subject_with_a_capital():
+    assert frame._title(code("go", "hide-cell")) == '<span class="about">A computation</span>'
+    assert frame._title(code("go", "hide-cell", prompt="Check: x < 1")) == '<span class="about">X &lt; 1</span>'
+
+
+def test_sphinx_is_told_what_to_call_and_how_code_is_marked():
+    from myst_nb.sphinx_ import HideCodeCellNode
+
+    app, said = MagicMock(srcdir="book"), []
+    frame.setup(app)
+    app.add_node.assert_called_once_with(HideCodeCellNode, override=True, html=(frame._open_mark, frame._close_mark))
+    assert [call.args[0] for call in app.connect.call_args_list] == [
+        "config-inited",
+        "source-read",
+        "html-page-context",
+    ]
+    page = SimpleNamespace(body=said)
+    frame._open_mark(page, {"prompt_show": 'Code of "it"'})
+    frame._close_mark(page, {})
+    assert "".join(said) == (
+        '<details class="code-mark"><summary title="Code of &quot;it&quot;"><span aria-hidden="true">&lt;/&gt;</span>'
+        '<span class="visually-hidden">Code of &quot;it&quot;</span></summary>\n</details>\n'
+    )
+    config = SimpleNamespace()
+    frame._order_search(app, config)
+    assert config.html_search_scorer == str(Path("book", "search.js"))
 
 
 def test_the_text_of_a_page_alone_is_refused():
