@@ -16,7 +16,6 @@ CHAPTERS = [path for path in PAGES if path.stem.startswith("ch")]
 
 ORIGIN = "Table `noise-rate`: 7 points, 0.1 hours of work, on cpu. It matches the current configuration of its run."
 AGREES = rows.Row("rug.eq5", "p = 0.1", "completed", "equals", (1.0,), (1.02,), (0.1,), (), "confirmed", 0.1)
-PLACES = [declarations.declared()[name].place for name in ("rug.eq5", "rug.eq6")]
 
 
 def words(source):
@@ -157,12 +156,16 @@ def test_powers_of_ten_are_set_in_words_and_not_in_programs():
     assert shown == "At 10⁻⁶ by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
 
 
-def test_the_place_of_a_claim_is_named_where_a_check_has_several():
-    other = replace(AGREES, id="rug.eq6")
-    one, two = (frame._title(code("go", "hide-cell", checks=checks)) for checks in ([AGREES], [AGREES, other]))
-    findings = [rows.headline([row], place) for row, place in ((AGREES, PLACES[0]), (other, PLACES[1]))]
-    assert one == f'<span class="finding">{rows.headline([AGREES], "")}</span>'
-    assert two == "".join(f'<span class="finding">{finding}</span>' for finding in findings) and len(set(findings)) == 2
+def test_the_place_of_a_claim_without_a_finding_is_named_where_a_check_has_several(monkeypatch):
+    checks = [replace(AGREES, id=name, label="") for name in ("rug.eq5", "rug.eq6")]
+    for row in checks:
+        known = replace(declarations.declared()[row.id], finding="", place=f"at {row.id}")
+        monkeypatch.setitem(declarations.declared(), row.id, known)
+    for given, places in ((checks[:1], [""]), (checks, ["at rug.eq5", "at rug.eq6"])):
+        findings = [rows.headline([row], place) for row, place in zip(given, places, strict=True)]
+        shown = "".join(f'<span class="finding">{finding}</span>' for finding in findings)
+        assert frame._title(code("go", "hide-cell", checks=given)) == shown
+        assert all(finding.startswith(place) for finding, place in zip(findings, places, strict=True))
 
 
 def test_a_check_without_claims_has_its_subject_with_a_capital():
@@ -191,6 +194,14 @@ def test_sphinx_is_told_what_to_call_and_how_code_is_marked():
     config = SimpleNamespace()
     frame._order_search(app, config)
     assert config.html_search_scorer == str(Path("book", "search.js"))
+
+
+def test_a_notebook_is_shown_in_its_frame_and_every_cell_has_an_id():
+    app = SimpleNamespace(env=SimpleNamespace(doc2path=lambda page: f"book/{page}.ipynb"))
+    source = [json.dumps({"cells": [*PAGE[:-1], PAGE[-1] | {"id": "own"}], "nbformat": 4})]
+    frame._frame(app, "ch4", source)
+    *cells, last = ({"id": f"frame-{i}"} | cell for i, cell in enumerate(frame.framed(PAGE)))
+    assert [json.loads(one) for one in source] == [{"cells": [*cells, last | {"id": "own"}], "nbformat": 4}]
 
 
 def test_the_text_of_a_page_alone_is_refused():

@@ -55,10 +55,14 @@ def test_a_verdict_stands_on_the_widest_gap_to_what_the_text_prints():
     assert rows.decisive([AGREES, OPEN]) == "measured 1.02, predicted 1"
     both = replace(AGAINST, predicted=(1.0, 5.0), measured=(1.02, 5.01), tolerance=(0.1, 0.0), printed=(1.5, 8.0))
     assert rows.decisive([AGREES, both]) == "measured 5.01, our form gives 5, the text's own form gives 8"
+    wide = replace(both, predicted=(1.0, 7.9), measured=(1.02, 7.9), printed=(3.0, 8.0))  # 3 is farther off than 8
+    assert rows.decisive([wide]) == "measured 1.02, our form gives 1, the text's own form gives 3"
     assert rows.decisive([replace(AGREES, relation="above")]) == "1.02, above the limit 1"
     assert rows.decisive([replace(AGREES, relation="below", measured=(0.149,), tolerance=(0.0076,))]) == (
         "0.149, below the limit 1"
     )
+    near = replace(AGREES, relation="above", predicted=(1.23456709,), measured=(1.23456782,))
+    assert rows.decisive([near]) == "1.23457, above the limit 1.23457"  # six digits at most
 
 
 def test_an_identity_says_how_well_its_sides_agree():
