@@ -69,6 +69,19 @@ def test_controls_must_bite():
         claims.check("rug.projector", 6.4, 6.4)
 
 
+def test_a_claim_that_fails_says_all_its_numbers():
+    for name, verdict, label, printed in (
+        ("rug.projector", "misprint", "a case", 1.5),
+        ("rug.eq5", "completed", "", None),
+    ):
+        with pytest.raises(claims.ClaimError) as failed:
+            claims.check(name, 1.0, 2.0, atol=0.25, label=label, printed=printed)
+        assert str(failed.value) == (
+            f"{name} {label}: declared '{verdict}', but the measurement does not agree: predicted = 1, measured 2, "
+            f"tolerance 0.25{', printed 1.5' if printed else ''}"
+        )
+
+
 def test_the_printed_form_is_excluded_at_every_value():
     ours, text = [1.0, 2.0, 3.0], [1.0, 2.5, 4.0]
     with pytest.raises(claims.ClaimError, match="the printed form is not excluded at value 0"):

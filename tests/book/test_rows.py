@@ -75,6 +75,27 @@ def test_an_identity_says_how_well_its_sides_agree():
     assert rows.decisive([replace(whole, measured=(3.0, 4.0), predicted=(3.0, 4.0))]) == "both sides agree exactly"
 
 
+def test_an_identity_agrees_to_a_ten_thousandth_of_its_unit():
+    sides = replace(AGREES, resolution=1e-4, unit="span")
+    assert rows.decisive([sides]) == "both sides agree to 1e-04"
+    assert rows.decisive([replace(sides, resolution=1.005e-4)]) == "measured 1.02, predicted 1"
+    nothing = replace(sides, predicted=(0.0,), measured=(0.0,))
+    assert rows.decisive([nothing]) == "zero, to 1e-04 of span"
+    assert rows.decisive([replace(nothing, unit="")]) == "zero, to 1e-04"
+    for tolerance, zero in ((4.9e-4, True), (5.1e-4, False)):
+        against = replace(AGAINST, predicted=(0.0,), measured=(0.0,), tolerance=(tolerance,), printed=(-5.0,))
+        assert rows.decisive([against]).startswith("zero to 5e-04, the text's own form gives -5") is zero
+
+
+def test_what_is_right_is_said_above_the_checks_of_a_claim_that_has_it(monkeypatch):
+    for right, said in (("It falls.", "\n\n*Ours:* It falls.\n\n"), ("", "\n")):
+        known = replace(rows.declared()["rug.eq5"], right=right, statement="It rises.")
+        monkeypatch.setitem(rows.declared(), "rug.eq5", known)
+        shown = rows.Table((AGREES,))._repr_mimebundle_()["text/markdown"]
+        summary = f"<summary>{rows.headline([AGREES])}</summary>"
+        assert shown == f"{known.heading} It rises.\n\n<details>{summary}{said}{rows._html([AGREES])}\n</details>"
+
+
 def test_a_misprint_shows_digits_that_differ():
     near = replace(AGAINST, predicted=(0.99927,), measured=(0.99927,), tolerance=(1e-12,), printed=(0.99926,))
     assert rows.decisive([near]) == "0.99927, as our form gives, the text's own form gives 0.99926"
