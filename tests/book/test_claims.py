@@ -177,6 +177,10 @@ def test_an_open_claim_decides_nothing_however_near_it_comes(monkeypatch):
         claims.check("rug.eq5", 9, 14, atol=4)
 
 
+def test_a_thousand_numbers_are_one_check():
+    assert len(claims.check("rug.eq5", 1, [1] * 1000).measured) == 1000
+
+
 def test_tolerance_is_the_sum_of_its_parts():
     row = claims.check("rug.eq5", [10.0, -10.0], [10.0, -10.0], atol=1, rtol=0.1, se=[0.5, 0.25], z=2)
     assert row.tolerance == (3.0, 2.5)
@@ -218,6 +222,7 @@ def test_a_number_that_repeats_is_written_once():
         (lambda: claims.check("rug.eq5", [], []), r"measured = \[\] is empty"),
         (lambda: claims.check("rug.eq5", [], 1), r"predicted = \[\] is empty"),
         (lambda: claims.check("rug.eq5", 0, [0] * 1001), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
+        (lambda: claims.check("rug.eq5", [0] * 1001, 0), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
         (lambda: claims.check("rug.eq5", 1, 1, scale=("unit", 0)), "scale = 0 is out of range"),
         (lambda: claims.check("rug.eq5", 1e308, 1, rtol=10), "tolerance = inf is not finite"),
         (

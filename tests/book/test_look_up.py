@@ -66,6 +66,15 @@ def test_symbols_hold_in_their_chapters_and_say_their_row(glossary):
     assert look_up.symbols(glossary)[1].text == r"\(m\): numbers of \(x\)"
 
 
+def test_words_that_share_a_meaning_are_entries_of_their_own(glossary):
+    said = nodes.definition("", nodes.paragraph("", "Both."))
+    item = nodes.definition_list_item("", nodes.term("", "arrow", ids=["a"]), nodes.term("", "dart", ids=["b"]), said)
+    glossary += nodes.definition_list("", item)
+    found = [(one.name, one.id, one.text) for one in look_up.words(glossary)]
+    assert [one for one in found if one[1] in "ab"] == [("arrow", "a", "arrow: Both."), ("dart", "b", "dart: Both.")]
+    assert [name for name, *_ in found] == ["swept fan", "arrow", "dart", "fan"]
+
+
 def test_the_first_of_a_word_is_a_link_and_the_longest_word_wins(glossary):
     page, links = linked("A swept fan, and two fans; one more fan.", glossary, 7)
     said = "fan: In chapters 3 and 7: arrows of length \\(a\\)."
