@@ -3,6 +3,7 @@
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
@@ -128,7 +129,41 @@ def test_a_link_to_an_equation_of_another_page_shows_it():
     assert [link.get("reftitle") for link in page.children] == [*links.values(), None]
 
 
+URIS = SimpleNamespace(get_relative_uri=lambda page, other: f"to/{other}")
 LISTED = tomllib.loads((BOOK / look_up.LISTED).read_text(encoding="utf-8"))
+
+
+def test_a_word_without_chapters_has_its_meaning_in_all_that_list_words(glossary):
+    chapters = {int(re.match(r"ch(\d+)", page)[1]) for page in LISTED}
+    assert {one.name: one.chapters for one in look_up.words(glossary)} == {"swept fan": chapters, "fan": {3, 7}}
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        (
+            "ch4-two",
+            ["swept fan: Both sides.", r"\(n\): numbers of \(x\)", r"\(m\): those that are on"],
+        ),
+        ("ch6", [r"\(n\): pixels"]),
+        ("ch4", []),
+    ],
+)
+def test_a_page_is_linked_by_its_own_list(glossary, tmp_path, page, links):
+    lists = '[ch4-two]\nwords = ["swept fan"]\nsymbols = ["n"]\nmeans.m = "those that are on"\n[ch6]\nsymbols = ["n"]\n'
+    (tmp_path / look_up.LISTED).write_text(lists, encoding="utf-8")
+    env = SimpleNamespace(all_docs={look_up.GLOSSARY}, get_doctree={look_up.GLOSSARY: glossary}.get)
+    app = SimpleNamespace(
+        env=env, srcdir=tmp_path, connect=lambda event, hook: hooks.append((event, hook)), builder=URIS
+    )
+    hooks, tree = [], publish_doctree("A swept fan, of :math:`n` and :math:`m`.")
+    look_up.setup(app)
+    assert [event for event, _ in hooks] == ["doctree-resolved"] * 2
+    for _, hook in hooks:
+        hook(app, tree, page)
+    found = [(one["reftitle"], one["refuri"]) for one in tree.findall(nodes.reference)]
+    places = {"swept fan: Both sides.": "to/glossary#term-swept-fan"}
+    assert found == [(said, places.get(said, "to/glossary#symbols")) for said in links]
 
 
 @pytest.mark.parametrize("page", LISTED)

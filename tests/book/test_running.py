@@ -141,7 +141,10 @@ def test_every_number_of_the_book_is_found_by_the_code_that_made_it(path):
     assert [(name, stored.get(name)) for name, _ in numbers] == numbers, "run make refresh"
 
 
-@pytest.mark.parametrize(("source", "told"), [("print(par.p)", True), ("print(2)", False), ("par.p / 0", False)])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [("print(par.p)", True), ("par.p", True), ("print(2)", False), ("2", False), ("par.p / 0", False)],
+)
 def test_the_number_of_the_book_stands_below_that_of_a_reader(watched, monkeypatch, source, told):
     shell, lines = watched
     stored = {running.NUMBERS: {running.name_of(source): "**The number.** Two of five."}}
