@@ -4,6 +4,7 @@ import json
 import sys
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import pytest
@@ -153,6 +154,22 @@ def test_the_number_of_the_book_stands_below_that_of_a_reader(watched, monkeypat
     shell.push({"par": parameters.BestCodes(p=0.02)})
     shell.run_cell(source)
     assert ("**In the book,** at its parameters: Two of five." in lines) == told
+
+
+def test_the_value_of_a_cell_is_an_output_of_it(monkeypatch):
+    lines, value = [], {"text/plain": "5"}
+    book = {running.OUTPUTS: {running.name_of("par.p"): running.digest([{"data": value}])}}
+    monkeypatch.setattr(running, "_stored", lambda file: book.get(file, {}))
+    monkeypatch.setattr(running, "_print", lambda text, kind: lines.append((text, kind)))
+    cell = SimpleNamespace(raw_cell="par.p")
+    for shown in (value, {"text/plain": "6"}):
+        formatter = SimpleNamespace(format=lambda result, shown=shown: (shown, {"text/plain": "about it"}))
+        marks = running.Marks(parameters.BestCodes(p=0.02), SimpleNamespace(display_formatter=formatter))
+        marks.before(cell)
+        marks.after(SimpleNamespace(result=5, info=cell, success=True))
+    assert lines == [(running.SAME, "mark"), (running.YOURS, "mark")]
+    printed = {"name": "stderr", "text": "a warning"}
+    assert running.digest([{"data": value}, printed]) == running.digest([{"data": value}])
 
 
 def test_digests_are_those_of_the_stored_pages():
