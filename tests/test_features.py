@@ -125,3 +125,9 @@ def test_a_feature_that_is_always_on_has_forty_points_on_its_piece():
     rng.integers(3, size=points), rng.random(points)
     flat, values = features.nonzeros_each([1.0], 3, seed=5)
     assert flat.tolist() == [0, 1, 2] and values.tolist() == rng.random(3).tolist()
+
+
+def test_each_member_of_an_exclusive_group_has_its_turn_and_a_group_may_be_one_feature():
+    on = features.grouped(200, 4, 0.25, 0.0, 10, seed=0).reshape(-1, 4) > 0
+    assert on.sum() == 2000 and np.all(abs(on.mean(axis=0) - 0.25) < 0.05)  # 5 standard deviations
+    assert features.grouped(1, 1, 0.5, 0.2, 3, seed=0).shape == (3, 1)
