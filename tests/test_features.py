@@ -77,3 +77,57 @@ def test_an_estimate_is_a_mean_with_its_standard_error():
 
 def test_one_vector_of_one_feature():
     assert features.sample(1, 1.0, 1, seed=0).shape == (1, 1)
+
+
+def test_a_probability_of_nothing_has_no_moments():
+    for moment in (features.mean, features.second_moment, features.variance):
+        assert moment(1e-300) > 0
+        for p in (0, -0.1, 1.1):
+            with pytest.raises(ValueError, match=rf"^p = {p} is out of range; allowed: \(0, 1\]$"):
+                moment(p)
+
+
+def test_independent_features_of_groups_are_drawn_in_one_go():
+    rng = np.random.default_rng(3)
+    rows = features.nonzeros(5, 1.0, 4, seed=rng)[0]  # the switch of every group is on
+    expected = (rng.random((20, 3)) < 0.25) * rng.random((20, 3))
+    assert rows.tolist() == list(range(20))
+    np.testing.assert_array_equal(features.grouped(5, 3, 0.25, 0.25, 4, seed=3), expected.reshape(4, 15))
+
+
+def test_a_batch_may_be_empty():
+    dense, sparse = (features.sample(3, 0.5, 0, seed=0, layout=layout) for layout in ("dense", "csr"))
+    assert dense.shape == sparse.shape == features.sample_each([0.5, 1.0, 0.1], 0, seed=0).shape == (0, 3)
+    assert [len(one) for one in features.nonzeros(3, 0.5, 0, seed=0)] == [0, 0]
+    for draw in (
+        lambda batch: features.nonzeros(3, 0.5, batch, seed=0),
+        lambda batch: features.sample(3, 0.5, batch, seed=0),
+        lambda batch: features.nonzeros_each([0.5], batch, seed=0),
+        lambda batch: features.sample_each([0.5], batch, seed=0),
+        lambda batch: features.grouped(1, 3, 0.2, 0.1, batch, seed=0),
+    ):
+        with pytest.raises(ValueError, match="^batch = -1 is out of range; allowed: whole numbers from 0"):
+            draw(-1)
+
+
+@pytest.mark.parametrize("axis", [-8, 7])
+def test_an_axis_is_one_of_eight_at_most(axis):
+    draws = np.zeros([2 if k == axis % 8 else 1 for k in range(8)])
+    assert features.Estimate.of(draws, axis).mean.shape == (1,) * 7
+    for beyond in (-9, 9):
+        with pytest.raises(ValueError, match=f"^axis = {beyond} is out of range; allowed: whole numbers from -8 to 8$"):
+            features.Estimate.of(draws, beyond)
+
+
+def test_a_feature_that_is_always_on_has_forty_points_on_its_piece():
+    rng = np.random.default_rng(5)
+    points = rng.poisson(40 * 3)
+    rng.integers(3, size=points), rng.random(points)
+    flat, values = features.nonzeros_each([1.0], 3, seed=5)
+    assert flat.tolist() == [0, 1, 2] and values.tolist() == rng.random(3).tolist()
+
+
+def test_each_member_of_an_exclusive_group_has_its_turn_and_a_group_may_be_one_feature():
+    on = features.grouped(200, 4, 0.25, 0.0, 10, seed=0).reshape(-1, 4) > 0
+    assert on.sum() == 2000 and np.all(abs(on.mean(axis=0) - 0.25) < 0.05)  # 5 standard deviations
+    assert features.grouped(1, 1, 0.5, 0.2, 3, seed=0).shape == (3, 1)

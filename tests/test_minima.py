@@ -76,6 +76,24 @@ def test_a_minimum_beyond_the_grid_is_refused():
         minima.lowest(lambda z, c: np.exp(z) + 0 * c, np.linspace(-3, 3, 13), [np.zeros(2)])
 
 
+def test_a_minimum_above_the_grid_is_refused_too():
+    with pytest.raises(RuntimeError, match="^the search ended at 0.082085, but 0.0639279 is reached between 2 and 3$"):
+        minima.lowest(lambda z, c: np.exp(-z) + 0 * c, np.linspace(-3, 3, 13), [np.zeros(2)])
+
+
+@pytest.mark.parametrize(("excess", "refused"), [(0.995e-4, False), (1.005e-4, True)])
+def test_a_minimum_counts_as_missed_from_a_ten_thousandth_on(excess, refused):
+    def low_beside_0(z, excess):
+        return 1 + excess * (z / 0.015 - 1) ** 2
+
+    given = low_beside_0, np.linspace(-3, 3, 13), [np.array([excess])], lambda z, excess: 1 + 0 * z * excess
+    if refused:
+        with pytest.raises(RuntimeError, match="^the search ended at 1.0001, but 1 is reached between -0.5 and 0.5$"):
+            minima.lowest(*given)
+    else:
+        assert minima.lowest(*given)[0] == 0
+
+
 def test_a_refinement_that_fails_is_refused_unless_its_middle_is_the_minimum():
     grid, wrong = np.linspace(-3, 3, 13), lambda z, c: 1 + 0 * z * c
     with pytest.raises(RuntimeError, match="^the search ended at 1.01, but 1.00063 is reached between -0.5 and 0.5$"):
@@ -96,6 +114,21 @@ def test_lower_of_two_valleys_and_shapes():
     z, lowest = minima.lowest(two, np.linspace(-4, 4, 17), [np.array([[0.9], [0.999], [1.1]])])
     assert z.shape == lowest.shape == (3, 1)
     np.testing.assert_allclose(z[:, 0], [-2, -2, 2], atol=1e-5)
+
+
+@pytest.mark.parametrize("by_root", [False, True])
+def test_a_valley_between_the_points_of_the_grid_may_be_the_lowest(by_root):
+    def two(z, depth, scale):
+        return scale * (2 - depth * np.exp(-((z + 2.05) ** 2)) - np.exp(-((z - 2.2) ** 2)))
+
+    def slope(z, depth, scale):
+        return (z + 2.05) * depth * np.exp(-((z + 2.05) ** 2)) + (z - 2.2) * np.exp(-((z - 2.2) ** 2))
+
+    depth = np.array([0.98, 1.05, 0.98, 1.05])  # the points of the grid are lower on the left in all cases
+    scale = np.array([1e-3, 1e-3, 1e3, 1e3])
+    z, lowest = minima.lowest(two, np.linspace(-4, 4, 17), [depth, scale], slope=slope if by_root else None)
+    np.testing.assert_allclose(z, [2.2, -2.05, 2.2, -2.05], atol=1e-5)
+    np.testing.assert_allclose(lowest, [1, 0.95, 1, 0.95] * scale, rtol=1e-5)
 
 
 def test_variance_where_nothing_gets_through():

@@ -15,7 +15,7 @@ import pytest
 from contract import title
 
 pytest.importorskip("pydantic")
-from superposition import checks, runs
+from superposition import checks, ranges, runs
 from superposition.book import parameters
 from test_contract import CALLS
 
@@ -79,6 +79,23 @@ def today():
 
 def test_ranges_are_those_that_are_stored():
     assert today() == json.loads(STORED.read_text()), MEND
+
+
+def test_a_range_that_is_made_says_its_ends():
+    made = {
+        ranges.whole(2): "Whole number from 2.",
+        ranges.whole(2, 5): "Whole number from 2 to 5.",
+        ranges.wholes(2): "Whole numbers from 2.",
+        ranges.wholes(2, 5): "Whole numbers from 2 to 5.",
+        ranges.real(): "Real numbers, one or an array, in [-1e+30, 1e+30].",
+        ranges.real(0, 1, open_low=True): "Real numbers, one or an array, in (0, 1].",
+        ranges.number(): "A real number in [-1e+30, 1e+30].",
+        ranges.number(0, 1, open_high=True): "A real number in [0, 1).",
+        ranges.array("n m"): "Finite numbers of shape (n, m).",
+        ranges.one_of("a", 2): "One of 'a', 2.",
+        ranges.instance(int, str): "int or str.",
+    }
+    assert [inspect.getdoc(taken) for taken in made] == list(made.values())
 
 
 def main():

@@ -152,6 +152,7 @@ CASES = [
     (ranges.batch_fits, (ranges.MOST_NUMBERS // 4, 4), (ranges.MOST_NUMBERS // 4 + 1, 4), "of 4 features is too large"),
     (ranges.batch_fits, (2**30, 2**23, 0, "csr"), (2**30 + 1, 2**23, 0, "csr"), "of 8388608 features is too large"),
     (ranges.group_exists, (1, 2, 0.5, 0, 1), (1, 2, 0.51, 0, 1), "exclusive features are never on together"),
+    (ranges.group_exists, (2, 4, 0.1, 0.1, 2**28), (2, 4, 0.1, 0.1, 2**28 + 1), "of 8 features is too large"),
     (ranges.probability, ("p", ranges.SMALLEST), ("p", 0.9 * ranges.SMALLEST), "p = .* is out of range; allowed: from"),
 ]  # fmt: skip
 

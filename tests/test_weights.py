@@ -62,6 +62,12 @@ def test_refused_texts(text):
         weights.unpacked(text)
 
 
+def test_a_text_with_strange_signs_in_it_is_refused(fan):
+    text = weights.packed(fan.W_in, fan.W_out, fan.b)
+    with pytest.raises(ValueError, match="text = .* cannot be read"):
+        weights.unpacked(f"{text[:40]}\n{text[40:]}")
+
+
 def test_weights_that_do_not_fit_are_not_packed(fan):
     with pytest.raises(ValueError, match="weights has shapes"):
         weights.packed(fan.W_in, fan.W_in, fan.b)

@@ -26,3 +26,9 @@ def test_frames_stay_for_their_seconds_and_the_last_eight_times_as_long():
         image.seek(frame)
         times.append(image.info["duration"])
     assert times == [250, 250, 2000]
+
+
+def test_each_frame_is_laid_out_to_fit_its_picture():
+    laid_out = []
+    animation.picture(lambda fig, i: laid_out.append(fig.get_layout_engine()), [1], size=(2, 1), dpi=40)
+    assert [type(one).__name__ for one in laid_out] == ["ConstrainedLayoutEngine"]

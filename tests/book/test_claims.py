@@ -69,6 +69,19 @@ def test_controls_must_bite():
         claims.check("rug.projector", 6.4, 6.4)
 
 
+def test_a_claim_that_fails_says_all_its_numbers():
+    for name, verdict, label, printed in (
+        ("rug.projector", "misprint", "a case", 1.5),
+        ("rug.eq5", "completed", "", None),
+    ):
+        with pytest.raises(claims.ClaimError) as failed:
+            claims.check(name, 1.0, 2.0, atol=0.25, label=label, printed=printed)
+        assert str(failed.value) == (
+            f"{name} {label}: declared '{verdict}', but the measurement does not agree: predicted = 1, measured 2, "
+            f"tolerance 0.25{', printed 1.5' if printed else ''}"
+        )
+
+
 def test_the_printed_form_is_excluded_at_every_value():
     ours, text = [1.0, 2.0, 3.0], [1.0, 2.5, 4.0]
     with pytest.raises(claims.ClaimError, match="the printed form is not excluded at value 0"):
@@ -78,6 +91,19 @@ def test_the_printed_form_is_excluded_at_every_value():
         row = claims.check("rug.projector", ours, ours, printed=text, printed_agrees=(where, "one row has no square"))
         assert row.outcome == "confirmed" and row.spared == (0,)
         assert "✗ but at 1 of 3: one row has no square" in row._repr_mimebundle_()["text/markdown"]
+
+
+def test_a_value_may_be_spared_up_to_two_tolerances_from_the_printed_form():
+    def run(printed):
+        agrees = ([0], "near")
+        return claims.check(
+            "rug.eq5", [1.0, 2.0], [1.0, 2.0], atol=0.125, printed=[printed, 3.0], printed_agrees=agrees
+        )
+
+    assert run(1.25).spared == (0,) and run(0.75).spared_because == "near"
+    for printed in (1.2501, 0.7499):
+        with pytest.raises(ValueError, match="names value 0, where the two forms can be told apart"):
+            run(printed)
 
 
 @pytest.mark.parametrize(
@@ -116,6 +142,7 @@ def test_a_check_that_would_not_notice_a_half_is_undecided():
     assert claims.check("rug.eq5", 1.0, 1.25, atol=0.25).outcome == "confirmed"
     assert claims.check("rug.eq5", 1.0, 1.3125, atol=0.3125).outcome == "undecided"  # it lies far off already
     assert claims.check("rug.eq5", 1.0, 1.0, atol=0.51, scale=("range of the data", 10)).outcome == "confirmed"
+    assert claims.check("rug.eq5", 1.0, 1.0, atol=0.125, scale=("a quarter", 0.25)).resolution == 0.5
 
 
 def test_the_record_holds_the_resolution():
@@ -148,6 +175,10 @@ def test_an_open_claim_decides_nothing_however_near_it_comes(monkeypatch):
     assert "<b>open</b>" in far["text/markdown"] and "in this run" not in far["text/markdown"]
     with pytest.raises(claims.ClaimError, match="declared 'open', but the measurement does not agree"):
         claims.check("rug.eq5", 9, 14, atol=4)
+
+
+def test_a_thousand_numbers_are_one_check():
+    assert len(claims.check("rug.eq5", 1, [1] * 1000).measured) == 1000
 
 
 def test_tolerance_is_the_sum_of_its_parts():
@@ -191,6 +222,7 @@ def test_a_number_that_repeats_is_written_once():
         (lambda: claims.check("rug.eq5", [], []), r"measured = \[\] is empty"),
         (lambda: claims.check("rug.eq5", [], 1), r"predicted = \[\] is empty"),
         (lambda: claims.check("rug.eq5", 0, [0] * 1001), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
+        (lambda: claims.check("rug.eq5", [0] * 1001, 0), "measured has 1001 numbers for rug.eq5; allowed: up to 1000"),
         (lambda: claims.check("rug.eq5", 1, 1, scale=("unit", 0)), "scale = 0 is out of range"),
         (lambda: claims.check("rug.eq5", 1e308, 1, rtol=10), "tolerance = inf is not finite"),
         (

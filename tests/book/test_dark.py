@@ -93,3 +93,41 @@ def test_the_dark_variant_stands_beside_the_light_one_before_the_caption(tmp_pat
         ["wide", "dark-light", time] for time in ("by-day", "by-night")
     ]
     assert (tmp_path / by_night["uri"].lstrip("/")).read_text() == dark.darkened(light)
+
+
+@pytest.mark.parametrize(
+    ("colour", "luminance"),
+    [
+        ([255, 0, 0], 0.2126),
+        ([0, 255, 0], 0.7152),
+        ([0, 0, 255], 0.0722),
+        ([255, 255, 255], 1),
+        ([10, 10, 10], 10 / 255 / 12.92),  # WCAG: linear up to there, then a power
+        ([10.35, 10.35, 10.35], ((10.35 / 255 + 0.055) / 1.055) ** 2.4),
+        ([11, 11, 11], ((11 / 255 + 0.055) / 1.055) ** 2.4),
+    ],
+)
+def test_luminance_is_that_of_wcag(colour, luminance):
+    assert dark._luminance(colour) == pytest.approx(luminance, rel=1e-12)
+
+
+def test_a_figure_is_looked_for_beside_its_page_or_from_the_folder_of_all(tmp_path):
+    pages, made = tmp_path / "pages", []
+    pages.mkdir()
+    light, _ = drawn(lambda ax: ax.plot([0, 1]))
+    for folder, name in ((tmp_path, "above.svg"), (pages, "beside.svg")):
+        (folder / name).write_text(light, encoding="utf-8")
+    env = SimpleNamespace(docname="page", doc2path=lambda name: str(pages / f"{name}.md"))
+    app = SimpleNamespace(
+        srcdir=tmp_path, doctreedir=tmp_path / "built" / "here", env=env, connect=lambda *a, **k: made.append((a, k))
+    )
+    for uri in ("/above.svg", "beside.svg"):  # the second finds its variant written
+        page = new_document("page")
+        page += [nodes.paragraph(), nodes.image(uri=uri), nodes.paragraph(), nodes.paragraph()]
+        dark._add_variants(app, page)
+        assert [one.tagname for one in page] == ["paragraph", "image", "image", "paragraph", "paragraph"]
+        assert page[1]["uri"] == uri and (tmp_path / page[2]["uri"].lstrip("/")).exists()
+    dark.setup(app)
+    (read, before), (shown, _) = made
+    assert read == ("doctree-read", dark._add_variants) and before["priority"] < 500  # when Sphinx collects images
+    assert shown == ("html-page-context", dark._leave_out_thebe)

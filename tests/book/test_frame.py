@@ -2,12 +2,13 @@
 
 import json
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 from types import SimpleNamespace
+from unittest.mock import MagicMock
 
 import pytest
-from superposition.book import frame, rows
+from superposition.book import declarations, frame, rows
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 PAGES = sorted(BOOK.glob("*.ipynb"))
@@ -55,6 +56,25 @@ def test_number_and_picture_come_before_one_bar_of_parameters_and_code():
     assert order(shown) == ["# Title", "say", "draw", bar, "p = 1", "check", "</details>", "Then."]
     assert [cell["metadata"]["tags"] for cell in shown if cell["source"] in ("p = 1", "check")] == [["parameters"], []]
     assert '<p class="minutes">1 minute</p>' in shown[0]["source"]
+
+
+def test_all_that_stands_before_the_code_stays_before_it_with_the_minutes_below_the_title():
+    long = words("And " * 500)
+    shown = frame.framed([PAGE[0], words("More."), long, *PAGE[1:]])
+    assert [cell["source"] for cell in shown[1:4]] == ["More.", long["source"], "say"]
+    title, _, text = PAGE[0]["source"].partition("\n")
+    assert shown[0]["source"] == f'{title}\n\n<p class="minutes">2 minutes</p>\n{text}'
+
+
+def test_a_minute_is_of_220_words_that_a_reader_sees():
+    hidden = " no" * 400
+    program, formula, table = f"```\n{hidden}\n```", f"$${hidden}$$", f"| {hidden} |\n<p {hidden}\n"
+    figure = code("draw", figure="fig-one", says=f"{table}{'said ' * 20}\n| {hidden} |")
+    unread = [code("check", "hide-cell", says=hidden, figure="fig-two"), code(hidden)]
+    for seen, minutes in ((305, 2), (304, 1)):  # with $a + b$, [this], a caption of two words and 20 that are said: 330
+        text = f"{program}\n\n{formula} {'word ' * seen}$a + b$ [this]({hidden}) <i {hidden}>it</i>"
+        assert frame.minutes([words(text), figure, *unread]) == minutes
+    assert frame.minutes([]) == 1
 
 
 def test_a_slider_is_the_picture_and_leaves_a_link():
@@ -134,6 +154,54 @@ def test_powers_of_ten_are_set_in_words_and_not_in_programs():
     said = "At 1e-06 by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
     shown = frame.framed([code("say", says=said)])[0]["outputs"][0]["data"]["text/markdown"]
     assert shown == "At 10⁻⁶ by `f(1e-06)` and $1e-06$, [one](a-1e-06)."
+
+
+def test_the_place_of_a_claim_without_a_finding_is_named_where_a_check_has_several(monkeypatch):
+    checks = [replace(AGREES, id=name, label="") for name in ("rug.eq5", "rug.eq6")]
+    for row in checks:
+        known = replace(declarations.declared()[row.id], finding="", place=f"at {row.id}")
+        monkeypatch.setitem(declarations.declared(), row.id, known)
+    for given, places in ((checks[:1], [""]), (checks, ["at rug.eq5", "at rug.eq6"])):
+        findings = [rows.headline([row], place) for row, place in zip(given, places, strict=True)]
+        shown = "".join(f'<span class="finding">{finding}</span>' for finding in findings)
+        assert frame._title(code("go", "hide-cell", checks=given)) == shown
+        assert all(finding.startswith(place) for finding, place in zip(findings, places, strict=True))
+
+
+def test_a_check_without_claims_has_its_subject_with_a_capital():
+    assert frame._title(code("go", "hide-cell")) == '<span class="about">A computation</span>'
+    assert frame._title(code("go", "hide-cell", prompt="Check: x < 1")) == '<span class="about">X &lt; 1</span>'
+
+
+def test_sphinx_is_told_what_to_call_and_how_code_is_marked():
+    from myst_nb.sphinx_ import HideCodeCellNode
+
+    app, said = MagicMock(srcdir="book"), []
+    frame.setup(app)
+    app.add_node.assert_called_once_with(HideCodeCellNode, override=True, html=(frame._open_mark, frame._close_mark))
+    assert [call.args[0] for call in app.connect.call_args_list] == [
+        "config-inited",
+        "source-read",
+        "html-page-context",
+    ]
+    page = SimpleNamespace(body=said)
+    frame._open_mark(page, {"prompt_show": 'Code of "it"'})
+    frame._close_mark(page, {})
+    assert "".join(said) == (
+        '<details class="code-mark"><summary title="Code of &quot;it&quot;"><span aria-hidden="true">&lt;/&gt;</span>'
+        '<span class="visually-hidden">Code of &quot;it&quot;</span></summary>\n</details>\n'
+    )
+    config = SimpleNamespace()
+    frame._order_search(app, config)
+    assert config.html_search_scorer == str(Path("book", "search.js"))
+
+
+def test_a_notebook_is_shown_in_its_frame_and_every_cell_has_an_id():
+    app = SimpleNamespace(env=SimpleNamespace(doc2path=lambda page: f"book/{page}.ipynb"))
+    source = [json.dumps({"cells": [*PAGE[:-1], PAGE[-1] | {"id": "own"}], "nbformat": 4})]
+    frame._frame(app, "ch4", source)
+    *cells, last = ({"id": f"frame-{i}"} | cell for i, cell in enumerate(frame.framed(PAGE)))
+    assert [json.loads(one) for one in source] == [{"cells": [*cells, last | {"id": "own"}], "nbformat": 4}]
 
 
 def test_the_text_of_a_page_alone_is_refused():

@@ -3,10 +3,12 @@
 import re
 import tomllib
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from docutils import nodes
 from docutils.core import publish_doctree
+from docutils.utils import new_document
 from superposition.book import look_up
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
@@ -65,6 +67,15 @@ def test_symbols_hold_in_their_chapters_and_say_their_row(glossary):
     assert look_up.symbols(glossary)[1].text == r"\(m\): numbers of \(x\)"
 
 
+def test_words_that_share_a_meaning_are_entries_of_their_own(glossary):
+    said = nodes.definition("", nodes.paragraph("", "Both."))
+    item = nodes.definition_list_item("", nodes.term("", "arrow", ids=["a"]), nodes.term("", "dart", ids=["b"]), said)
+    glossary += nodes.definition_list("", item)
+    found = [(one.name, one.id, one.text) for one in look_up.words(glossary)]
+    assert [one for one in found if one[1] in "ab"] == [("arrow", "a", "arrow: Both."), ("dart", "b", "dart: Both.")]
+    assert [name for name, *_ in found] == ["swept fan", "arrow", "dart", "fan"]
+
+
 def test_the_first_of_a_word_is_a_link_and_the_longest_word_wins(glossary):
     page, links = linked("A swept fan, and two fans; one more fan.", glossary, 7)
     said = "fan: In chapters 3 and 7: arrows of length \\(a\\)."
@@ -102,7 +113,57 @@ def test_only_what_a_page_lists_is_looked_up_and_its_own_letters_mean_what_it_sa
     assert titles == [r"\(n\): those that are on", r"\(m\): numbers of \(x\)"]
 
 
+def test_a_link_to_an_equation_of_another_page_shows_it():
+    formulas = {"ch3": {"equation-loss": "L = 1"}}.__getitem__
+    links = {
+        "../a/ch3.html#equation-loss": "L = 1",
+        "ch3.html#equation-loss": "L = 1",
+        "ch3#equation-gain": "",
+        "#equation-loss": None,
+        "ch9.html#section": None,
+        "ch9.html": None,
+    }
+    page = new_document("page")
+    page += [nodes.reference("", "", refuri=address) for address in links] + [nodes.reference("", "")]
+    look_up._say_equations(formulas, None, page, "ch4")
+    assert [link.get("reftitle") for link in page.children] == [*links.values(), None]
+
+
+URIS = SimpleNamespace(get_relative_uri=lambda page, other: f"to/{other}")
 LISTED = tomllib.loads((BOOK / look_up.LISTED).read_text(encoding="utf-8"))
+
+
+def test_a_word_without_chapters_has_its_meaning_in_all_that_list_words(glossary):
+    chapters = {int(re.match(r"ch(\d+)", page)[1]) for page in LISTED}
+    assert {one.name: one.chapters for one in look_up.words(glossary)} == {"swept fan": chapters, "fan": {3, 7}}
+
+
+@pytest.mark.parametrize(
+    ("page", "links"),
+    [
+        (
+            "ch4-two",
+            ["swept fan: Both sides.", r"\(n\): numbers of \(x\)", r"\(m\): those that are on"],
+        ),
+        ("ch6", [r"\(n\): pixels"]),
+        ("ch4", []),
+    ],
+)
+def test_a_page_is_linked_by_its_own_list(glossary, tmp_path, page, links):
+    lists = '[ch4-two]\nwords = ["swept fan"]\nsymbols = ["n"]\nmeans.m = "those that are on"\n[ch6]\nsymbols = ["n"]\n'
+    (tmp_path / look_up.LISTED).write_text(lists, encoding="utf-8")
+    env = SimpleNamespace(all_docs={look_up.GLOSSARY}, get_doctree={look_up.GLOSSARY: glossary}.get)
+    app = SimpleNamespace(
+        env=env, srcdir=tmp_path, connect=lambda event, hook: hooks.append((event, hook)), builder=URIS
+    )
+    hooks, tree = [], publish_doctree("A swept fan, of :math:`n` and :math:`m`.")
+    look_up.setup(app)
+    assert [event for event, _ in hooks] == ["doctree-resolved"] * 2
+    for _, hook in hooks:
+        hook(app, tree, page)
+    found = [(one["reftitle"], one["refuri"]) for one in tree.findall(nodes.reference)]
+    places = {"swept fan: Both sides.": "to/glossary#term-swept-fan"}
+    assert found == [(said, places.get(said, "to/glossary#symbols")) for said in links]
 
 
 @pytest.mark.parametrize("page", LISTED)

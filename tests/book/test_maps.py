@@ -44,6 +44,12 @@ def test_conflicts_are_blue_where_mutual():
     np.testing.assert_allclose(dots.get_sizes(), 5 + 60 * np.array([2, 1, 0.5, 0.1]) / 2)  # the louder the larger
 
 
+def test_loudness_may_be_counted_in_whole_numbers_without_a_sign():
+    ax = axes()
+    maps.conflicts(ax, np.zeros((3, 3), dtype=bool), np.array([0, 2, 1], dtype=np.uint8))
+    np.testing.assert_allclose(ax.collections[0].get_sizes(), [65, 35, 5])
+
+
 def test_the_one_that_is_cut_off_is_red():
     ax = Figure().add_subplot(projection="3d")
     maps.cut_off(ax, np.eye(3), 2, (0, 1))

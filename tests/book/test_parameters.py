@@ -66,6 +66,7 @@ def test_the_cell_holds_the_defaults_of_the_model():
 def test_what_is_accepted():
     assert check(ns=1e3).ns == 1000 and check(ns="4096").ns == check(ns="4.096e3").ns == 4096  # YAML leaves 1e4 a text
     assert check(ratios="[0.1, 0.2]").ratios == check(ratios=" (0.1, 0.2) ").ratios == (0.1, 0.2)
+    assert check(ratios="[1, 0.25]").ratios == check(ratios="(0.25, 1)").ratios == (0.25, 1)
     assert check(ratios=0.2).ratios == check(ratios=[0.2]).ratios == check(ratios="0.2,").ratios == (0.2,)
     assert check(ns=10, ratios="0.5, 0.01, 0.04").nds == [1, 5]  # nd of 0.1 and 0.4 become 1, once
     assert not check(seed=1).at_defaults and check(device="cpu").at_defaults

@@ -55,10 +55,14 @@ def test_a_verdict_stands_on_the_widest_gap_to_what_the_text_prints():
     assert rows.decisive([AGREES, OPEN]) == "measured 1.02, predicted 1"
     both = replace(AGAINST, predicted=(1.0, 5.0), measured=(1.02, 5.01), tolerance=(0.1, 0.0), printed=(1.5, 8.0))
     assert rows.decisive([AGREES, both]) == "measured 5.01, our form gives 5, the text's own form gives 8"
+    wide = replace(both, predicted=(1.0, 7.9), measured=(1.02, 7.9), printed=(3.0, 8.0))  # 3 is farther off than 8
+    assert rows.decisive([wide]) == "measured 1.02, our form gives 1, the text's own form gives 3"
     assert rows.decisive([replace(AGREES, relation="above")]) == "1.02, above the limit 1"
     assert rows.decisive([replace(AGREES, relation="below", measured=(0.149,), tolerance=(0.0076,))]) == (
         "0.149, below the limit 1"
     )
+    near = replace(AGREES, relation="above", predicted=(1.23456709,), measured=(1.23456782,))
+    assert rows.decisive([near]) == "1.23457, above the limit 1.23457"  # six digits at most
 
 
 def test_an_identity_says_how_well_its_sides_agree():
@@ -69,6 +73,27 @@ def test_an_identity_says_how_well_its_sides_agree():
     whole = replace(AGREES, measured=(3.0,), predicted=(3.0,), tolerance=(0.0,), resolution=0.0)
     assert rows.decisive([whole]) == "exactly 3"
     assert rows.decisive([replace(whole, measured=(3.0, 4.0), predicted=(3.0, 4.0))]) == "both sides agree exactly"
+
+
+def test_an_identity_agrees_to_a_ten_thousandth_of_its_unit():
+    sides = replace(AGREES, resolution=1e-4, unit="span")
+    assert rows.decisive([sides]) == "both sides agree to 1e-04"
+    assert rows.decisive([replace(sides, resolution=1.005e-4)]) == "measured 1.02, predicted 1"
+    nothing = replace(sides, predicted=(0.0,), measured=(0.0,))
+    assert rows.decisive([nothing]) == "zero, to 1e-04 of span"
+    assert rows.decisive([replace(nothing, unit="")]) == "zero, to 1e-04"
+    for tolerance, zero in ((4.9e-4, True), (5.1e-4, False)):
+        against = replace(AGAINST, predicted=(0.0,), measured=(0.0,), tolerance=(tolerance,), printed=(-5.0,))
+        assert rows.decisive([against]).startswith("zero to 5e-04, the text's own form gives -5") is zero
+
+
+def test_what_is_right_is_said_above_the_checks_of_a_claim_that_has_it(monkeypatch):
+    for right, said in (("It falls.", "\n\n*Ours:* It falls.\n\n"), ("", "\n")):
+        known = replace(rows.declared()["rug.eq5"], right=right, statement="It rises.")
+        monkeypatch.setitem(rows.declared(), "rug.eq5", known)
+        shown = rows.Table((AGREES,))._repr_mimebundle_()["text/markdown"]
+        summary = f"<summary>{rows.headline([AGREES])}</summary>"
+        assert shown == f"{known.heading} It rises.\n\n<details>{summary}{said}{rows._html([AGREES])}\n</details>"
 
 
 def test_a_misprint_shows_digits_that_differ():

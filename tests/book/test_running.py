@@ -4,6 +4,7 @@ import json
 import sys
 from importlib import resources
 from pathlib import Path
+from types import SimpleNamespace
 
 import jupytext
 import pytest
@@ -141,7 +142,10 @@ def test_every_number_of_the_book_is_found_by_the_code_that_made_it(path):
     assert [(name, stored.get(name)) for name, _ in numbers] == numbers, "run make refresh"
 
 
-@pytest.mark.parametrize(("source", "told"), [("print(par.p)", True), ("print(2)", False), ("par.p / 0", False)])
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [("print(par.p)", True), ("par.p", True), ("print(2)", False), ("2", False), ("par.p / 0", False)],
+)
 def test_the_number_of_the_book_stands_below_that_of_a_reader(watched, monkeypatch, source, told):
     shell, lines = watched
     stored = {running.NUMBERS: {running.name_of(source): "**The number.** Two of five."}}
@@ -150,6 +154,70 @@ def test_the_number_of_the_book_stands_below_that_of_a_reader(watched, monkeypat
     shell.push({"par": parameters.BestCodes(p=0.02)})
     shell.run_cell(source)
     assert ("**In the book,** at its parameters: Two of five." in lines) == told
+
+
+def test_the_value_of_a_cell_is_an_output_of_it(monkeypatch):
+    lines, value = [], {"text/plain": "5"}
+    book = {running.OUTPUTS: {running.name_of("par.p"): running.digest([{"data": value}])}}
+    monkeypatch.setattr(running, "_stored", lambda file: book.get(file, {}))
+    monkeypatch.setattr(running, "_print", lambda text, kind: lines.append((text, kind)))
+    cell = SimpleNamespace(raw_cell="par.p")
+    for shown in (value, {"text/plain": "6"}):
+        formatter = SimpleNamespace(format=lambda result, shown=shown: (shown, {"text/plain": "about it"}))
+        marks = running.Marks(parameters.BestCodes(p=0.02), SimpleNamespace(display_formatter=formatter))
+        marks.before(cell)
+        marks.after(SimpleNamespace(result=5, info=cell, success=True))
+    assert lines == [(running.SAME, "mark"), (running.YOURS, "mark")]
+    printed = {"name": "stderr", "text": "a warning"}
+    assert running.digest([{"data": value}, printed]) == running.digest([{"data": value}])
+
+
+def test_what_a_cell_displays_is_kept_until_it_is_cleared(monkeypatch):
+    events, hooks, lines = {}, [], []
+    keeping = SimpleNamespace(register=events.__setitem__, unregister=lambda name, hook: events.pop(name))
+    display_pub = SimpleNamespace(register_hook=hooks.append, unregister_hook=hooks.remove)
+    marks = running.Marks(parameters.BestCodes(p=0.02), SimpleNamespace(events=keeping, display_pub=display_pub))
+    marks.start()
+    assert events == {"pre_run_cell": marks.before} and hooks == [marks.note]
+    first, second = ({"header": {"msg_type": "display_data"}, "content": {"data": {"text/plain": n}}} for n in "12")
+    status, clear = ({"header": {"msg_type": kind}, "content": {}} for kind in ("status", "clear_output"))
+    monkeypatch.setattr(
+        running, "_stored", lambda file: {running.name_of("par.p"): running.digest([second["content"]])}
+    )
+    monkeypatch.setattr(running, "_print", lambda text, kind: lines.append(text))
+    cell = SimpleNamespace(raw_cell="par.p")
+    for messages in ([first, clear, second, status], [second, first]):
+        marks.before(cell)
+        assert [marks.note(message) for message in messages] == messages
+        marks.after(SimpleNamespace(result=None, info=cell, success=False))
+    assert lines == [running.SAME, running.YOURS]
+    stdout = sys.stdout
+    marks.before(cell)
+    marks.stop()
+    assert sys.stdout is stdout and not events and not hooks
+
+
+@pytest.mark.parametrize(
+    ("last", "said"), [("", "It."), (running.SAME, "It."), (running.YOURS, f"{running.THE_BOOKS} It.")]
+)
+def test_a_caption_says_that_it_is_the_book_s_below_another_figure(monkeypatch, last, said):
+    lines = []
+    monkeypatch.setattr(running, "_watching", [SimpleNamespace(after=lambda result: None, last=last)])
+    monkeypatch.setattr(running, "_stored", lambda file: {running.name_of("draw()"): "It."})
+    monkeypatch.setattr(running, "_print", lambda text, kind: lines.append((text, kind)))
+    for source, success in (("draw()", True), ("draw()", False), ("x", True), (None, True)):
+        running._below(SimpleNamespace(info=SimpleNamespace(raw_cell=source), success=success))
+    assert lines == [(said, "caption")]
+
+
+def test_a_line_is_marked_as_one_of_the_page(monkeypatch):
+    import IPython.display
+
+    shown = []
+    monkeypatch.setattr(IPython.display, "display", lambda *a, **how: shown.append((a, how)))
+    running._print("*So.*", "mark")
+    data = {"text/markdown": "*So.*", "text/plain": "*So.*"}
+    assert shown == [((data,), {"raw": True, "metadata": {running.KIND: "mark"}})]
 
 
 def test_digests_are_those_of_the_stored_pages():

@@ -84,6 +84,9 @@ def test_printed_forms_are_in_double_precision():
         printed_forms.steady_energy(L, 1), printed_forms.xor_matrix(4), printed_forms.fourier_basis(4),
     )  # fmt: skip
     assert {one.dtype for one in whole} == {np.dtype(float)}
+    single = np.float32([0.3, 0.7])
+    for one in (lambda r: printed_forms.small_bump(1, r, 1), lambda r: printed_forms.gated_modes(1, r, r, 2 * r, 2)):
+        assert one(single).tolist() == one(single.astype(float)).tolist()
     assert printed_forms.first_flow([1, 2], [0.5, 0]).tolist() == [0.5, 2]
 
 

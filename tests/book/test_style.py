@@ -1,6 +1,7 @@
 """The repeated plots of the book, looked at through what they draw."""
 
 import matplotlib as mpl
+import matplotlib.pyplot as plt
 import numpy as np
 import pytest
 from matplotlib.colors import same_color
@@ -49,6 +50,35 @@ def test_coinciding_directions_are_drawn_once_and_counted():
     assert [text.get_text() for text in ax.texts] == ["×2"] and len(ax.lines) == 4
     (circle,) = ax.patches
     assert circle.radius == 1 and not circle.fill
+
+
+@pytest.mark.parametrize(("apart", "numbers"), [(0.001005, ["×2"]), (0.001012, [])])
+def test_directions_a_thousandth_apart_coincide(apart, numbers):  # numpy adds 1e-5 of the length
+    ax = axes()
+    style.directions(ax, [[0.8, 0.8 + apart], [0.0, 0.0]])
+    assert [text.get_text() for text in ax.texts] == numbers and len(ax.lines) == (2 if numbers else 4)
+
+
+@pytest.mark.parametrize(("length", "numbers"), [(0.501, ["×2"]), (0.5, [])])
+def test_short_directions_have_no_number(length, numbers):
+    ax = axes()
+    style.directions(ax, [[length, length], [0.0, 0.0]])
+    assert [text.get_text() for text in ax.texts] == numbers
+
+
+def test_the_style_is_on_white_without_frames_whatever_the_style_before():
+    with mpl.rc_context(), plt.style.context("dark_background"):
+        mpl.rcParams.update({"savefig.facecolor": "black", "legend.frameon": True, "axes.spines.top": True})
+        style.use_style()
+        figure = plt.figure()
+        ax = figure.add_subplot()
+        lines = [ax.plot([0, 1], label="a line")[0] for _ in style.COLOURS]
+        assert [line.get_color() for line in lines] == list(style.COLOURS.values())
+        assert not ax.legend().get_frame_on() and {line.get_linewidth() for line in lines} == {1.8}
+        assert [side for side in ax.spines if ax.spines[side].get_visible()] == ["left", "bottom"]
+        assert tuple(figure.get_size_inches()) == (7, 4.4) and figure.get_layout_engine() is not None
+        assert figure.get_facecolor() == (1, 1, 1, 1) and mpl.rcParams["savefig.facecolor"] == "white"
+        plt.close(figure)
 
 
 def test_a_cube_has_twelve_edges():
