@@ -49,8 +49,8 @@ KINDS = ("killed", "late", "killed since", "equivalent", "survived")
 LONG, REST = 60, 360  # seconds that the tests of one fault may take together, and for what survives these
 TOO_LONG = 300  # seconds for one file: it is left out
 STORED_VALUES = (
-    "test_ranges", "test_settings", "test_cli_options", "test_requests", "test_call_values", "diagnosis/test_given_back",
-    "experiments/test_small_points", "test_inner_values", "runs/test_tables",
+    "test_ranges", "test_settings", "test_cli_options", "test_requests", "test_call_values",
+    "diagnosis/test_given_back", "experiments/test_small_points", "test_inner_values", "runs/test_tables",
 )  # fmt: skip
 PAGES = 3  # of those that import a module; they cost half a minute each
 WAITING = 5  # times the limit on processor time, by the clock: what waits for ever uses no processor
