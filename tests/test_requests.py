@@ -35,6 +35,7 @@ LAST = ("train", "continue", "descend", "refine", "minimise", "stages", "best_ti
 MOST, LARGEST, LONGEST = 80, 100_000, 0.25  # requests and numbers that are looked at; seconds of a point
 SIZES = {"usual": (0.7, 1.5), "large": (1.5, 3), "small": (0.02, 0.1)}  # factors of numbers that are no whole ones
 KINDS = [*((kind, False) for kind in SIZES), ("usual", True)]  # and whether a training is gone beyond
+SHARES = (*[0.8] * 12, *[0.3] * 12)  # of numbers that are other ones, in each attempt
 OWN, BETWEEN = "experiments/", ("checked.py", "placing.py", "runs/")
 
 
@@ -110,8 +111,8 @@ def requests(name, fields, beyond=False):
 def unusual(name, change, kind, beyond):
     """A small point in which most numbers are other ones and that the library takes, with what it asks for."""
     run, fields = runs.find(name), points.point(name, change)
-    for rng in np.random.default_rng(1).spawn(12):
-        drawn = {key: another(value, rng, kind) if rng.random() < 0.8 else value for key, value in fields.items()}
+    for share, rng in zip(SHARES, np.random.default_rng(1).spawn(len(SHARES)), strict=True):
+        drawn = {key: another(value, rng, kind) if rng.random() < share else value for key, value in fields.items()}
         try:
             point = run.point(**drawn).model_dump(mode="json")
         except ValidationError:

@@ -2,6 +2,7 @@
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -73,3 +74,25 @@ def test_a_survey_may_be_told_of_less_than_one_latent(monkeypatch):
     assert survey.survey_files(FILES / "tied-wide.npz", l0=0.5) == [{"L0": 0.5, "dead": 0}]
     with pytest.raises(ValueError, match=r"l0 = 0 is out of range; allowed: \(0, 1e\+30\]"):
         survey.survey_files(FILES / "tied-wide.npz", l0=0)
+
+
+def test_a_row_holds_what_the_diagnosis_found_and_nothing_where_there_is_nothing(monkeypatch):
+    known = {
+        "p": None, "ns": 7, "nd": 3, "sigma": 0.5, "sigma_bound": 0.2, "partners": 2.5, "rank": 3, "capacity": 1.25,
+        "kind": np.array(["dead", "own", "dead"]),
+    }  # fmt: skip
+    W = SimpleNamespace(W_in=np.hstack([np.eye(3), np.eye(3)[:, :1]]), layout="a layout")
+    unread = SimpleNamespace(W_in=None, layout="a layout")
+    row = {"layout": "a layout", "width": 7, "inputs": 3, "rank": 3, "dead": 2, "refused": ""}
+    numbers = {"partners": 2.5, "capacity": 1.25}
+    both = {"noise over least": 2.5, "twins": 2, "effective dimensions": survey._short(survey.effective(W.W_in))}
+    for other, expected in (
+        ({"weights": W}, {**both, "L0": 0}),
+        ({"weights": W, "p": 0.5, "sigma_bound": 0.0}, {**both, "L0": 3.5, "noise over least": ""}),
+        ({"weights": unread}, {"L0": 0, "twins": "", "effective dimensions": ""}),
+    ):
+        got = SimpleNamespace(**known | other)
+        monkeypatch.setattr(survey.autoencoder, "diagnose", lambda *_, got=got, **__: got)
+        found = survey._row(FILES / "sae_lens-topk" / "sae_weights.safetensors", 4, 0)
+        wanted = row | numbers | expected
+        assert {name: found[name] for name in wanted} == wanted
