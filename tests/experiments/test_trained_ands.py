@@ -9,7 +9,9 @@ from superposition.experiments import trained_ands
 @pytest.mark.parametrize(("m", "groups"), [(4, 1), (6, 2), (7, 2), (8, 4), (9, 3)])
 def test_readers_of_groups_are_right_where_two_bits_are_on(m, groups):
     W_in, b, W_out, c = trained_ands.grouped(m, groups)
-    assert W_in.shape == (1, m, m - groups) and W_out.shape[1:] == (m - groups, m * (m - 1) // 2)
+    pairs = m * (m - 1) // 2
+    shapes = [one.shape for one in (W_in, b, W_out, c)]
+    assert shapes == [(1, m, m - groups), (1, 1, m - groups), (1, m - groups, pairs), (1, 1, pairs)]
     x, _ = decoders.all_inputs(m, 0.5)
     x = x[x.sum(axis=1) <= 2]
     read = np.maximum((x @ W_in[0] + b[0]) @ W_out[0] + c[0], 0)
@@ -23,7 +25,8 @@ def test_readers_of_groups_are_right_where_two_bits_are_on(m, groups):
 @pytest.mark.parametrize(("m", "p", "epsilon"), [(3, 0.5, 0.2), (4, 0.1, 0.05), (6, 0.03, 0.4)])
 def test_one_unit_fewer_than_bits_keeps_all_ands_up_to_a_known_loss(m, p, epsilon):
     W_in, b, W_out, c = trained_ands.faint(m, epsilon)
-    assert W_in.shape == (1, m, m - 1)
+    shapes = [one.shape for one in (W_in, b, W_out, c)]
+    assert shapes == [(1, m, m - 1), (1, 1, m - 1), (1, m - 1, m * (m - 1) // 2), (1, 1, m * (m - 1) // 2)]
     x, chance = decoders.all_inputs(m, p)
     error = np.maximum((x @ W_in[0] + b[0]) @ W_out[0] + c[0], 0) - decoders.ands_of_pairs(x)
     np.testing.assert_allclose(error[:, : m - 1], 0, atol=1e-12)  # the pairs of the faint bit
