@@ -211,7 +211,7 @@ def main():
             print("\n".join(f"{title}: {one}" for one in unseen))
     if asked.write:
         added = [name for name in names if name not in before["values"]]
-        values = {name: stored_calls.steady(*call) for name, *call in stored_calls.ways(calls, added)} if added else {}
+        values = {name: stored_calls.steady(*call) for name, *call in stored_calls.ways(calls, added)}
         values = {name: value for name, value in values.items() if value is not None}
         stored_calls.store(before["drivers"], before["values"] | values)
 

@@ -172,7 +172,7 @@ def wanted(names):
 def ways(calls, names=None):
     """Every stored call with its name, its function and how its arguments are changed."""
     functions = {title: value for title, value, _ in own_functions()}
-    for name in names or json.loads(STORED.read_text())["values"]:
+    for name in json.loads(STORED.read_text())["values"] if names is None else names:
         title, count, way = split(name)
         got = calls.get(title, [])
         if title in functions and count < len(got) and got[count] is not None:

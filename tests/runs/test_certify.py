@@ -18,18 +18,13 @@ import pytest
 import threadpoolctl
 from defprint import fingerprint
 from fast_runs import FAST, ROOT
+from repositories import git
 from superposition import runs
 from superposition.runs import certify, cover, provenance, replay, tables
 
 RUN = "rug-ladder-antipodal"
 COMMAND = [sys.executable, "-c", "from superposition.cli import main; main()", "runs"]
 TABLE = f"book/data/{RUN}.json"
-
-
-def git(folder, *arguments):
-    who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 @pytest.fixture

@@ -12,13 +12,8 @@ import numpy as np
 import pytest
 from defprint import fingerprint
 from fast_runs import FAST
+from repositories import git
 from superposition.runs import certify, cover, provenance, replay, tables
-
-
-def git(folder, *arguments):
-    who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-    done = subprocess.run(["git", *who, *arguments], cwd=folder, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def test_commits_are_tried_from_those_of_the_table_on_and_only_those_in_head(tmp_path, monkeypatch):

@@ -7,6 +7,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import threadpoolctl
+from repositories import git
 from superposition.runs import provenance, tables
 
 
@@ -17,8 +18,7 @@ def test_commit_sees_changes_in_a_sub_package(tmp_path):
         path.write_text("x = 1\n")
     assert provenance.commit(files) is None
     for arguments in (["init", "--quiet"], ["add", "."], ["commit", "--quiet", "--message", "all"]):
-        who = ["-c", "user.name=test", "-c", "user.email=test@localhost"]
-        subprocess.run(["git", *who, *arguments], cwd=tmp_path, check=True)
+        git(tmp_path, *arguments)
     clean = provenance.commit(files)
     assert len(clean) == 40 and clean.isalnum()
     (tmp_path / "package" / "other.py").touch()

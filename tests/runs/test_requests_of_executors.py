@@ -104,10 +104,11 @@ def test_a_result_names_the_device_that_computed_it(monkeypatch, given, placed):
         computes.placed = True
     monkeypatch.setattr(executors, "import_module", lambda name: Made(computes=computes))
     monkeypatch.setattr(executors.fingerprint, "of", lambda function: "the code")
+    monkeypatch.setattr(executors, "time", Made(perf_counter=iter([5.0, 7.5]).__next__))
     found = executors.compute("a.module:computes", {"x": 0.5, "seed": 1}, "cpu", "the code")
     where = "cpu" if placed else given.get("device", "cpu")
     assert found["device"] == where and found["values"] == {"value": 0.5, **{name: where for name in given}}
-    assert found["point"] == {"x": 0.5, "seed": 1} and found["digest"] == "the code" and 0 <= found["seconds"] < 1
+    assert found["point"] == {"x": 0.5, "seed": 1} and found["digest"] == "the code" and found["seconds"] == 2.5
     assert set(found) == {"point", "values", "seconds", "digest", "device", "versions", "cpu", "threads"}
 
 
